@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
-from importlib.metadata import version
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -16,7 +15,6 @@ from tests.conftest import Git
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
-from orbit_registry.site.shown import UNSEEN
 from orbit_registry.snapshot.edges import files_that_cite
 from orbit_registry.store.votes import HALF_LIFE
 
@@ -88,9 +86,6 @@ def test_after_each_edit_the_site_is_the_one_built_from_nothing(tmp_path: Path) 
         assert digest(out) == digest(fresh), (name, number)
 
 
-UNSEEN_EDITS: Mapping[str, str] = {"priority": "171", "updated_at": "2026-06-09T07:11:13Z"}
-
-
 def test_a_file_that_git_does_not_hold_yet_speaks_for_a_record(tmp_path: Path, git: Git) -> None:
     """A scope that matches no file is doubted until one comes, and again once it is gone; nothing else is edited."""
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
@@ -108,23 +103,6 @@ def test_a_file_that_git_does_not_hold_yet_speaks_for_a_record(tmp_path: Path, g
         assert digest(out) == digest(fresh)
         doubted.append("matches no tracked file" in (out / page).read_text("utf-8"))
     assert doubted == [True, False, True]
-
-
-def test_no_list_shows_a_field_that_others_are_said_not_to_see(tmp_path: Path) -> None:
-    """Each such field is edited in every record: a list that begins to show one is not as if it was built from nothing.
-
-    A field that is added to those has to be edited here.
-    """
-    assert UNSEEN_EDITS.keys() == UNSEEN
-    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
-    build(root, out)
-    for name, value in UNSEEN_EDITS.items():
-        for file in [*root.glob(".orbit/*/*/adr.yaml"), *root.glob(".orbit/*/*/learning.yaml")]:
-            held = re.sub(rf"^{name}: .*\n", "", file.read_text("utf-8"), flags=re.MULTILINE)
-            file.write_text(f"{held}{name}: {value}\n", "utf-8")
-        build(root, out)
-        build(root, tmp_path / name)
-        assert digest(out) == digest(tmp_path / name), name
 
 
 def test_an_edit_that_others_do_not_see_is_on_its_own_page_alone(tmp_path: Path) -> None:
@@ -273,38 +251,6 @@ def rows_of(site: Path) -> dict[str, list[str]]:
         return {
             name: sorted(map(repr, connection.execute(f"FROM {name}").fetchall())) for name in tables if name != "meta"
         }
-
-
-EDITED = (
-    ("Because", "For that"),
-    ("^summary: .*", "summary: The importer wants UTC"),
-    ("^status: .*", "status: retired"),
-)
-
-
-@pytest.mark.parametrize(
-    ("is_known", "edit"),
-    [(True, EDITED[0]), (True, EDITED[1]), (True, EDITED[2]), (False, EDITED[0])],
-    ids=["text", "title", "status", "another's"],
-)
-def test_a_database_is_begun_from_only_where_it_is_as_we_left_it(
-    is_known: bool, edit: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What somebody planted in it is gone after an edit; were it taken for ours, the row would stay, so it is looked
-    at."""
-    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
-    build_site(Registry.open(root), out)
-    with duckdb.connect(str(out / "snapshot.duckdb")) as connection:
-        connection.execute(f"UPDATE records SET title = 'planted' WHERE path = '{OTHER}'")
-    if is_known:
-        monkeypatch.setattr("orbit_registry.site.expand.is_sealed", lambda file, sealed: True)
-    file = root / LEARNING
-    file.write_text(put(*edit)(file.read_text("utf-8")), "utf-8")
-    build_site(Registry.open(root), out)
-    with duckdb.connect(str(out / "snapshot.duckdb"), read_only=True) as connection:
-        assert connection.execute("SELECT count(*) FROM records WHERE title = 'planted'").fetchone() == (is_known,)
-        made_by = connection.execute("SELECT value FROM meta WHERE name = 'tool_version'").fetchone()
-    assert made_by == (version("orbit-registry"),)
 
 
 def test_the_database_follows_an_edit_of_what_no_page_shows(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.site.citers import said_by
+from orbit_registry.site.mentions import said_by
 from orbit_registry.site.shelf import Text
 from orbit_registry.snapshot.edges import said_in
 from orbit_registry.text.citations import IdForms

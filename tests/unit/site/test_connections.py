@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
-from orbit_registry.site.connections import MOST, depends_on, edges_of, map_html
-from orbit_registry.site.layered import columns, components, layered
+from orbit_registry.site.connections import MOST, edges_of, map_html
+from orbit_registry.site.drawing import columns, components, layered
 from orbit_registry.site.views import Relations
 
 ADR = load_kinds()["adr"]
@@ -127,13 +127,3 @@ def test_nothing_to_draw_is_said() -> None:
     html = map_html([decision(1)], Relations([decision(1)]))
     assert "<svg" not in html
     assert "orbit link" in html
-
-
-def test_the_page_depends_on_what_it_shows() -> None:
-    """A new title changes what the page is made of only where the record is on it."""
-    old, new, other = decision(1), decision(2, supersedes=["ADR-0001"]), decision(3)
-    before = depends_on([old, new, other], Relations([old, new, other]))
-    shown = [decision(1, title="Else"), new, other]
-    unseen = [old, new, decision(3, title="Else")]
-    assert depends_on(shown, Relations(shown)) != before
-    assert depends_on(unseen, Relations(unseen)) == before

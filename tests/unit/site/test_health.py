@@ -32,7 +32,7 @@ def record(number: int, kind: str = "learning", **fields: Any) -> Record:
 
 def page(records: list[Record], freshness: dict[str, Freshness] | None = None) -> str:
     """Return the page of some records."""
-    return "".join(health_html(list(KINDS), records, (), freshness or {}, TODAY))
+    return health_html(list(KINDS), records, (), freshness or {}, TODAY)
 
 
 def test_a_healthy_collection_is_said_so_in_one_line() -> None:

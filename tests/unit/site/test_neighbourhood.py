@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.site.neighbourhood import MOST, neighbourhood
+from orbit_registry.site.drawing import MOST, neighbourhood
 
 NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=30)
 REFS = st.fixed_dictionaries({"id": NAMES, "title": NAMES, "word": NAMES, "url": st.none() | st.just("../X/")})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import RefusedError, UnsafePathError, WriteError
-from orbit_registry.site.output import BEGUN, MANIFEST, open_output, refuse_links
+from orbit_registry.site.output import BEGUN, MANIFEST, TEMPORARY, open_output, refuse_links
 
 
 def build(folder: Path, files: dict[str, str]) -> tuple[int, int, int]:
@@ -93,21 +93,11 @@ def test_what_a_build_cut_short_wrote_newly_goes_where_no_build_wants_it(tmp_pat
 
 
 def test_what_a_build_cut_short_left_half_written_goes(tmp_path: Path) -> None:
-    """Temporary files go from folders of the site, also where nothing else stays there; another's name is let be."""
-    build(tmp_path / "o", {"a/x.html": "1", "b/y.html": "1"})
-    open_output(tmp_path / "o").begin()
-    for name in (f".tmp-{MANIFEST}-77", "a/.tmp-x.html-77", "b/.tmp-y.html-1", "a/.tmp-theirs-77"):
-        (tmp_path / "o" / name).write_text("half", "utf-8")
+    """The file that was being written goes; before any manifest it makes the folder nobody else's."""
+    (tmp_path / "o").mkdir()
+    (tmp_path / f"o/{TEMPORARY}77").write_text("{", "utf-8")
     build(tmp_path / "o", {"a/x.html": "1"})
-    found = sorted(path.relative_to(tmp_path / "o").as_posix() for path in (tmp_path / "o").rglob("*"))
-    assert found == [MANIFEST, "a", "a/.tmp-theirs-77", "a/x.html"]
-
-
-def test_a_first_build_cut_short_at_once_can_be_repeated(tmp_path: Path) -> None:
-    """Half a manifest and nothing else is nobody else's folder."""
-    (tmp_path / f".tmp-{MANIFEST}-77").write_text("{", "utf-8")
-    build(tmp_path, {"x.html": "1"})
-    assert sorted(path.name for path in tmp_path.iterdir()) == [MANIFEST, "x.html"]
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [MANIFEST, "a"]
 
 
 @pytest.mark.parametrize("path", ["../x", "/x", "a/../../x"])

@@ -9,8 +9,8 @@ import pytest
 
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.vote import Vote, by_month
+from orbit_registry.site.drawing import sparkline
 from orbit_registry.site.render import article
-from orbit_registry.site.sparkline import sparkline
 
 
 def vote(at: str, task: str) -> Vote:

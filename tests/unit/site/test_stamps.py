@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.site.stamps import stamps_of
+from orbit_registry.site.stamps import stamp_of, stamps_of
 
 HOUR = 3600
 
@@ -19,9 +19,9 @@ def test_a_file_of_now_may_be_another_by_now(tmp_path: Path, seconds: int, is_tr
     file, began = tmp_path / "a", time.time_ns()
     file.write_text("a", "utf-8")
     os.utime(file, ns=(began, began + seconds * 10**9))
-    found = stamps_of([str(file), str(tmp_path / "none")], began, {})
-    assert (found is not None) == is_trusted
-    if found is not None:
-        assert found.hold
+    stamps = stamps_of([str(file), str(tmp_path / "none")], [], began)
+    assert (stamps is not None) == is_trusted
+    if stamps is not None:
+        assert stamps[str(file)] == stamp_of(str(file))
         file.write_text("b", "utf-8")
-        assert not found.hold
+        assert stamps[str(file)] != stamp_of(str(file))

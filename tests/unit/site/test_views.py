@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
-from orbit_registry.site.listing import recent_html
-from orbit_registry.site.render import about
-from orbit_registry.site.views import Relations, own_fields
+from orbit_registry.site.groups import groups_of
+from orbit_registry.site.lists import recent_html
+from orbit_registry.site.render import about, article
+from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.views import Relations, own_fields, record_view
 from orbit_registry.site.words import date_of
 
 
@@ -48,6 +52,18 @@ def test_what_replaced_a_replaced_decision_is_known_to_its_end(
     """Beside its direct successors a decision leads to what stands at the end; where they are the end, to no more."""
     records = [_decision(number, *later) for number, later in chain.items()]
     assert Relations(records).today_of(records[0]) == of_today
+
+
+def test_each_of_several_replaced_decisions_has_an_arrow_of_its_own(site: SiteMap) -> None:
+    """They stand in one step beside each other: none of them replaced the next. A single one is a step itself."""
+    records = [_decision(1, 3), _decision(2, 3), _decision(3), _decision(4, 5), _decision(5)]
+    pages = {}
+    for record in records:
+        view = record_view(record, url_of(record), Relations(records), site, groups_of(records))
+        pages[record.id] = re.findall(r'<ol class="orbit-chain".*?</ol>', article(record.kind, view, ""), re.DOTALL)[0]
+    several = re.findall(r'<li class="orbit-several">(<ul>.*?</ul>)</li>', pages["ADR-0003"])
+    assert [re.findall("ADR-....</a>", items) for items in several] == [["ADR-0001</a>", "ADR-0002</a>"]]
+    assert all("orbit-several" not in pages[name] for name in ("ADR-0001", "ADR-0004", "ADR-0005"))
 
 
 def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:

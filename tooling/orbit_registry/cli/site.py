@@ -55,7 +55,7 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
 
     with _shown() as progress:
         registry = open_registry()
-        result = build_site(registry, out.resolve(), base_url=base_url, strict=strict, progress=progress, is_last=True)
+        result = build_site(registry, out.resolve(), base_url=base_url, strict=strict, progress=progress)
     if output == "json":
         rows = [diagnostic.as_dict() for diagnostic in result.diagnostics]
         click.echo(as_json(envelope(result.as_data(), ok=result.ok, diagnostics=rows)))

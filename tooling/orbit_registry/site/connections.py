@@ -14,7 +14,7 @@ from html import escape
 
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
-from orbit_registry.site.layered import Place, components, layered
+from orbit_registry.site.drawing import Place, components, layered
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -77,14 +77,6 @@ def _one(said: Sequence[str]) -> str:
 
 def _age(record: Record) -> tuple[str, tuple[object, ...]]:
     return date_of(record) or "9999", record.sort_key
-
-
-def depends_on(records: Sequence[Record], relations: Relations) -> list[object]:
-    """Return what the page is made of, without the work of making it."""
-    edges = edges_of(records, relations)
-    shown = [relations.by_id[one] for one in dict.fromkeys(one for edge in edges for one in edge.ends)]
-    said = [[one.id, one.title, one.status.name, area_of(one), date_of(one)] for one in shown]
-    return [len(records), [[edge.start, edge.end, edge.word] for edge in edges], said]
 
 
 def map_html(records: Sequence[Record], relations: Relations) -> str:

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -107,10 +107,11 @@ def fetched() -> tuple[Path | None, Diagnostic | None]:
     return folder, None
 
 
-def unpacked(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the console's files by their path in the site; `fetched` said where it is."""
+def unpacked(folder: Path) -> dict[str, bytes]:
+    """Return the console's files by their path in the site; `fetched` said where it is."""
     import tarfile  # brings three compressions with it
 
+    files = {}
     for archive in ARCHIVES:
         with tarfile.open(folder / archive.file) as held:
             for member, name in archive.files.items():
@@ -118,7 +119,8 @@ def unpacked(folder: Path) -> Iterator[tuple[str, bytes]]:
                 content = file.read() if file is not None else b""
                 if name.endswith(".mjs"):
                     content = _ARROW.sub(rb"const \1=globalThis.Arrow;", content)
-                yield f"{FOLDER}{name}", content
+                files[f"{FOLDER}{name}"] = content
+    return files
 
 
 def _is_whole(file: Path, archive: Archive) -> bool:

@@ -16,10 +16,8 @@ from orbit_registry.errors import GitError
 from orbit_registry.push.breadth import FEWEST_FILES, SHARE
 from orbit_registry.records.record import Record
 from orbit_registry.site import explorer
-from orbit_registry.site.stamps import stamp_of
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
-from orbit_registry.store.workspace import git_folder
 from orbit_registry.text.globs import Glob, GlobIndex, parse_glob
 
 WIDTH, LOW, HIGH, EACH = 960.0, 96.0, 400.0, 16.0
@@ -48,12 +46,6 @@ class Folder:
         """Count a file."""
         self.files += 1
         self.covered += covered
-
-
-def scopes_and_files(publication: Publication, records: Iterable[Record]) -> list[object]:
-    """Return what the drawing is made of: the scopes, git's index as it stands, and what of it may be read."""
-    own = git_folder(publication.workspace.root)
-    return [_scopes(records), publication.key, stamp_of(str(own / "index")) if own else ""]
 
 
 def coverage_of(publication: Publication, records: Iterable[Record], page: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from orbit_registry.checks.citing import in_text
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.documents import slot
-from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, ask, citation
+from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
 from orbit_registry.text import is_markdown
@@ -33,8 +33,7 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
     """
     page = site.curated.get(path) or document_url(path, docs)
     document = parse_markdown(text)
-    lookups: dict[tuple[str, str], str] = {}
-    changes = list(_cited(document, path, page, site, lookups))
+    changes = list(_cited(document, path, page, site))
     slots = f"\n\n{slot('cards')}\n" if changes else ""
     found: list[Diagnostic] = []
     for link in document.links:
@@ -51,8 +50,6 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
         if is_file and not is_markdown(target):
             continue
         meaning = site.image(path, written) if link.kind == "image" else site.target(path, written)
-        question = "image" if link.kind == "image" else "link"
-        lookups[question, written] = ask(site, question, path, written)
         if is_file and (meaning.url is None or meaning.outside):
             continue  # a page that is left out of the site, and no record's
         if meaning.problem:
@@ -65,12 +62,10 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
             changes.append((link.span.start, link.span.end, link.text))
     for start, end, new in sorted(set(changes), reverse=True):
         text = text[:start] + new + text[end:]
-    return Prose(text + slots, (), tuple((kind, name, token) for (kind, name), token in lookups.items()), tuple(found))
+    return Prose(text + slots, (), tuple(found))
 
 
-def _cited(
-    document: Document, path: str, page: str, site: SiteMap, lookups: dict[tuple[str, str], str]
-) -> Iterator[tuple[int, int, str]]:
+def _cited(document: Document, path: str, page: str, site: SiteMap) -> Iterator[tuple[int, int, str]]:
     """Yield where ids in sentences become links: the place, and the tag before or after it.
 
     The tags are HTML, which the generator leaves alone, because a link in Markdown can't say what describes it.
@@ -86,7 +81,6 @@ def _cited(
         if any(first <= start < last for first, last in spans):
             continue
         url = site.cited(cited.id, path)
-        lookups["id", cited.id] = ask(site, "id", path, cited.id)
         if url is None or url == page:
             continue
         if text[start - 1 : start] == "`" == text[end : end + 1]:

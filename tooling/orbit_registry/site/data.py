@@ -10,7 +10,6 @@ from pathlib import Path
 
 from orbit_registry.records.record import Record
 from orbit_registry.site import explorer
-from orbit_registry.site.explorer import rows_by_id
 from orbit_registry.site.output import Output
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -21,41 +20,19 @@ RECORDS, SNAPSHOT = "records.json", "snapshot.duckdb"
 SITEMAP, ROBOTS = "sitemap.xml", "robots.txt"
 
 
-def write_records(
-    out: Output,
-    records: Sequence[Record],
-    relations: Relations,
-    kept: Set[str],
-    touched: Sequence[Record] | None,
-) -> None:
-    """Write the records as data; those whose page, by its URL, is `kept` are as the last build wrote them.
-
-    Where only those that were `touched` say something else, and nothing new to others, only their lines are made.
-    """
-    half_life = half_life_days()
-    rows, ranked = rows_by_id(out.read(RECORDS)), out.read(explorer.DATA)
-    if touched is not None and ranked and rows.keys() == relations.by_id.keys() and len(rows) == len(records):
-        out.write(explorer.DATA, explorer.updated(ranked, touched, relations.by_id, half_life))
-        made = {one.id for one in touched}
-    else:
-        same = {one.id for one in relations.by_id.values() if url_of(one) in kept}
-        out.write(explorer.DATA, explorer.data(records, half_life, ranked, same))
-        made = {one.id for one in records} - same
-    lines = (
-        rows[one.id]
-        if one.id in rows and one.id not in made
-        else json.dumps(listing(one, relations), ensure_ascii=False)
-        for one in records
-    )
+def write_records(out: Output, records: Sequence[Record], relations: Relations) -> None:
+    """Write the records as data: for scripts and programs, and for the path explorer."""
+    out.write(explorer.DATA, explorer.data(records, half_life_days()))
+    lines = (json.dumps(listing(record, relations), ensure_ascii=False) for record in records)
     out.write(RECORDS, '{"records": [\n' + ",\n".join(lines) + "\n]}\n")
 
 
-def write_snapshot(out: Output, export: Callable[[Path], object]) -> None:
-    """Write the database for download, which `export` makes as a file."""
+def made_by(export: Callable[[Path], object]) -> bytes:
+    """Return the bytes of a file that `export` writes."""
     with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
         file = Path(folder) / SNAPSHOT
         export(file)
-        out.write(SNAPSHOT, file.read_bytes())
+        return file.read_bytes()
 
 
 def write_for_robots(out: Output, places: Set[str], base_url: str | None, records: Iterable[Record]) -> None:

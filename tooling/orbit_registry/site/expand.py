@@ -3,47 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
-from orbit_registry.search.index import Index, index_of
-from orbit_registry.site import connections, console, explorer, feeds, finder, health, listing, timeline
+from orbit_registry.search.index import index_of
+from orbit_registry.site import connections, console, explorer, feeds, finder, health, lists, timeline
 from orbit_registry.site.adopted import BODY as OWN
 from orbit_registry.site.adopted import joined
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
+from orbit_registry.site.coverage import coverage_of
 from orbit_registry.site.csp import policy_of
-from orbit_registry.site.data import SNAPSHOT, write_for_robots, write_records, write_snapshot
-from orbit_registry.site.documents import slot
+from orbit_registry.site.data import SNAPSHOT, made_by, write_for_robots, write_records
+from orbit_registry.site.documents import neighbours, slot
 from orbit_registry.site.finder import description_of
-from orbit_registry.site.groups import GroupPage
-from orbit_registry.site.memo import Lookup, Made, Memo, key_of
-from orbit_registry.site.output import Output
+from orbit_registry.site.groups import GroupPage, Groups, groups_of
+from orbit_registry.site.memo import Content, PageCache, key_of
+from orbit_registry.site.mentions import citers_of, said_by, tasks_html
 from orbit_registry.site.pages import SHELL, shell_url
-from orbit_registry.site.prose import Place, ask, render
+from orbit_registry.site.previews import card_html, cited_urls
+from orbit_registry.site.prose import Place, render
 from orbit_registry.site.redirects import HEAD, folder_pages, redirect_pages
-from orbit_registry.site.render import about, article, contents_html, templates_digest
+from orbit_registry.site.render import about, article, contents_html
+from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
-from orbit_registry.site.shown import Shown
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import Prepared
-from orbit_registry.site.tasks import tasks_html
 from orbit_registry.site.urls import depth_of, file_of, relative
-from orbit_registry.site.views import document_token, document_view, record_view
+from orbit_registry.site.views import Relations, document_view, record_view
+from orbit_registry.snapshot.edges import Said, said_from
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
-from orbit_registry.store.sealed import is_sealed, stamp_of
 
 CARDS = slot("cards")
-LIST, ONWARD = "list", "onward"
-"""Stand for what no page has of its own that lists records, or that sends the reader on."""
-_DATED = frozenset({"recent", "health"})
-"""What is filled by when records were changed, which is no matter for others."""
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
@@ -51,12 +49,10 @@ _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page that was made: its text and facts, the document it was made from, and what was asked and found."""
+    """A page that was made: its text and facts, and what is wrong with it."""
 
     html: str
     facts: Facts
-    origin: str
-    lookups: tuple[Lookup, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -64,31 +60,31 @@ class Expansion:
     """One run over the records and the generated pages."""
 
     def __init__(
-        self, prepared: Prepared, generated: Path, out: Output, memo: Memo, *, database: bool = True,
-        console: Path | None = None, changed: Set[str] | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        self, prepared: Prepared, generated: Path, pages: PageCache, *, database: bool = True,
+        console: Path | None = None, progress: Callable[[int, int], None] | None = None,
     ) -> None:  # fmt: skip
-        """Expand what was prepared into `out`.
+        """Expand what was prepared into the folder of `pages`.
 
         `database` says whether there is one for download, `console` is the folder of archives that the SQL console is
-        unpacked from. `changed` are the files and folders, from the root, that are not as the last build found them;
-        None where nobody knows.
+        unpacked from.
         """
         sources = prepared.sources
-        self.prepared, self.generated, self.out, self.memo = prepared, generated, out, memo
-        self.database, self.console, self.changed, self.progress = database, console, changed, progress
+        self.prepared, self.generated, self.pages, self.out = prepared, generated, pages, pages.out
+        self.database, self.console, self.progress = database, console, progress
         self.records, self.freshness, self.base_url = prepared.records, prepared.freshness, prepared.base_url
         self.kinds, self.site, self.tasks = sources.kinds, sources.site, sources.tasks
-        self.shown = Shown(prepared, memo)
+        self.shelf = Shelf(sources.publication, prepared.registry.reading.states)
+        self.by_url = {url_of(record): record for record in self.records}
+        self.card = cache(self._card)
+        self.site.preview = self.card
         # What the repository's own pages load and run is its own business, where MkDocs runs it anyway.
         self.own_rules = sources.own is not None and sources.own.is_trusted
         self.own_pages = frozenset(self.site.curated.values())
-        self.adopted = {url: one for url, one in self.shown.by_url.items() if one.page is not None}
+        self.adopted = {url: record for url, record in self.by_url.items() if record.page is not None}
         self.kind_shells: dict[tuple[str, int], Shell] = {}
-        self.kept: set[str] = set()
         self.facts: dict[str, Facts] = {}
         self.origins: dict[str, Location] = {}
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
 
     def run(self) -> list[Diagnostic]:
         """Write every page and return what is wrong with them."""
@@ -96,42 +92,84 @@ class Expansion:
         shell = merged(facts_of(html, "") for html in empty.values())
         self.policy = policy_of(empty.values(), shell.foreign if self.own_rules else ())
         self.shells = shells_of(empty, self.policy, self.base_url)
-        look = key_of(sorted(empty.items()), templates_digest(self.kinds))
-        self.look = key_of(look, self.base_url, self.site.forge.view(""), self.own_rules)
-        self.is_same = self.shown.is_as_before(self.look, self.changed)
+        self.look = key_of(sorted(empty.items()), self.base_url, self.own_rules)
         self._record_pages()
         self._generated_files()
-        onward = self._as_before() if self.is_same else None
-        if onward is None:
-            onward = self._lists()
+        self._lists()
+        onward = redirect_pages(self.records, self.base_url, self.policy.applied(HEAD)[0])
+        self._write_all(onward)
         documents, titles = self.prepared.sources.documents, self.prepared.staged.titles
-        onward = onward | self._sent_on(partial(folder_pages, documents, titles, self.facts))
+        folders = folder_pages(documents, titles, self.facts, self.policy.applied(HEAD)[0])
+        self._write_all(folders)
         self._assets()
-        self._data(self.facts.keys() - onward)
+        self._data(self.facts.keys() - onward.keys() - folders.keys())
         wrong = check_pages(self.facts, set(self.out.after), self.origins, shell)
-        return [*self.found, *(self._located(one) for one in wrong if one.code != FOREIGN or not self.own_rules)]
+        wrong = [self._located(one) for one in wrong if one.code != FOREIGN or not self.own_rules]
+        return [*self.pages.diagnostics, *self.diagnostics, *wrong]
 
-    def _lists(self) -> Set[str]:
-        """Write the pages that list records, and those of earlier names, whose URLs are returned."""
-        self._index_rest()
-        self._timelines()
-        for page in self.shown.groups.pages(self.kinds):
-            self._page(page.url, partial(self.shown.keys, page.records, page.title), partial(self._group, page), LIST)
-        return self._sent_on(partial(redirect_pages, self.records, self.base_url), ONWARD)
+    @cached_property
+    def relations(self) -> Relations:
+        """Who names whom."""
+        prepared = self.prepared
+        citers = citers_of(self.records, self._said, prepared.citing, self.site, prepared.staged.titles)
+        return Relations(self.records, self.freshness, citers=citers)
 
-    def _as_before(self) -> Set[str] | None:
-        """Take the pages over that `_lists` writes; None where one is not there any more."""
-        held = {path: made.own for path, made in self.memo.held.items() if made.own in (LIST, ONWARD)}
-        if not all(self._kept(path, path.removesuffix("index.html")) for path in held):
-            return None
-        return {path.removesuffix("index.html") for path, own in held.items() if own == ONWARD}
+    @cached_property
+    def groups(self) -> Groups:
+        """Which words have a page."""
+        return groups_of(self.records)
 
-    def _sent_on(self, pages: Callable[[str], Mapping[str, str]], own: str = "") -> Set[str]:
-        """Write pages that send the reader on, each beginning with our policy, whose URLs are returned."""
-        made = pages(self.policy.applied(HEAD)[0])
-        for url, html in made.items():
-            self._page(url, partial(str, html), partial(self._onward, url, html), own or html)
-        return made.keys()
+    @cached_property
+    def indexes(self) -> Mapping[str, lists.Index]:
+        """The indexes, by kind."""
+        by_kind: dict[str, list[Record]] = {kind.name: [] for kind in self.kinds}
+        for record in self.records:
+            by_kind[record.kind.name].append(record)
+        return {kind.name: lists.Index(kind, by_kind[kind.name]) for kind in self.kinds}
+
+    @cached_property
+    def beside(self) -> Mapping[str, tuple[str, str]]:
+        """The documents before and after the page of each document."""
+        return neighbours(self.prepared.sources.documents, self.prepared.staged.titles)
+
+    def _said(self, record: Record) -> Said:
+        """Return what a record's text names, and how it begins."""
+
+        def read() -> list[object]:
+            text = self.shelf.text(record)
+            file = self.prepared.citing.get(text.path) if text.as_written else None
+            return said_by(text, self.site.forms, file).as_row()
+
+        return said_from(self.pages.value(record.path, self.shelf.stamp(record), read))
+
+    def _lead(self, record: Record) -> str:
+        return self._said(record).lead
+
+    def _card(self, url: str) -> str:
+        """Return the preview of the record at a URL; "" where there is none."""
+        record = self.by_url.get(url)
+        return card_html(record, url, self._lead(record)) if record else ""
+
+    def _cards(self, html: str, page: str) -> str:
+        """Return the previews of the records that a page's text cites, hidden: a script shows them."""
+        cards = "".join(map(self.card, cited_urls(html, page)))
+        return f'<div class="orbit-cards" hidden>{cards}</div>' if cards else ""
+
+    def _write_all(self, pages: Mapping[str, str]) -> None:
+        for url, html in pages.items():
+            self._write(url, Page(html, facts_of(html, url)))
+
+    def _lists(self) -> None:
+        """Write the pages that list records."""
+        for index in self.indexes.values():
+            for url, _ in index.pages[1:]:
+                self._write(url, self._listed(index.kind, url, index.html(url, self.relations, self.site)))
+            if index.timed:
+                url = timeline.url(index.kind)
+                drawing = timeline.timeline_html(index.kind, index.records, self.relations)
+                self._write(url, self._listed(index.kind, url, index.switch(url) + drawing))
+        for page in self.groups.pages(self.kinds):
+            self._write(page.url, self._group(page))
 
     def _located(self, found: Diagnostic) -> Diagnostic:
         if found.code != DEAD_ANCHOR:
@@ -141,58 +179,37 @@ class Expansion:
         except OrbitError:
             return found
 
-    def _page(self, url: str, key: Callable[[], object], make: Callable[[], Page], own: str = "") -> None:
-        """Write the page at a URL, which is made only if there is none of that key, or its links lead elsewhere now.
-
-        `own` is what of the key depends on this page alone; where the rest is as it was, the key is not worked out.
-        """
-        path = file_of(url)
-        held = self.memo.held.get(path)
-        if self.is_same and held is not None and held.own == own and self._kept(path, url):
-            return
-        wanted = key_of(self.look, own, key())
-        if held is not None and held.key == wanted and self._kept(path, url):
-            return
-        page = make()
-        self.out.write(path, page.html)
-        extra = [sorted(page.facts.ids), list(page.facts.targets), list(page.facts.foreign)]
-        self.memo.put(path, Made(wanted, page.origin, page.lookups, page.diagnostics, extra, own))
+    def _write(self, url: str, page: Page) -> None:
+        self.out.write(file_of(url), page.html)
+        self.diagnostics += page.diagnostics
         if url != "404.html":
             self.facts[url] = page.facts
-
-    def _kept(self, path: str, url: str) -> bool:
-        """Take a page of the last build over; False where its links lead elsewhere now, or it is gone."""
-        made = self.memo.as_answered(path, lambda *question: ask(self.site, *question))
-        if made is None or not self.out.keep(path):
-            return False
-        self.kept.add(url)
-        if url != "404.html":
-            ids, targets, foreign = made.extra
-            self.facts[url] = Facts(frozenset(ids), tuple(targets), tuple(foreign))
-        return True
 
     def _record_pages(self) -> None:
         for number, record in enumerate(self.records, start=1):
             url = url_of(record)
             self.origins[url] = Location(record.source.path if record.source else record.path)
             if record.page is None:
-                own = self.shown.shelf.stamp(record)
-                self._page(url, partial(self.shown.key, record), partial(self._record_page, record, url), own)
+                view = record_view(record, url, self.relations, self.site, self.groups)
+                key = [self.look, self.shelf.stamp(record), view]
+                make = partial(self._record_page, record, url, view)
+                ids, targets, foreign = self.pages.page(file_of(url), key, make)
+                self.facts[url] = Facts(frozenset(ids), tuple(targets), tuple(foreign))
             if self.progress is not None:
                 self.progress(number, len(self.records))
 
-    def _record_page(self, record: Record, url: str) -> Page:
-        view = record_view(record, url, self.shown.relations, self.site, self.shown.groups)
-        text = self.shown.shelf.text(record)
+    def _record_page(self, record: Record, url: str, view: dict[str, Any]) -> Content:
+        text = self.shelf.text(record)
         prose = render(text.text, Place(text.path, text.first_line, url, record.id), self.site, top=2)
         content = article(record.kind, view, prose.html)
-        content += self.shown.previews.html(self.shown.previews.on(content, url))
+        content += self._cards(content, url)
         toc = contents_html(prose.headings)
         html = self._shell(record.kind, depth_of(url)).page(
             url, f"{record.id} {record.title}", content, toc, self.base_url, description_of(record, text.text)
         )
-        found = self.shown.shelf.moved(record, prose.diagnostics)
-        return Page(html, facts_of(content, url), text.path, prose.lookups, found)
+        facts = facts_of(content, url)
+        value = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
+        return Content(html, value, self.shelf.moved(record, prose.diagnostics))
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
         """Return the shell of a depth with the kind's index as the current entry of the navigation."""
@@ -209,182 +226,106 @@ class Expansion:
             if _LEFT_OUT.match(path):
                 continue
             if not path.endswith(".html"):
-                self._copy(file, path)
+                self.out.write(path, file.read_bytes())
                 continue
             url = path.removesuffix("index.html") if path.endswith("/index.html") or path == "index.html" else path
             html = file.read_text("utf-8", "replace")
             if url in pages:
                 self.origins[url] = Location(pages[url])
-            stamp = self.shown.shelf.stamp(self.adopted[url]) if url in self.adopted else ""
-            own = key_of(html, stamp, "" if _DATED.isdisjoint(_SLOT.findall(html)) else self.shown.dates)
-            self._page(url, partial(self._generated_key, html, url), partial(self._filled, html, url), own)
-
-    def _generated_key(self, html: str, url: str) -> list[object]:
-        shown = self.shown.key(self.adopted[url]) if url in self.adopted else ""
-        cited = [self.shown.previews.token(one) for one in self.shown.previews.on(html, url)]
-        return [shown, cited, [self._token(name, url) for name in _SLOT.findall(html)]]
+            self._write(url, self._filled(html, url))
 
     def _filled(self, html: str, url: str) -> Page:
         empty = html
         if record := self.adopted.get(url):
-            view = record_view(record, url, self.shown.relations, self.site, self.shown.groups)
+            view = record_view(record, url, self.relations, self.site, self.groups)
             html = joined(html, article(record.kind, view, OWN))
         filled = _SLOT.sub(lambda slot: self._slot(slot[1], url), html.replace(CARDS, self._cards(html, url)))
         return self._under_policy(url, filled, empty)
 
     def _document(self, url: str) -> tuple[str, str, tuple[str, str]]:
         """Return the path and URL of a document, and the paths of those beside it."""
-        return self.origins[url].path, url, self.shown.beside[url]
-
-    def _cards(self, html: str, url: str) -> str:
-        return self.shown.previews.html(self.shown.previews.on(html, url))
+        return self.origins[url].path, url, self.beside[url]
 
     def _under_policy(self, url: str, html: str, empty: str = "") -> Page:
         """Return a page with its policy; `empty` is what the generator made of it."""
         if self.own_rules and url in self.own_pages:
-            return Page(html, replace(facts_of(html, url), foreign=()), url)
+            return Page(html, replace(facts_of(html, url), foreign=()))
         policy = self.policy.knowing(empty) if self.own_rules else self.policy
         page, refused = policy.applied(html, compiled=url == console.PAGE and self.console is not None)
         where = self.origins.get(url, Location(url or "index.html"))
         said = (f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused)
         found = tuple(Diagnostic(SCRIPT, Severity.WARNING, one, where, "move it to a file") for one in said)
-        return Page(page, facts_of(page, url), where.path, (), found)
-
-    def _copy(self, file: Path, path: str) -> None:
-        info = file.stat()
-        key = key_of(info.st_mtime_ns, info.st_size)
-        if self._is_kept(path, key):
-            return
-        self.out.write(path, file.read_bytes())
-        self.memo.put(path, Made(key, path))
+        return Page(page, facts_of(page, url), found)
 
     def _slot(self, name: str, url: str) -> str:
-        make = self._slots.get(name)
-        return make[0](url) if make is not None else ""
+        """Return what fills a slot of the page at a URL."""
+        records, documents = self.records, self.prepared.sources.documents
+        match name:
+            case "paths":
+                return explorer.box(url, most=MOST_ON_A_LANDING)
+            case "explorer":
+                return explorer.page_html(records)
+            case "console":
+                return console.page_html(records, works=bool(self.console), database=self.database)
+            case "map":
+                return connections.map_html(records, self.relations)
+            case "counts":
+                return lists.counts_html(self.kinds, self.indexes, self.freshness, url)
+            case "recent":
+                return lists.recent_html(records, url)
+            case "about":
+                return about(*document_view(*self._document(url), self.relations, self.site))
+            case "tasks":
+                return tasks_html(self.tasks, self.site)
+            case "documents":
+                return lists.documents_html(documents, self.prepared.staged.titles, url)
+            case "health":
+                # Of a file that can't be read nobody knows whether it may be named.
+                publication = self.prepared.sources.publication
+                problems = () if publication.is_active else self.prepared.problems
+                today = self.relations.today
+                treemap = coverage_of(publication, records, health.PAGE)
+                return health.health_html(self.kinds, records, problems, self.freshness, today, treemap)
+        index = self.indexes.get(name.removeprefix("index-"))
+        return index.html(f"{index.kind.plural}/", self.relations, self.site) if index is not None else ""
 
-    def _token(self, name: str, url: str) -> str:
-        """Return a text that changes when what a slot is filled with does: of a long one, without making it."""
-        make, depends_on = self._slots.get(name, (str, None))
-        return key_of(depends_on(url)) if depends_on is not None else make(url)
-
-    @cached_property
-    def _slots(self) -> Mapping[str, tuple[Callable[[str], str], Callable[[str], object] | None]]:
-        """What fills a slot of the page at a URL, and what that depends on where it takes work to make."""
-        records, documents, titles = self.records, self.prepared.sources.documents, self.prepared.staged.titles
-        looked = cache(self._health)
-        return {
-            "paths": (lambda url: explorer.box(url, most=MOST_ON_A_LANDING), None),
-            "explorer": (lambda _: explorer.page_html(records), lambda _: explorer.page_depends_on(records)),
-            "console": (lambda _: console.page_html(records, works=bool(self.console), database=self.database), None),
-            "map": (
-                lambda _: connections.map_html(records, self.shown.relations),
-                lambda _: connections.depends_on(records, self.shown.relations),
-            ),
-            "counts": (lambda url: listing.counts_html(self.kinds, self.shown.indexes, self.freshness, url), None),
-            "recent": (lambda url: listing.recent_html(records, url), None),
-            "about": (
-                lambda url: about(*document_view(*self._document(url), self.shown.relations, self.site)),
-                lambda url: document_token(*self._document(url), self.shown.relations, self.site),
-            ),
-            "tasks": (lambda _: tasks_html(self.tasks, self.site), lambda _: self.tasks.depends_on(self.site)),
-            "documents": (lambda url: listing.documents_html(documents, titles, url), None),
-            "health": (lambda _: looked().html, lambda _: looked().depends_on),
-            **{f"index-{name}": self._of_index(index) for name, index in self.shown.indexes.items()},
-        }
-
-    def _of_index(self, index: listing.Index) -> tuple[Callable[[str], str], Callable[[str], object]]:
-        url = f"{index.kind.plural}/"
-        return lambda _: index.html(url, self.shown.relations, self.site), lambda _: index.key(url, self.shown.key)
-
-    def _health(self) -> health.Health:
-        found = health.health_html(
-            self.kinds, self.records, self.shown.problems, self.freshness, self.shown.relations.today
-        )
-        return health.Health(found, self.records, self.shown.shelf.publication)
-
-    def _index_rest(self) -> None:
-        """Write the pages of long indexes after the first."""
-        for index in self.shown.indexes.values():
-            for url, _ in index.pages[1:]:
-                self._page(url, partial(index.key, url, self.shown.key), partial(self._index, index, url), LIST)
-
-    def _index(self, index: listing.Index, url: str) -> Page:
-        return self._listed(index.kind, url, index.html(url, self.shown.relations, self.site))
-
-    def _listed(self, kind: Kind, url: str, held: str) -> Page:
-        content = f"<h1>{escape(kind.labels)}</h1>{held}"
+    def _listed(self, kind: Kind, url: str, table: str) -> Page:
+        content = f"<h1>{escape(kind.labels)}</h1>{table}"
         html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
-        return Page(html, facts_of(content, url), url)
-
-    def _onward(self, url: str, html: str) -> Page:
-        return Page(html, facts_of(html, url), url)
+        return Page(html, facts_of(content, url))
 
     def _group(self, page: GroupPage) -> Page:
         content = page.html()
         depth = depth_of(page.url)
         shell = self._shell(page.kind, depth) if page.kind else self.shells[depth]
-        return Page(shell.page(page.url, page.title, content, "", self.base_url), facts_of(content, page.url), page.url)
-
-    def _timelines(self) -> None:
-        for index in self.shown.indexes.values():
-            if index.timed:
-                url = timeline.url(index.kind)
-                self._page(url, partial(self.shown.keys, index.records), partial(self._timeline, index, url), LIST)
-
-    def _timeline(self, index: listing.Index, url: str) -> Page:
-        drawing = timeline.timeline_html(index.kind, index.records, self.shown.relations)
-        return self._listed(index.kind, url, index.switch(url) + drawing)
+        return Page(shell.page(page.url, page.title, content, "", self.base_url), facts_of(content, page.url))
 
     def _assets(self) -> None:
         for path in sorted(self.site.assets):
-            self._copy(self.site.root / path, ASSETS + path)
-        if self.console is None or all(self._is_kept(path, console.VERSION) for path in console.FILES):
-            return
-        for path, content in console.unpacked(self.console):
-            self.out.write(path, content)
-            self.memo.put(path, Made(console.VERSION, path))
+            self.out.write(ASSETS + path, (self.site.root / path).read_bytes())
+        if self.console is not None:
+            unpacked = cache(partial(console.unpacked, self.console))
+            for path in console.FILES:
+                self.pages.page(path, console.VERSION, partial(self._unpacked, unpacked, path))
 
-    def _is_kept(self, path: str, key: str) -> bool:
-        """Say whether the last build wrote a file of that key, and take it over if so."""
-        held = self.memo.held.get(path)
-        if held is None or held.key != key or not self.out.keep(path):
-            return False
-        self.memo.put(path, held)
-        return True
+    def _unpacked(self, unpacked: Callable[[], Mapping[str, bytes]], path: str) -> Content:
+        return Content(unpacked()[path])
 
     def _data(self, places: Set[str]) -> None:
-        stamp, notes = self.shown.shelf.stamp, self.memo.notes
-        hidden = {one.path: stamp(one) for one in self.prepared.collection.records if one.path not in notes}
-        key = key_of({path: note[0] for path, note in notes.items()}, hidden)
-        touched = self.shown.touched if self.shown.is_alike else None
-        if self.database and not self._is_kept(SNAPSHOT, key):
-            held, file = self.memo.held.get(SNAPSHOT), self.out.folder / SNAPSHOT
-            is_ours = touched is not None and held is not None and is_sealed(file, held.extra)
-            earlier = (file, [one.path for one in touched or ()]) if is_ours else None
-            write_snapshot(self.out, partial(self.prepared.export, earlier=earlier, is_first=held is None))
-            self.memo.put(SNAPSHOT, Made(key, SNAPSHOT, extra=stamp_of(file.lstat())))
-        records, title, base_url = self.records, self.prepared.sources.title, self.base_url or ""
-        found = cache(partial(finder.entries, records, self.shown.lead))
-        self._files(
-            feeds.FILES, self.shown.dates, lambda: self.shown.keys(feeds.newest(records), title, base_url),
-            lambda: feeds.files(feeds.newest(records), title, self.base_url, self.shown.lead),
-        )  # fmt: skip
-        self._files(finder.paths(len(found())), key, found, lambda: finder.files(found(), self._search_index()))
-        write_records(self.out, self.records, self.shown.relations, self.kept, touched)
-        write_for_robots(self.out, places, self.base_url, self.records)
-
-    def _search_index(self) -> Index:
-        """Return the index of what is published of all records."""
-        return index_of(map(self.shown.shelf.whole, self.records))
-
-    def _files(
-        self, paths: Sequence[str], own: str, key: Callable[[], object], make: Callable[[], Iterable[tuple[str, str]]]
-    ) -> None:
-        """Write files of data as `_page` does a page: all are made where one of them is not as it was."""
-        held = self.memo.held.get(paths[0])
-        same = held is not None and self.is_same and held.own == own
-        wanted = held.key if held is not None and same else key_of(key())
-        if not all(self._is_kept(path, wanted) for path in paths):
-            for path, text in make():
-                self.out.write(path, text)
-                self.memo.put(path, Made(wanted, path, own=own))
+        """Write what the site has beside pages; `places` are the URLs of its pages."""
+        records = self.records
+        if self.database:
+            stamps = {record.path: self.shelf.stamp(record) for record in self.prepared.collection.records}
+            doubts = {path: str(freshness) for path, freshness in self.freshness.items()}
+            citing = {path: said.as_row() for path, said in self.prepared.citing.items()}
+            self.pages.page(SNAPSHOT, [stamps, doubts, citing], lambda: Content(made_by(self.prepared.export)))
+        feed = feeds.files(feeds.newest(records), self.prepared.sources.title, self.base_url, self._lead)
+        for path, text in feed:
+            self.out.write(path, text)
+        entries = finder.entries(records, self._lead)
+        key = [[record.path, self.shelf.stamp(record)] for record in records]
+        shards = cache(lambda: dict(finder.files(entries, index_of(map(self.shelf.whole, records)))))
+        for path in finder.paths(len(entries)):
+            self.pages.page(path, key, partial(lambda path: Content(shards()[path]), path))
+        write_records(self.out, records, self.relations)
+        write_for_robots(self.out, places, self.base_url, records)

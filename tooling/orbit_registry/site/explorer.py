@@ -6,9 +6,8 @@ The browser gets every glob already parsed, so that the language is read in one 
 from __future__ import annotations
 
 import json
-from bisect import insort
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -38,59 +37,17 @@ def group_of(record: Record) -> str:
     return MUST if record.kind.in_document or record.kind.gate == "relevant_and_linked" else CONSIDER
 
 
-def data(records: Iterable[Record], half_life_days: float, before: str = "", same: Container[str] = ()) -> str:
-    """Return what the browser needs as JSON: the records that name globs, in push rank, and each glob's form once.
-
-    `before` is what an earlier build said, `same` the ids of records that are as they were then.
-    """
-    known, rows = _forms_in(before), rows_by_id(before)
+def data(records: Iterable[Record], half_life_days: float) -> str:
+    """Return what the browser needs as JSON: the records that name globs, in push rank, and each glob's form once."""
     forms: dict[str, list[Any]] = {}
     lines = []
     for record in sorted((one for one in records if one.globs), key=lambda one: rank_order(one, half_life_days)):
-        own = {}
-        for text in record.globs:
-            form = forms.get(text) or known.get(text) or _form(text)
-            if form is not None:
-                own[text] = form
+        own = {text: form for text in record.globs if (form := forms.get(text) or _form(text)) is not None}
         forms |= own
         if own:
-            row = rows.get(record.id) if record.id in same else None
-            lines.append(row or json.dumps(_row(record, list(own)), ensure_ascii=False))
-    said = ",\n".join(lines)
-    return f'{{"globs": {json.dumps(forms, ensure_ascii=False)},\n"records": [\n{said}\n]}}\n'
-
-
-def updated(before: str, touched: Iterable[Record], by_id: Mapping[str, Record], half_life_days: float) -> str:
-    """Return what an earlier build said, with the lines of some records as they are now, each in its place.
-
-    Their globs are as they were, and no other record has another rank.
-    """
-    rows = rows_by_id(before)
-    order = list(rows)
-    for record in touched:
-        if record.id in rows:
-            order.remove(record.id)
-            row = _row(record, json.loads(rows[record.id])["globs"])
-            rows[record.id] = json.dumps(row, ensure_ascii=False)
-    for record in touched:
-        if record.id in rows:
-            insort(order, record.id, key=lambda name: rank_order(by_id[name], half_life_days))
-    globs, said = before.partition("\n")[0], ",\n".join(rows[name] for name in order)
-    return f'{globs}\n"records": [\n{said}\n]}}\n'
-
-
-def rows_by_id(text: str) -> dict[str, str]:
-    """Return the lines of a file of JSON with a record a line, by the id with which each begins."""
-    lines = (line.removesuffix(",") for line in text.split("\n"))
-    return {line.split('"', 4)[3]: line for line in lines if line.startswith('{"id": "')}
-
-
-def _forms_in(text: str) -> dict[str, list[Any]]:
-    start = '{"globs": '
-    forms: dict[str, list[Any]] = (
-        json.loads(text[len(start) :].partition("\n")[0].removesuffix(",")) if text.startswith(start) else {}
-    )
-    return forms
+            lines.append(json.dumps(_row(record, list(own)), ensure_ascii=False))
+    rows = ",\n".join(lines)
+    return f'{{"globs": {json.dumps(forms, ensure_ascii=False)},\n"records": [\n{rows}\n]}}\n'
 
 
 def _form(text: str) -> list[Any] | None:
@@ -159,11 +116,6 @@ def box(page: str, most: int | None = None) -> str:
         "<noscript><p><code>orbit match PATH</code> says which records apply to a path.</p></noscript>"
         f'<script src="{relative(page, SCRIPT)}" defer></script>'
     )
-
-
-def page_depends_on(records: Sequence[Record]) -> list[object]:
-    """Return what the explorer's page is made of."""
-    return [not records, *([one.id, one.globs] for one in records if one.phase == "live" and one.globs)]
 
 
 def page_html(records: Sequence[Record]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -12,11 +11,11 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.output import replace_file
 from orbit_registry.site.stage import CONFIG, DOCS, Staged
+from orbit_registry.site.theme import digest_of_tree
+from orbit_registry.store.value_cache import Cache
 
 COMPLAINT = "SITE393"
-STAMP = "generated.txt"
 TIMEOUT_SECONDS = 1800
 MKDOCS, ZENSICAL = "mkdocs", "zensical"
 PACKAGES = {MKDOCS: "orbit-registry[site]", ZENSICAL: "zensical"}
@@ -29,39 +28,21 @@ class GeneratorError(OrbitError):
     exit_code = 3
 
 
-def generate(staged: Staged, folder: Path, generator: str = MKDOCS) -> list[Diagnostic]:
+def generate(values: Cache, staged: Staged, folder: Path, generator: str = MKDOCS) -> list[Diagnostic]:
     """Turn a staged tree into pages in `folder`, unless the same generator made them from this very tree.
 
     Raises:
         GeneratorError: the generator is missing, or failed; its last words are the message.
     """
-    digest = f"{staged.digest} {generator}"
-    stamp = folder.with_name(f"{folder.name}.{STAMP}")
-    if stamp.is_file() and folder.is_dir():
-        held = stamp.read_text("utf-8").split("\n")
-        if held[:2] == [digest, _seal(folder)]:
-            return [_diagnostic(line) for line in held[2:] if line]
-    stamp.unlink(missing_ok=True)
-    said = _run(generator, staged.folder / CONFIG, folder)
-    warnings = [match[1].strip() for match in map(_WARNING.match, said.splitlines()) if match]
-    replace_file(stamp, "\n".join([digest, _seal(folder), *warnings]).encode())
-    return [_diagnostic(line) for line in warnings]
-
-
-def _seal(folder: Path) -> str:
-    """Return what tells the pages that were made here from others: a repository may bring pages of its own making.
-
-    Inodes and change times are set by the kernel: who wrote the repository can't know what they will be here.
-    """
-    found = hashlib.blake2b(digest_size=16)
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            file = f"{place}/{name}"
-            info = os.lstat(file)
-            said = f"{file}\0{info.st_mode} {info.st_ino} {info.st_ctime_ns} {info.st_size}\0"
-            found.update(said.encode("utf-8", "surrogateescape"))
-    return found.hexdigest()
+    namespace, key = f"site generated {folder}", f"{staged.digest} {generator}"
+    stored = values.recall(namespace, key)
+    # A repository may bring pages of its own making: those that were made here are known by their content.
+    if stored is None or stored["pages"] != digest_of_tree(folder):
+        output = _run(generator, staged.folder / CONFIG, folder)
+        warnings = [match[1].strip() for match in map(_WARNING.match, output.splitlines()) if match]
+        stored = {"pages": digest_of_tree(folder), "warnings": warnings}
+        values.remember(namespace, key, stored)
+    return [_diagnostic(line) for line in stored["warnings"]]
 
 
 def _run(generator: str, config: Path, folder: Path) -> str:

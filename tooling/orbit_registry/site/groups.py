@@ -9,9 +9,8 @@ from html import escape
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
-from orbit_registry.site.items import items_html
 from orbit_registry.site.urls import relative, safe_segment
-from orbit_registry.site.words import own_columns, tags_of, texts_of
+from orbit_registry.site.words import items_html, own_columns, tags_of, texts_of
 
 TAGS = "tags/"
 MOST_PAGES = 2000
@@ -53,8 +52,6 @@ class Groups:
     tags: dict[str, list[Record]] = field(default_factory=dict)
     columns: dict[tuple[str, str], dict[str, list[Record]]] = field(default_factory=dict)
     """By kind and column."""
-    complete: bool = False
-    """Whether every word has a page."""
 
     def tag_link(self, tag: str, page: str) -> str | None:
         """Return how a page names a tag's page; None where it has none."""
@@ -64,15 +61,6 @@ class Groups:
         """Return how a page names the page of a word in a column; None where it has none."""
         held = self.columns.get((kind.name, column), {})
         return relative(page, column_url(kind, column, word)) if word in held else None
-
-    def unlinked(self, record: Record) -> list[str]:
-        """Return the words of a record that have no page: what its own page depends on beside its fields."""
-        if self.complete:
-            return []
-        held = self.columns
-        own = [(column, word) for column in own_columns(record.kind) for word in texts_of([record], column)]
-        found = [tag for tag in tags_of(record) if tag not in self.tags]
-        return found + [word for column, word in own if word not in held.get((record.kind.name, column), ())]
 
     def pages(self, kinds: Sequence[Kind]) -> Iterator[GroupPage]:
         """Yield every page."""
@@ -99,9 +87,7 @@ def groups_of(records: Sequence[Record]) -> Groups:
         for column in own_columns(record.kind):
             for word in dict.fromkeys(texts_of([record], column)):
                 columns[record.kind.name, column][word].append(record)
-    kept = _most(tags), {key: _most(held) for key, held in columns.items()}
-    complete = len(kept[0]) == len(tags) and all(len(kept[1][key]) == len(held) for key, held in columns.items())
-    return Groups(*kept, complete)
+    return Groups(_most(tags), {key: _most(held) for key, held in columns.items()})
 
 
 def _most(held: Mapping[str, list[Record]]) -> dict[str, list[Record]]:

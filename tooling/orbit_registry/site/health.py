@@ -19,12 +19,10 @@ from orbit_registry.loop.review import settling, unstated
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.record import Record
-from orbit_registry.site.coverage import coverage_of, scopes_and_files
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css
-from orbit_registry.snapshot.publication import Publication
 
 PAGE = "health/"
 WAITING_DAYS = 30
@@ -47,34 +45,11 @@ class Concern:
     """The records, each with why and the command that sees to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """The page's content, made once, and what git tracks, which is drawn on it where it is asked for."""
-
-    found: tuple[str, str]
-    """What stands above the drawing, and what below; see `health_html`."""
-    records: Sequence[Record]
-    publication: Publication
-
-    @property
-    def html(self) -> str:
-        """The page's content."""
-        above, below = self.found
-        return f"{above}{coverage_of(self.publication, self.records, PAGE)}{below}"
-
-    @property
-    def depends_on(self) -> list[object]:
-        """What the page is made of, without the work of drawing."""
-        return [self.found, scopes_and_files(self.publication, self.records)]
-
-
 def health_html(
     kinds: Iterable[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date,
-) -> tuple[str, str]:  # fmt: skip
-    """Return what the page says above what git tracks, and below; `freshness` is of the records that are not fresh, by
-    path.
-    """
+    freshness: Mapping[str, Freshness], today: date, treemap: str = "",
+) -> str:  # fmt: skip
+    """Return the page's content; `freshness` is of the records that are not fresh, by path."""
     concerns = concerns_of(records, freshness, today)
     unread = unread_files(problems)
     wanted = [one for one in concerns if one.found]
@@ -82,7 +57,7 @@ def health_html(
     tiles += _tile("unreadable", "Files without a readable record", len(unread), "orbit check --all")
     lists = "".join(map(_list, wanted))
     above = f'{_verdict(wanted, unread, len(records))}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
-    return above, f"{_ages(records, today)}{_statuses(kinds, records)}"
+    return f"{above}{treemap}{_ages(records, today)}{_statuses(kinds, records)}"
 
 
 def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], today: date) -> list[Concern]:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,16 +17,15 @@ from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import SITE_MANIFEST
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 MANIFEST = SITE_MANIFEST
 BEGUN = ".orbit-site.begun"
 """What a build that runs writes that was not there before, a name a line; it goes with the build's end."""
 FORMAT = "orbit-site 1"
 _TURNS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 """The characters that turn the direction of what follows them, in UTF-8: an unclosed one reaches beyond its text."""
-_TEMPORARY = re.compile(r"\.tmp-(.+)-\d+", re.DOTALL)
-_LONGEST = 80
-"""How much of a file's name its temporary one holds, so that a long one is not too long."""
+TEMPORARY = ".orbit-site.tmp-"
+"""Begins the name of a file that is being written."""
 LINK_HINT = "the site writes to and removes files in real folders alone: remove the link, or give another folder"
 
 
@@ -43,24 +42,12 @@ class Output:
     before: dict[str, str]
     """Path from the folder → digest of what was last written there, "" where a build was cut short."""
     after: dict[str, str] = field(default_factory=dict)
-    made: set[str] = field(default_factory=set)
-    """The files that were written."""
+    written: int = 0
     unchanged: int = 0
     real: set[str] = field(default_factory=set)
     """Folders, by their path in this one, that were seen to be no symbolic links."""
-    new: set[str] = field(default_factory=set)
-    """Those of them that this build made, in which nothing stands but what it wrote."""
-    standing: Set[str] = frozenset()
-    """Files that are known to be as the last build left them."""
-    begun: int | None = None
-    """The open file that names what is new, where something is."""
     seal: str = ""
     """What tells the last finished build from any other: a digest of its manifest; "" where there is none of ours."""
-
-    @property
-    def written(self) -> int:
-        """How many files were written."""
-        return len(self.made)
 
     def keep(self, path: str) -> bool:
         """Take a file over from the last build; False where it is not there any more.
@@ -69,7 +56,7 @@ class Output:
             RefusedError: a symbolic link stands on the way.
         """
         digest = self.before.get(path)
-        if not digest or not (path in self.standing or self._stands(path)):
+        if not digest or not self._stands(path):
             return False
         self.unchanged += path not in self.after
         self.after[path] = digest
@@ -84,75 +71,41 @@ class Output:
             RefusedError: a symbolic link stands on the way.
         """
         if path.startswith("/") or ".." in path.split("/"):
-            said = f"{path!r} does not stay inside the output folder"
-            raise UnsafePathError(said, hint="rename the document or record whose page that would be")
+            message = f"{path!r} does not stay inside the output folder"
+            raise UnsafePathError(message, hint="rename the document or record whose page that would be")
         data = _TURNS.sub(b"", content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else content
         digest = digest_of(data)
-        if path not in self.before and path not in self.after:
-            self._name(path)
-        if self._is_new(path.rpartition("/")[0]) and path not in self.after:
-            self._create(path, data)
-        elif self._stands(path) and self.before.get(path) == digest:
+        if self._stands(path) and self.before.get(path) == digest:
             self.unchanged += 1
         else:
-            replace_file(self.folder / path, data)
-            self.made.add(path)
+            if path not in self.before and path not in self.after:
+                self._announce(path)
+            self._replace(path, data)
+            self.written += path not in self.after
         self.after[path] = digest
 
-    def _name(self, path: str) -> None:
+    def _announce(self, path: str) -> None:
         """Name a new file before it is written, so that it is known to be ours should this build be cut short."""
         try:
-            if self.begun is None:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-                self.begun = os.open(self.folder / BEGUN, flags, 0o666)
-            os.write(self.begun, f"{json.dumps(path)}\n".encode())
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(self.folder / BEGUN, _APPEND, 0o666), "a", encoding="utf-8") as begun:
+                begun.write(f"{json.dumps(path)}\n")
         except OSError as error:
             raise write_error(self.folder / BEGUN, error) from None
 
-    def _is_new(self, folder: str) -> bool:
-        """Make a folder where there is none; say whether this build made it.
-
-        Raises:
-            WriteError: the disk refused.
-            RefusedError: a symbolic link stands on the way.
-        """
-        if folder in self.real:
-            return folder in self.new
-        above = folder.rpartition("/")[0]
-        if folder:
-            self._is_new(above)
-        at = f"{self.folder}/{folder}"
+    def _replace(self, path: str, data: bytes) -> None:
+        """Write a file in one step; unlike a record it can be made again, so nothing waits for the disk."""
+        file, temporary = self.folder / path, self.folder / f"{TEMPORARY}{os.getpid()}"
         try:
-            if folder:
-                os.mkdir(at)  # noqa: PTH102  a path object costs half of what making the folder does
-            else:
-                self.folder.mkdir(parents=True)
-        except FileExistsError:
-            if Path(at).is_symlink():
-                raise _link(Path(at)) from None
+            file.parent.mkdir(parents=True, exist_ok=True)
+            temporary.unlink(missing_ok=True)
+            with temporary.open("xb") as opened:
+                opened.write(data)
+            temporary.replace(file)
         except OSError as error:
-            raise write_error(Path(at), error) from None
-        else:
-            self.new.add(folder)
-        self.real.add(folder)
-        return folder in self.new
-
-    def _create(self, path: str, data: bytes) -> None:
-        """Write a file where nothing stands; what a killed build leaves of it, the next one replaces."""
-        try:
-            _create(f"{self.folder}/{path}", data)
-        except OSError as error:
-            raise write_error(self.folder / path, error) from None
-        self.made.add(path)
-
-    def read(self, path: str) -> str:
-        """Return a text as the last build left it; "" where it is gone, or another by now."""
-        try:
-            data = (self.folder / path).read_bytes() if self._stands(path) else b""
-        except OSError:
-            return ""
-        return data.decode("utf-8", "surrogatepass") if digest_of(data) == self.before.get(path) else ""
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise write_error(file, error) from None
 
     def finish(self) -> int:
         """Remove files of earlier builds that this one did not make, save the manifest; return how many went.
@@ -161,11 +114,9 @@ class Output:
             RefusedError: a symbolic link stands on the way to one of them; none is removed then.
         """
         stale = sorted(set(self.before) - set(self.after))
-        seen = frozenset(self.real)
         self.real.clear()
         for path in stale:
             self._stands(path)
-        self._sweep(seen | self.real)
         for path in stale:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 (self.folder / path).unlink()
@@ -173,25 +124,11 @@ class Output:
         for parent in sorted(folders, key=lambda name: -name.count("/")):
             with contextlib.suppress(OSError):
                 (self.folder / parent).rmdir()
-        self.seal = self._save(self.after)
-        if self.begun is not None:
-            os.close(self.begun)
-            self.begun = None
+        self._save(self.after)
+        for left in self.folder.glob(f"{TEMPORARY}*"):
+            left.unlink(missing_ok=True)
         (self.folder / BEGUN).unlink(missing_ok=True)
         return len(stale)
-
-    def _sweep(self, real: Set[str]) -> None:
-        """Remove what a build that was cut short left half written, in folders that are no links."""
-        known = {("", MANIFEST)}
-        if "" in self.before.values():
-            split = (path.rpartition("/") for path in (*self.before, *self.after))
-            known |= {(folder, name[:_LONGEST]) for folder, _, name in split}
-        for folder in {folder for folder, _ in known if not folder or folder in real}:
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                for name in os.listdir(self.folder / folder):
-                    found = _TEMPORARY.fullmatch(name)
-                    if found and (folder, found[1]) in known:
-                        (self.folder / folder / name).unlink(missing_ok=True)
 
     def begin(self) -> None:
         """Write the manifest of a build that is not finished: it names what is ours, and knows no file's content.
@@ -200,40 +137,28 @@ class Output:
         """
         self._save(dict.fromkeys(self.before, ""))
 
-    def _save(self, files: Mapping[str, str]) -> str:
-        """Write the manifest, and return its digest."""
-        said = {"format": FORMAT, "files": dict(sorted(files.items()))}
-        text = json.dumps(said, separators=(",\n", ": "), ensure_ascii=False)
-        path = self.folder / MANIFEST
+    def _save(self, files: Mapping[str, str]) -> None:
+        manifest = {"format": FORMAT, "files": dict(sorted(files.items()))}
+        text = json.dumps(manifest, separators=(",\n", ": "), ensure_ascii=False)
         data = text.encode("utf-8", "surrogatepass")
-        if not self._stands(MANIFEST) or path.read_bytes() != data:
-            replace_file(path, data)
-        return digest_of(data)
+        if not self._stands(MANIFEST) or (self.folder / MANIFEST).read_bytes() != data:
+            self._replace(MANIFEST, data)
+        self.seal = digest_of(data)
 
     def _stands(self, path: str) -> bool:
         """Say whether a file is there; no symbolic link leads to it."""
-        folder = path.rpartition("/")[0]
-        if folder not in self.real:
-            folders = ["", *_parents(path)]
-            for one in folders:
-                if one not in self.real and _is_link(_look(f"{self.folder}/{one}".rstrip("/"))):
-                    raise _link(self.folder / one)
-            self.real.update(folders)
-        found = _look(f"{self.folder}/{path}")
-        if _is_link(found):
+        for folder in ["", *_parents(path)]:
+            if folder not in self.real:
+                if (self.folder / folder).is_symlink():
+                    raise _link(self.folder / folder)
+                self.real.add(folder)
+        try:
+            mode = os.lstat(f"{self.folder}/{path}").st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        if stat.S_ISLNK(mode):
             raise _link(self.folder / path)
-        return found is not None and stat.S_ISREG(found.st_mode)
-
-
-def _look(path: str) -> os.stat_result | None:
-    try:
-        return os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _is_link(found: os.stat_result | None) -> bool:
-    return found is not None and stat.S_ISLNK(found.st_mode)
+        return stat.S_ISREG(mode)
 
 
 def refuse_links(root: Path, path: Path, *, below: bool = False) -> None:
@@ -276,7 +201,7 @@ def open_output(folder: Path) -> Output:
         raise RefusedError(f"{folder} is not a folder", hint="give another one with --out")
     if not manifest.is_file():
         names = os.listdir(folder) if folder.is_dir() else []
-        if not all((made := _TEMPORARY.fullmatch(name)) and made[1] == MANIFEST for name in names):
+        if not all(name.startswith(TEMPORARY) for name in names):
             raise RefusedError(
                 f"{folder} holds files that no site build wrote",
                 hint="give an empty or new folder with --out, or empty this one yourself",
@@ -296,40 +221,6 @@ def open_output(folder: Path) -> Output:
     # A manifest that came with the repository was written by whoever wrote the repository.
     tracked = bool(Git(folder).ask("ls-files", "--", MANIFEST, BEGUN))
     return Output(folder, {}) if tracked else Output(folder, files, seal=digest_of(said))
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file in one step; unlike a record it can be made again, so nothing waits for the disk.
-
-    Raises:
-        WriteError: the disk refused.
-    """
-    temporary = path.with_name(f".tmp-{path.name[:_LONGEST]}-{os.getpid()}")
-    try:
-        try:
-            _create(temporary, data)
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _create(temporary, data)
-        temporary.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise write_error(path, error) from None
-
-
-def _create(path: Path | str, data: bytes) -> None:
-    """Write a new file; one that a killed build left under that name goes first, and a link is not followed."""
-    try:
-        opened = os.open(path, _NEW, 0o666)
-    except FileExistsError:
-        Path(path).unlink()
-        opened = os.open(path, _NEW, 0o666)
-    try:
-        while data:
-            data = data[os.write(opened, data) :]
-    finally:
-        os.close(opened)
 
 
 def _parents(path: str) -> list[str]:

@@ -28,7 +28,6 @@ from orbit_registry.site.steps import prepare, publish
 from orbit_registry.site.theme import SCRIPTS, STYLES
 from orbit_registry.store.git import pattern_of
 from orbit_registry.store.lock import locked
-from orbit_registry.store.value_cache import code_version
 
 _log = logging.getLogger("mkdocs.plugins.orbit")
 
@@ -72,9 +71,7 @@ class OrbitPlugin(BasePlugin[Options]):
             refuse_links(registry.workspace.root, cache / LOCK)
             self._held.enter_context(locked(cache / LOCK, wait=BUILD_WAIT_SECONDS))
             self._cache = cache / "plugin"
-            prepared = prepare(
-                registry, own, self._cache, config.site_url or None, code_version(), self._target.resolve()
-            )
+            prepared = prepare(registry, own, self._cache, config.site_url or None, self._target.resolve())
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None
         staged = prepared.staged.folder

@@ -61,11 +61,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A rendered text. `lookups` holds every question asked of the site map, with the answer's token."""
+    """A rendered text, and what is wrong with its links."""
 
     html: str
     headings: tuple[Heading, ...] = ()
-    lookups: tuple[tuple[str, str, str], ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -106,25 +105,6 @@ def _marked_html(text: str) -> tuple[str, bool]:
     return html, marked != text or html is not rendered
 
 
-def ask(site: SiteMap, kind: str, origin: str, name: str) -> str:
-    """Return the answer's token to one question of a `Prose.lookups`."""
-    if kind == "id":
-        return site.token(site.cited(name, origin))
-    if kind == "name":
-        return site.token(site.names.get(name))
-    if kind == "title":
-        return site.token(site.titled(origin, name))
-    if kind == "entry":
-        return site.token(site.entry(origin, name))
-    if kind == "image":
-        return site.image(origin, name).token
-    return _token(site, site.target(origin, name))
-
-
-def _token(site: SiteMap, meaning: Meaning) -> str:
-    return f"{meaning.token}|{site.token(meaning.url)}" if meaning.url in site.labels else meaning.token
-
-
 def citation(site: SiteMap, page: str, url: str) -> str:
     """Return the opening tag of a link to a page; to that of a record it says title and status, and has a preview."""
     if url not in site.labels:
@@ -155,7 +135,6 @@ class _Renderer:
     site: SiteMap
     top: int | None = None
     headings: list[Heading] = field(default_factory=list)
-    lookups: dict[tuple[str, str], str] = field(default_factory=dict)
     broken: dict[tuple[str, str], Meaning] = field(default_factory=dict)
 
     def run(self) -> Prose:
@@ -205,8 +184,7 @@ class _Renderer:
             elif name == "/table":
                 piece = "</table></div>"
             out.append(piece)
-        found = tuple((kind, name, token) for (kind, name), token in self.lookups.items())
-        return Prose("".join(out), tuple(self.headings), found, tuple(self._diagnostics()))
+        return Prose("".join(out), tuple(self.headings), tuple(self._diagnostics()))
 
     def _heading_ids(self, html: str) -> Iterator[Heading]:
         taken: dict[str, int] = {}
@@ -229,9 +207,7 @@ class _Renderer:
         if self.place.record is None:
             for heading in self.headings:
                 anchor = heading.id.removeprefix(HEADING_PREFIX)
-                urls[heading.id] = url = self.site.entry(self.place.path, anchor)
-                if anchor.startswith("adr-"):
-                    self.lookups[("entry", anchor)] = self.site.token(url)
+                urls[heading.id] = self.site.entry(self.place.path, anchor)
         often = Counter(urls.values())
         level = 0
         for heading in self.headings:
@@ -247,7 +223,6 @@ class _Renderer:
         attributes = dict(_ATTRIBUTE.findall(tag))
         written = unescape(attributes.get("href", ""))
         meaning = self.site.target(self.place.path, written)
-        self.lookups[("link", written)] = _token(self.site, meaning)
         if meaning.url is not None and meaning.url.startswith("#"):
             meaning = self._anchor(written)
         if meaning.problem:
@@ -271,7 +246,6 @@ class _Renderer:
         if written == "#" or any(heading.id == prefixed for heading in self.headings):
             return Meaning(f"{self.place.page}#{prefixed if written != '#' else ''}")
         titled = self.site.titled(self.place.path, named)
-        self.lookups[("title", named)] = self.site.token(titled)
         if titled is not None:
             return Meaning(titled)
         return Meaning(None, problem=f"the page has no heading for `{written}`", broken=True)
@@ -281,7 +255,6 @@ class _Renderer:
         written = unescape(attributes.get("src", ""))
         alt = attributes.get("alt", "") or escape(written)
         meaning = self.site.image(self.place.path, written)
-        self.lookups[("image", written)] = meaning.token
         if meaning.problem:
             self.broken["image", written] = meaning
         if meaning.url is None:
@@ -313,15 +286,11 @@ class _Renderer:
     def _cited(self, piece: str) -> Iterator[tuple[Span, str | None]]:
         """Yield the places where a text names a record or a task, and what that leads to."""
         for cited in find_citations(piece, self.site.forms):
-            url = self.site.cited(cited.id, self.place.path)
-            self.lookups[("id", cited.id)] = self.site.token(url)
-            yield cited.span, url
+            yield cited.span, self.site.cited(cited.id, self.place.path)
         for match in _NAME.finditer(piece):
             if match[0].startswith(self.site.forms.prefixes):
                 continue  # an id, which was found as such
-            url = self.site.names.get(match[0])
-            self.lookups[("name", match[0])] = self.site.token(url)
-            yield Span(*match.span()), url
+            yield Span(*match.span()), self.site.named(match[0])
 
     def _diagnostics(self) -> Iterator[Diagnostic]:
         if not self.broken:

@@ -15,12 +15,10 @@ from markupsafe import Markup
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.kinds.table import Kind
-from orbit_registry.site.compiled import Compiled
 from orbit_registry.site.documents import contents
-from orbit_registry.site.neighbourhood import neighbourhood
+from orbit_registry.site.drawing import neighbourhood, sparkline
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
-from orbit_registry.site.sparkline import sparkline
 
 _FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
@@ -31,12 +29,6 @@ _NEIGHBOURS = '<div class="orbit-neighbours"></div>'
 
 
 @cache
-def compiled_templates() -> Compiled:
-    """Return our own templates, compiled; those of a repository's own kinds are none of them."""
-    return Compiled("pages")
-
-
-@cache
 def _environment() -> ImmutableSandboxedEnvironment:
     held = {file.name: file.read_text("utf-8") for file in sorted(_FOLDER.glob("*.html"))}
     made = ImmutableSandboxedEnvironment(
@@ -44,7 +36,6 @@ def _environment() -> ImmutableSandboxedEnvironment:
         autoescape=True,
         trim_blocks=False,
         keep_trailing_newline=False,
-        bytecode_cache=compiled_templates(),
     )
     made.filters["headline"] = lambda text: Markup(headline(str(text)))
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -50,6 +50,8 @@ class SiteResult:
     """The repository's own configuration file that was used, or None."""
     ok: bool = True
     """False where the build was strict and a finding is more than a note."""
+    stamps: Mapping[str, str] | None = None
+    """Of all files that it rests on and wrote, by path; None where one may have changed meanwhile."""
 
     def as_data(self) -> dict[str, object]:
         """Return the result as the JSON output shows it, without the diagnostics."""

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.site.build import CACHE, build_site, stamps_of_last_build
+from orbit_registry.site.build import CACHE, build_site
 from orbit_registry.site.result import Progress, Readable, SiteResult
 from orbit_registry.site.stamps import stamp_of
 from orbit_registry.store.workspace import Workspace, open_workspace
@@ -298,8 +298,7 @@ class _Watch:
 
     def _tell(self, result: SiteResult) -> None:
         """Say what a build did, and which findings are new; have open pages follow it."""
-        stamps = stamps_of_last_build(self._registry, self._folder)
-        self._stamps = stamps.held if stamps is not None else None
+        self._stamps = result.stamps
         new = [one for one in result.diagnostics if one not in self._found]
         if not (result.written or result.removed or result.diagnostics != self._found or self._failure):
             return

@@ -36,6 +36,11 @@ _TITLE_NUMBER = re.compile(r"^(?:[a-z]{1,8}-{0,2})?\d[\d-]{0,20}-+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
+Question = Sequence[str]
+"""A method of the site map and what it is asked."""
+QUESTIONS = frozenset({"named", "cited", "titled", "entry", "target", "image"})
+
+
 def anchor_of(fragment: str) -> str:
     """Return the anchor of a heading that a link names: forges write `user-content-x`, browsers letters as `%C3%BC`."""
     return unquote(fragment).removeprefix("user-content-")
@@ -50,11 +55,6 @@ class Meaning:
     problem: str | None = None
     broken: bool = False
     """The target does not exist; otherwise it only has no place on the site."""
-
-    @property
-    def token(self) -> str:
-        """A text that changes when the meaning does."""
-        return f"{self.url}|{int(self.outside)}|{int(self.broken)}"
 
 
 @dataclass
@@ -104,15 +104,24 @@ class SiteMap:
     """Repository paths that were looked for because a link leads there."""
     known: dict[tuple[str, str], Meaning] = field(default_factory=dict)
     """What links were found to mean, by the file they stand in and what they say."""
+    questions: dict[tuple[str, ...], None] = field(default_factory=dict)
+    """What was asked since they were last cleared: what a page depends on beside its own text."""
 
-    def token(self, url: str | None) -> str:
-        """Return a text that changes when a link to a page of the site would look different."""
-        if url is None:
-            return ""
-        return f"{url}|{self.labels[url]}|{self.preview(url)}" if url in self.labels else url
+    def answer(self, question: Question) -> str:
+        """Return a text that changes when the answer does, or how a link to the page that it names looks."""
+        name, *words = question
+        answer: str | Meaning | None = getattr(self, name)(*words) if name in QUESTIONS else None
+        url = (answer.url if isinstance(answer, Meaning) else answer) or ""
+        return f"{answer}|{self.labels[url]}|{self.preview(url)}" if url in self.labels else str(answer)
+
+    def named(self, name: str) -> str | None:
+        """Return the page of a task or of an earlier tool's record by a name in no form of an id."""
+        self.questions["named", name] = None
+        return self.names.get(name)
 
     def cited(self, any_id: str, origin: str) -> str | None:
         """Return the page of the one record that an id means in the document `origin`."""
+        self.questions["cited", any_id, origin] = None
         if any_id in self.records:
             return self.records[any_id]
         home = self.homes.get(origin) or posixpath.dirname(origin)
@@ -128,6 +137,7 @@ class SiteMap:
 
     def titled(self, path: str, fragment: str) -> str | None:
         """Return the page of the decision whose title an anchor in a document means; pages show titles of their own."""
+        self.questions["titled", path, fragment] = None
         wanted = fragment.lower()
         for anchor in (wanted, _TITLE_NUMBER.sub("", wanted)):
             if anchor and (path, anchor) in self.titles:
@@ -137,10 +147,14 @@ class SiteMap:
     def entry(self, path: str, anchor: str) -> str | None:
         """Return the page of the record that stands at an anchor of a log, as forges make it of its heading."""
         numbered = _ENTRY.match(anchor)
-        return self.entries.get((path, int(numbered[1]))) if numbered else None
+        if numbered is None:
+            return None
+        self.questions["entry", path, anchor] = None
+        return self.entries.get((path, int(numbered[1])))
 
     def target(self, origin: str, written: str) -> Meaning:
         """Return what a link written in the repository's file `origin` leads to."""
+        self.questions["target", origin, written] = None
         found = self.known.get((origin, written))
         if found is None:
             found = self.known[origin, written] = self._target(origin, written)
@@ -164,6 +178,7 @@ class SiteMap:
 
     def image(self, origin: str, written: str) -> Meaning:
         """Return where a picture that the file `origin` shows stands on the site."""
+        self.questions["image", origin, written] = None
         if is_masked(unquote(written)):
             return Meaning(None)
         if _SCHEME.match(written) or written.startswith("//"):

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,15 @@ from orbit_registry.records.record import Record
 from orbit_registry.site.adopted import marked, marks
 from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
-from orbit_registry.site.memo import Made, Memo, key_of
+from orbit_registry.site.memo import Content, PageCache, key_of
+from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
 from orbit_registry.site.own import HINT, OwnConfig, completed_nav, files_in, without_missing
 from orbit_registry.site.pages import curated_pages, navigation, shells
-from orbit_registry.site.prose import DEAD_LINK, ask
+from orbit_registry.site.prose import DEAD_LINK
 from orbit_registry.site.result import Readable
 from orbit_registry.site.sitemap import SiteMap
-from orbit_registry.site.tasks import Tasks
-from orbit_registry.site.theme import HOOKS, SCRIPTS, STYLES, built_in, overrides, overrides_digest, staged
+from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, digest_of_tree, overrides, staged
 from orbit_registry.snapshot.edges import Said
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
@@ -102,21 +103,15 @@ class Prepared:
     """Those of the collection, without secrets."""
     sources: Sources
     staged: Staged
-    memo: Memo
     code: str
     base_url: str | None
 
-    def export(
-        self, file: Path, earlier: tuple[Path, Sequence[str]] | None = None, *, is_first: bool = False
-    ) -> object:
-        """Write the snapshot for download, made of what was read for the pages; the rest as in `export_snapshot`."""
+    def export(self, file: Path) -> object:
+        """Write the snapshot for download, made of what was read for the pages."""
         from orbit_registry.snapshot.current import export_snapshot  # most builds write none
 
-        registry = self.registry
-        read, known = registry.reading, self.freshness
-        return export_snapshot(
-            registry.workspace, file, reading=read, freshness=known, earlier=earlier, is_first=is_first
-        )
+        reading, freshness = self.registry.reading, self.freshness
+        return export_snapshot(self.registry.workspace, file, reading=reading, freshness=freshness, is_first=True)
 
 
 def own_pages(publication: Publication, own: OwnConfig) -> list[str]:
@@ -134,19 +129,20 @@ def own_pages(publication: Publication, own: OwnConfig) -> list[str]:
     return found
 
 
-def stage(sources: Sources, out: Output, memo: Memo) -> Staged:
+def stage(sources: Sources, pages: PageCache) -> Staged:
     """Write the source tree into a folder, touching only what changed."""
+    out = pages.out
     folder = out.folder
     out.begin()
     problems = list(sources.skipped)
-    titles = {document.path: title for document, title in _documents(sources, out, memo, problems)}
+    titles = {document.path: title for document, title in _documents(sources, pages, problems)}
     mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
     has_tasks = bool(sources.tasks.named)
-    pages = curated_pages(
+    curated = curated_pages(
         sources.workspace.kinds, sources.title, sources.documents, has_tasks=has_tasks, listed=sources.listed
     )
-    own_files = _own(sources, out, memo, problems) if sources.own else []
-    for path, text in {**pages, **shells()}.items():
+    own_files = _own(sources, pages, problems) if sources.own else []
+    for path, text in {**curated, **shells()}.items():
         if path not in own_files:
             out.write(f"{DOCS}/{path}", text)
     nav = navigation(sources.listed, mirrored, has_tasks=has_tasks)
@@ -154,11 +150,12 @@ def stage(sources: Sources, out: Output, memo: Memo) -> Staged:
     nav = _navigation(sources, nav, own_files, known, problems)
     _configure(sources, out, nav, problems)
     out.finish()
+    pages.save()
     settings = json.dumps(sources.own.data, sort_keys=True, default=_name_of) if sources.own else ""
-    digest = key_of(out.after, overrides_digest(folder / OVERRIDES), str(folder), settings)
+    digest = key_of(out.after, digest_of_tree(folder / OVERRIDES), str(folder), settings)
     listed = {*own_files, *files_in(nav)}
-    unlisted = tuple(path for path in [*pages, *mirrored] if path not in listed)
-    return Staged(folder, digest, titles, nav, unlisted, tuple(problems))
+    unlisted = tuple(path for path in [*curated, *mirrored] if path not in listed)
+    return Staged(folder, digest, titles, nav, unlisted, (*problems, *pages.diagnostics))
 
 
 def _name_of(setting: object) -> str:
@@ -166,21 +163,20 @@ def _name_of(setting: object) -> str:
     return f"{getattr(setting, '__module__', '')}.{getattr(setting, '__qualname__', type(setting).__qualname__)}"
 
 
-def _documents(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) -> Iterator[tuple[Document, str]]:
+def _documents(sources: Sources, pages: PageCache, problems: list[Diagnostic]) -> Iterator[tuple[Document, str]]:
     for document in sources.documents:
-        path = f"{DOCS}/{document.staged}"
-        key = key_of(document.path, document.url, document.stamp, sources.site.forge.edit(document.path))
-        made = memo.fresh(path, key, lambda *question: ask(sources.site, *question))
-        if made is not None and out.keep(path):
-            yield document, str(made.extra)
-            continue
-        text = _read(sources.publication, document.path, problems)
-        if text is None:
-            continue
-        page, title, prose = document_page(document, text, sources.site)
-        out.write(path, _as_read(sources, document.staged, page))
-        memo.put(path, Made(key, document.path, prose.lookups, prose.diagnostics, title))
-        yield document, title
+        key = [document.path, document.url, document.stamp, sources.site.forge.edit(document.path)]
+        title = pages.page(f"{DOCS}/{document.staged}", key, partial(_document, sources, document, problems))
+        if title is not None:
+            yield document, str(title)
+
+
+def _document(sources: Sources, document: Document, problems: list[Diagnostic]) -> Content | None:
+    text = _read(sources.publication, document.path, problems)
+    if text is None:
+        return None
+    page, title, prose = document_page(document, text, sources.site)
+    return Content(_as_read(sources, document.staged, page), title, prose.diagnostics)
 
 
 def _as_read(sources: Sources, staged: str, page: str) -> str:
@@ -193,36 +189,36 @@ def _as_read(sources: Sources, staged: str, page: str) -> str:
     return _UPWARDS.sub(r'\1="', page)
 
 
-def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) -> list[str]:
+def _own(sources: Sources, pages: PageCache, problems: list[Diagnostic]) -> list[str]:
     """Copy a repository's own pages, with the links that leave their folder rewritten; return their files."""
     if sources.own is None:
         return []
-    root, docs = sources.workspace.root, sources.own.docs
+    site, docs = sources.site, sources.own.docs
     mirrored = {document.path for document in sources.documents}
-    copied = []
-    for name in sources.own_files:
-        path = f"{docs}/{name}"
-        if path in mirrored:
-            continue
-        copied.append(name)
-        info = (root / path).stat()
-        record = sources.adopted.get(path)
+    copied = [name for name in sources.own_files if f"{docs}/{name}" not in mirrored]
+    neighbours = key_of(sources.own_files, site.mirrored, site.curated, sorted(site.generated))
+    for name in copied:
+        info = (site.root / docs / name).stat()
+        record = sources.adopted.get(f"{docs}/{name}")
         states_nav = name.rpartition("/")[2] == sources.own.nav_file
-        key = key_of(path, info.st_mtime_ns, info.st_size, info.st_ino, marks(record) if record else "", states_nav)
-        staged_path = f"{DOCS}/{name}"
-        made = memo.fresh(staged_path, key, lambda *question: ask(sources.site, *question))
-        if made is not None and out.keep(staged_path):
-            continue
-        if states_nav or not is_markdown(name):
-            out.write(staged_path, _readable(sources.publication, inside(root, path).read_bytes()))
-            memo.put(staged_path, Made(key, path))
-            continue
-        text = _read(sources.publication, path, problems)
-        if text is not None:
-            page = rewritten(text, path, docs, sources.site)
-            out.write(staged_path, marked(page.html, record) if record else page.html)
-            memo.put(staged_path, Made(key, path, page.lookups, page.diagnostics))
+        stamp = [info.st_mtime_ns, info.st_size, info.st_ino]
+        key = [name, stamp, marks(record) if record else "", states_nav, neighbours]
+        pages.page(f"{DOCS}/{name}", key, partial(_own_page, sources, name, record, states_nav, problems))
     return copied
+
+
+def _own_page(
+    sources: Sources, name: str, record: Record | None, states_nav: bool, problems: list[Diagnostic]
+) -> Content | None:
+    docs = sources.own.docs if sources.own else ""
+    path = f"{docs}/{name}"
+    if states_nav or not is_markdown(name):
+        return Content(_readable(sources.publication, inside(sources.workspace.root, path).read_bytes()))
+    text = _read(sources.publication, path, problems)
+    if text is None:
+        return None
+    page = rewritten(text, path, docs, sources.site)
+    return Content(marked(page.html, record) if record else page.html, None, page.diagnostics)
 
 
 def _readable(publication: Publication, content: bytes) -> bytes:
@@ -262,8 +258,6 @@ def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Dia
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     if own is None:
         config = staged(built_in(sources.title, nav), folders, sources.base_url)
-        if sources.workspace.config.site.get("generator") != "zensical":
-            config["hooks"] = [str(HOOKS)]
     else:
         theme = custom if isinstance(custom, dict) else {"name": custom or "mkdocs"}
         base = {

@@ -1,40 +1,25 @@
-"""Knows whether anything a build rested on has changed since: times and sizes of files, never their content, and which
-files git would add.
-"""
+"""Stamps of all that a build rests on and wrote: times and sizes of files. While they hold there is nothing to do."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orbit_registry.errors import GitError
-from orbit_registry.site.output import replace_file
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.records.record import BODY
+from orbit_registry.store.votes import NAME as VOTES
+from orbit_registry.store.workspace import Workspace, git_folder
 
-ABSENT = "-"
+if TYPE_CHECKING:
+    from orbit_registry.site.stage import Prepared
+
 SKEW_NS = 60 * 10**9
 """By how much the clock of a disk elsewhere may be ahead of ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stamps:
-    """Paths and what their times and sizes were."""
-
-    held: dict[str, str]
-
-    @property
-    def hold(self) -> bool:
-        """Say whether everything is as it was."""
-        return self.now() == self.held
-
-    def now(self) -> dict[str, str]:
-        """Return what the stamps of the same paths are now."""
-        return {path: stamp_of(path) for path in self.held}
+TICK_NS = 20 * 10**6
+"""By how much the time of a file that is written now may be behind ours."""
 
 
 def stamp_of(path: str) -> str:
@@ -42,55 +27,68 @@ def stamp_of(path: str) -> str:
     try:
         info = os.stat(path)
     except (OSError, ValueError):
-        return ABSENT
+        return "-"
     return f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"
 
 
-def stamps_of(paths: Iterable[str], started_ns: int, seen: Mapping[str, str]) -> Stamps | None:
-    """Return the stamps of paths; None where one changed after the build started and may have been read before.
-
-    `seen` are stamps that were taken as the build started.
-    """
-    held = {path: seen.get(path) or stamp_of(path) for path in paths}
-    times = (int(stamp.partition("-")[0]) for stamp in held.values() if stamp != ABSENT)
+def stamps_of(inputs: Iterable[str], outputs: Iterable[str], started_ns: int) -> dict[str, str] | None:
+    """Return stamps by path; None where an input changed after the build started, and may have been read before."""
+    stamps = {path: stamp_of(path) for path in inputs}
+    times = (int(stamp.partition("-")[0]) for stamp in stamps.values() if stamp != "-")
     # A time to come was set by hand: no edit of now has it, and one that follows has another.
-    ended_ns = time.time_ns() + SKEW_NS
-    return Stamps(held) if not any(started_ns <= at <= ended_ns for at in times) else None
-
-
-def strays_of(workspace: Workspace, out: Path) -> str:
-    """Return a digest of the files that git would add now, without those of the site; see `digest_of_strays`."""
-    own = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
-    try:
-        found = workspace.git.untracked(without=[*_kept(workspace), *own])
-    except GitError:
-        found = []
-    return digest_of_strays(workspace, found)
-
-
-def digest_of_strays(workspace: Workspace, found: Iterable[str]) -> str:
-    """Return what tells files that git would add from others; the folders of records have stamps instead."""
-    folders = tuple(f"{folder}/" for folder in _kept(workspace))
-    text = "\0".join(path for path in found if not path.startswith(folders))
-    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
-
-
-def _kept(workspace: Workspace) -> list[str]:
-    return [workspace.relative(workspace.folder_of(kind)) for kind in workspace.kinds]
-
-
-def save(file: Path, stamps: Stamps | None, data: object) -> None:
-    """Keep stamps with what the build said, for the next one; without stamps forget what was kept."""
-    if stamps is None:
-        file.unlink(missing_ok=True)
-        return
-    replace_file(file, json.dumps({"stamps": stamps.held, "data": data}, separators=(",", ":")).encode())
-
-
-def load(file: Path) -> tuple[Stamps, object] | None:
-    """Return what the last build kept; None where there is nothing usable."""
-    try:
-        held = json.loads(file.read_text("utf-8"))
-        return Stamps({str(path): str(stamp) for path, stamp in held["stamps"].items()}), held["data"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    if any(started_ns - TICK_NS <= moment <= time.time_ns() + SKEW_NS for moment in times):
         return None
+    return stamps | {path: stamp_of(path) for path in outputs}
+
+
+def strays_of(workspace: Workspace, out: Path) -> list[str]:
+    """Return the files that git would add now, without those of the site."""
+    site = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
+    try:
+        return without_records(workspace, workspace.git.untracked(without=site))
+    except GitError:
+        return []
+
+
+def without_records(workspace: Workspace, paths: Iterable[str]) -> list[str]:
+    """Return the paths outside the folders of records, which have stamps."""
+    folders = tuple(f"{workspace.relative(workspace.folder_of(kind))}/" for kind in workspace.kinds)
+    return [path for path in paths if not path.startswith(folders)]
+
+
+def inputs_of(prepared: Prepared, out: Path) -> Iterator[str]:
+    """Yield every file and folder whose change can change the site, which goes to `out`."""
+    # To find that nothing changed takes half the time without these.
+    from orbit_registry.site.documents import UNSEARCHED
+    from orbit_registry.site.theme import overrides
+    from orbit_registry.store.freshness.ground import files_of
+
+    workspace, sources, reading = prepared.registry.workspace, prepared.sources, prepared.registry.reading
+    root = str(workspace.root)
+    yield f"{workspace.orbit}/config.yaml"
+    for top in [overrides(), workspace.orbit / "kinds", *(kind.folder for kind in sources.kinds)]:
+        yield from _tree(top, out)
+    yield from (str(workspace.folder_of(kind)) for kind in workspace.kinds)
+    git = git_folder(workspace.root)
+    if git is not None:  # which files are tracked decides whether a scope matches one, the commit where links lead
+        yield from (str(git / name) for name in ("index", "HEAD", "logs/HEAD"))
+    for entry in reading.entries:
+        folder = f"{root}/{entry.folder}"  # which changes when a file comes or goes there
+        yield from (folder, f"{root}/{entry.path}")
+        yield from [f"{folder}/{VOTES}"] * entry.has_votes + [f"{folder}/{BODY}"] * entry.has_body
+    files = ("mkdocs.yml", *prepared.citing, *files_of(workspace, prepared.ground), *reading.documents)
+    problems = (problem.location.path for problem in prepared.collection.problems)
+    for path in (*files, *problems, *sources.publication.rests_on, *sources.site.seen, *sources.site.assets):
+        yield f"{root}/{path}"
+    for top in sources.folders:
+        yield from _tree(top, out, UNSEARCHED)
+    if sources.own:
+        yield from _tree(workspace.root / sources.own.docs, out)
+
+
+def _tree(top: Path, out: Path, without: Set[str] = frozenset({"__pycache__"})) -> Iterator[str]:
+    yield str(top)
+    for parent, folders, files in os.walk(top):
+        shown = (name for name in folders if not name.startswith(".") and name not in without)
+        folders[:] = [name for name in shown if f"{parent}/{name}" != str(out)]
+        yield from (f"{parent}/{name}" for name in (*folders, *files))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,15 +15,15 @@ from orbit_registry.site.adopted import with_own_pages
 from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.forge import forge_of
-from orbit_registry.site.memo import all_diagnostics, key_of, open_memo
+from orbit_registry.site.memo import PageCache, key_of
+from orbit_registry.site.mentions import TaskPlaces, tasks_of
 from orbit_registry.site.output import Output, open_output, refuse_links
 from orbit_registry.site.own import OwnConfig
 from orbit_registry.site.pages import SHELL, curated_pages
-from orbit_registry.site.render import compiled_templates
+from orbit_registry.site.render import templates_digest
 from orbit_registry.site.result import Progress, Readable, SiteResult
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import Prepared, Sources, own_pages, stage
-from orbit_registry.site.tasks import TaskPlaces, tasks_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.edges import files_that_cite
 from orbit_registry.snapshot.publication import Publication, publication_of
@@ -56,10 +55,8 @@ def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Recor
     return [record for record in records if record.status.shown and not record.path.startswith(inbox)]
 
 
-def prepare(
-    registry: Readable, own: OwnConfig | None, cache: Path, base_url: str | None, code: str, out: Path
-) -> Prepared:
-    """Stage the site of a registry into `cache`; `code` changes when the code that makes pages does.
+def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: str | None, out: Path) -> Prepared:
+    """Stage the site of a registry into `cache`.
 
     `out` is where the site goes: its pages are no files that a record is about.
 
@@ -71,7 +68,7 @@ def prepare(
     collection = registry.collection
     problems = tuple(_cleaned(one) for one in collection.problems)
     publication = publication_of(workspace, collection)
-    code = key_of(code, publication.key, workspace.config.site.get("generator"))
+    code = key_of(publication.key, workspace.config.site.get("generator"))
     everything = free_of_secrets(collection.records)
     records = publication.records(shown_records(workspace, everything))
     own_files = own_pages(publication, own) if own else []
@@ -83,14 +80,13 @@ def prepare(
     listed = sorted(now.files) if now.counts is not None else None
     sources = sources_of(publication, records, own, own_files, base_url, listed)
     tree = open_output(cache / "source")
-    memo = open_memo(cache / "staged.json", code, tree.seal)
-    staged = stage(sources, tree, memo)
-    memo.save(tree.seal)
+    pages = PageCache(workspace.values, f"site {tree.folder}", code, tree, sources.site)
+    staged = stage(sources, pages)
     tracked = (path for path in now.tracked if not publication.leaves_out(path))
     citing = files_that_cite(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
     return Prepared(
-        registry, records, freshness, now.ground, now.strays, citing, collection, problems, sources, staged, memo, code,
+        registry, records, freshness, now.ground, now.strays, citing, collection, problems, sources, staged, code,
         base_url,
     )  # fmt: skip
 
@@ -175,15 +171,11 @@ def publish(
     progress: Progress | None = None,
     *,
     snapshot: bool = True,
-    changed: Set[str] | None = None,
 ) -> SiteResult:
-    """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured.
-
-    `changed` are the paths, from the root, that are not as the last build found them; None where nobody knows.
-    """
+    """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured."""
     workspace, own = prepared.registry.workspace, prepared.sources.own
-    cache = workspace.cache / "site"
-    memo = open_memo(cache / f"pages-{_name_of(out.folder)}.json", prepared.code, out.seal)
+    version = key_of(prepared.code, templates_digest(prepared.sources.kinds))
+    pages = PageCache(workspace.values, f"site {out.folder}", version, out, prepared.sources.site)
     report: Progress = progress or (lambda step, done, of: None)
     out.begin()
     archives, missing = None, None
@@ -191,13 +183,12 @@ def publish(
         report("console", 0, 1)
         archives, missing = console.fetched()
     expansion = Expansion(
-        prepared, generated, out, memo, database=snapshot, console=archives, changed=changed,
+        prepared, generated, pages, database=snapshot, console=archives,
         progress=lambda done, of: report("pages", done, of),
     )  # fmt: skip
     found = expansion.run()
     removed = out.finish()
-    memo.save(out.seal)
-    compiled_templates().save()
+    pages.save()
     if missing is not None:
         found.append(missing)
     return SiteResult(
@@ -206,7 +197,7 @@ def publish(
         written=out.written,
         unchanged=out.unchanged,
         removed=removed,
-        diagnostics=_findings(prepared, [*all_diagnostics([prepared.memo, memo]), *complaints, *found]),
+        diagnostics=_findings(prepared, [*complaints, *found]),
         seconds=0.0,
         config=own.file.name if own else None,
     )
@@ -228,7 +219,3 @@ def _findings(prepared: Prepared, found: Sequence[Diagnostic]) -> tuple[Diagnost
 def _cleaned(found: Diagnostic) -> Diagnostic:
     message = without_secrets(found.message)
     return found if message == found.message else replace(found, message=message)
-
-
-def _name_of(folder: Path) -> str:
-    return hashlib.blake2b(str(folder.resolve()).encode(), digest_size=6).hexdigest()

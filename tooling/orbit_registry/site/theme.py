@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ from orbit_registry.site.pages import SHELL
 
 _PACKAGED = Path(__file__).parent / "overrides"
 _CHECKOUT = Path(__file__).parents[3] / "site-overrides"
-HOOKS = Path(__file__).with_name("compiled.py")
-"""What MkDocs is to call."""
 
 PALETTE = [
     {
@@ -64,9 +61,8 @@ def overrides() -> Path:
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 
 
-@cache
-def overrides_digest(folder: Path) -> str:
-    """Return a digest of a folder of templates and assets."""
+def digest_of_tree(folder: Path) -> str:
+    """Return a digest of the files in a folder, by name and content."""
     digest = hashlib.blake2b(digest_size=12)
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")

@@ -13,9 +13,9 @@ from orbit_registry.records.freshness import Freshness, State, expires, stated
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import by_month, counted, stamp
-from orbit_registry.site.citers import Citers
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
+from orbit_registry.site.mentions import Citers
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import date_of, own_columns, status_class, tags_of, texts_of, words_in
@@ -80,7 +80,6 @@ class Relations:
         self.citers = citers or Citers()
         self.today = today or datetime.now(UTC).date()
         self.by_id: dict[str, Record] = {}
-        self._named: dict[str, list[str]] = {}
         self._before: dict[str, Record] = {}
         self._after: dict[str, Record] = {}
         last: dict[str, Record] = {}
@@ -104,12 +103,6 @@ class Relations:
                 self._replaces[other].append(record.id)
             for link in record.links:
                 self._inverse[link.to].append((INVERSES.get(link.rel, "referenced_by"), record.id))
-
-    def named(self, record: Record) -> list[str]:
-        """Return what other pages say of a record: all that theirs depends on."""
-        if record.path not in self._named:
-            self._named[record.path] = [record.id, record.title, record.status.name]
-        return self._named[record.path]
 
     def beside(self, record: Record) -> tuple[Record | None, Record | None]:
         """Return the records of its kind that stand before and after it in lists."""
@@ -240,37 +233,6 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
     }
 
 
-def what_a_page_shows(record: Record, relations: Relations, site: SiteMap, groups: Groups) -> list[object]:
-    """Return what `record_view` depends on beside the record's own files, without the work of making it."""
-    named = [*relations.replaces(record), *relations.replaced_by(record), *relations.today_of(record)]
-    links = relations.links(record)
-    tokens: list[str] = []
-    for kind, text in record.evidence:
-        if kind == "record":
-            named.append(text)
-        elif kind == "file":
-            tokens.append(site.target("", text).token)
-    shown: list[object] = []
-    for any_id in dict.fromkeys([*named, *(one for _, ids in links for one in ids)]):
-        other = relations.by_id.get(any_id)
-        shown.append(relations.named(other) if other else [any_id, site.cited(any_id, "")])
-    mirrored = site.mirrored.get(record.source.path) if record.source else None
-    return [
-        [one and relations.named(one) for one in relations.beside(record)],
-        cited_by_token(url_of(record), relations.citers, site),
-        record.kind.name,
-        record.path,
-        links,
-        named,
-        shown,
-        tokens,
-        mirrored,
-        relations.month if record.votes else "",
-        relations.doubts(record),
-        groups.unlinked(record),
-    ]
-
-
 def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Ref:
     """Return how a page names another record; one that is not on the site is named without a link."""
     record = relations.by_id.get(any_id)
@@ -301,16 +263,6 @@ def cited_by(page: str, citers: Citers, site: SiteMap) -> dict[str, Any]:
     return {"records": [link_to(one, page) for one in citers.records.get(page, ())], "files": files}
 
 
-def cited_by_token(page: str, citers: Citers, site: SiteMap) -> list[object]:
-    """Return what `cited_by` depends on, without the work of making it."""
-    places = citers.places.get(page, ())
-    if not places and page not in citers.records:
-        return []
-    held = [[place.path, place.lines, place.page, citers.titles.get(place.path)] for place in places]
-    records = [[one.id, one.title, one.status.name] for one in citers.records.get(page, ())]
-    return [records, held, site.forge.commit if places else None]
-
-
 def document_view(path: str, page: str, beside: Sequence[str], relations: Relations, site: SiteMap) -> tuple[Any, ...]:
     """Return what stands below a document: who cites it, the documents `beside` it in lists, what applies to it.
 
@@ -322,14 +274,6 @@ def document_view(path: str, page: str, beside: Sequence[str], relations: Relati
         for one in beside
     ]
     return cited_by(page, citers, site), refs, [link_to(one, page) for one in citers.applying.get(path, ())]
-
-
-def document_token(path: str, page: str, beside: Sequence[str], relations: Relations, site: SiteMap) -> list[object]:
-    """Return what `document_view` depends on, without the work of making it."""
-    citers = relations.citers
-    near = [[one, citers.titles.get(one)] for one in beside]
-    applying = [[one.id, one.title] for one in citers.applying.get(path, ())]
-    return [cited_by_token(page, citers, site), near, applying]
 
 
 def own_fields(record: Record) -> list[tuple[str, list[str]]]:

@@ -1,8 +1,9 @@
-"""Renders the tables and lists of records that stand in curated pages; complete without JavaScript."""
+"""Tables and lists of records in curated pages, complete without JavaScript, and the filter above an index."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -10,16 +11,24 @@ from html import escape
 from orbit_registry.kinds.table import Kind
 from orbit_registry.loop.review import unstated
 from orbit_registry.records.record import Record
-from orbit_registry.site import facets, timeline
+from orbit_registry.site import timeline
 from orbit_registry.site.documents import Document
 from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
-from orbit_registry.site.items import chip, items_html
-from orbit_registry.site.memo import key_of
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
-from orbit_registry.site.words import CITED, words_in
+from orbit_registry.site.words import (
+    CITED,
+    chip,
+    date_of,
+    items_html,
+    own_columns,
+    status_css,
+    tags_of,
+    texts_of,
+    words_in,
+)
 
 ROWS_A_PAGE = 500
 RECENT, RECENT_FOLDED = 8, 32
@@ -40,20 +49,14 @@ class Index:
         return index_pages(self.kind, self.records)
 
     @cached_property
-    def choices(self) -> facets.Choices:
+    def choices(self) -> Choices:
         """What the filter offers."""
-        return facets.choices_of(self.kind, self.records)
+        return choices_of(self.kind, self.records)
 
     @cached_property
     def timed(self) -> bool:
         """Whether there is a timeline."""
         return timeline.has_timeline(self.kind, self.records)
-
-    def key(self, url: str, key: Callable[[Record], str]) -> str:
-        """Return what one page depends on: its records, by their `key`, and where each of the other pages begins."""
-        parts = [[at, held[0].id, held[-1].id, len(held)] for at, held in self.pages if held]
-        on_page = next(held for at, held in self.pages if at == url)
-        return key_of(url, [self.choices.as_data(), self.timed], parts, list(map(key, on_page)))
 
     def switch(self, url: str) -> str:
         """Return the ways to look at the records."""
@@ -62,7 +65,7 @@ class Index:
     def html(self, url: str, relations: Relations, site: SiteMap) -> str:
         """Return one page: the ways to look at it, the filter, the table."""
         table = index_html(self.kind, url, self.pages, relations, site)
-        return f"{self.switch(url)}{facets.bar(self.kind, self.choices, url)}{table}"
+        return f"{self.switch(url)}{bar(self.kind, self.choices, url)}{table}"
 
 
 def index_pages(kind: Kind, records: Sequence[Record]) -> list[tuple[str, Sequence[Record]]]:
@@ -217,3 +220,77 @@ def documents_html(documents: Sequence[Document], titles: Mapping[str, str], pag
         anchor = folder_anchor("" if name == "." else name)
         sections.append(f'<section><h2 id="{anchor}">{escape(name)}</h2><ul>{"".join(items)}</ul></section>')
     return f'<div class="orbit-shelf">{"".join(sections)}</div>'
+
+
+SCRIPT = "assets/orbit/filter.js"
+MOST_CHOICES = 60
+"""Of a list with more entries one types the beginning, and the script proposes those there are."""
+FEWEST_RECORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the records of a kind can be chosen by, and how often each occurs."""
+
+    total: int
+    statuses: Mapping[str, int]
+    lists: Mapping[str, Mapping[str, int]]
+
+
+def choices_of(kind: Kind, records: Sequence[Record]) -> Choices:
+    """Return what the records of a kind can be chosen by."""
+    lists: dict[str, Counter[str]] = {
+        "tag": Counter(tag for record in records for tag in tags_of(record)),
+        **{column: Counter(texts_of(records, column)) for column in own_columns(kind)},
+        "year": Counter(day[:4] for record in records if (day := date_of(record))),
+    }
+    return Choices(len(records), Counter(str(record.data["status"]) for record in records), lists)
+
+
+def bar(kind: Kind, choices: Choices, page: str) -> str:
+    """Return the filter of an index, hidden until its script runs; nothing for a handful of records."""
+    if choices.total < FEWEST_RECORDS:
+        return ""
+    chips = "".join(_status(kind, choices.statuses))
+    selects = "".join(_choice(name, counts) for name, counts in choices.lists.items())
+    places = {
+        "records": relative(page, "records.json"),
+        "root": relative(page, ""),
+        "kind": kind.name,
+        "columns": " ".join([*kind.columns, CITED]),
+        "headline": kind.headline,
+        "newest": "1" if kind.numbering == "sequence" else "",
+    }
+    data = "".join(f' data-orbit-{name}="{escape(value)}"' for name, value in places.items())
+    return (
+        f'<form class="orbit-filter"{data} role="search" aria-label="Filter {escape(kind.labels.lower())}" hidden>'
+        '<input type="search" name="find" placeholder="Filter by words or id" aria-label="Words or id" '
+        'autocomplete="off">'
+        f'<span class="orbit-chips" role="group" aria-label="Status">{chips}</span>{selects}'
+        '<button type="reset">Clear</button><output aria-live="polite"></output></form>'
+        f'<script src="{relative(page, SCRIPT)}" defer></script>'
+    )
+
+
+def _status(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
+    for status in kind.statuses.values():
+        if number := counts.get(status.name):
+            yield (
+                f'<button type="button" class="orbit-chip {status_css(status)}" name="status" '
+                f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} {number:,}</button>'
+            )
+
+
+def _choice(name: str, counts: Mapping[str, int]) -> str:
+    """Return what chooses one of some words: a list; a box to type in where there are many; "" where there is one."""
+    if len(counts) < 2:
+        return ""
+    said = escape(name.replace("_", " ").capitalize())
+    if len(counts) > MOST_CHOICES:
+        return (
+            f'<label>{said} <input name="{escape(name)}" list="orbit-{escape(name)}" placeholder="one of '
+            f'{len(counts):,}" autocomplete="off"></label><datalist id="orbit-{escape(name)}"></datalist>'
+        )
+    named = sorted(counts, reverse=name == "year")
+    options = "".join(f'<option value="{escape(one)}">{escape(one)} ({counts[one]:,})</option>' for one in named)
+    return f'<label>{said} <select name="{escape(name)}"><option value="">any</option>{options}</select></label>'

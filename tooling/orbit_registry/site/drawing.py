@@ -1,0 +1,234 @@
+"""Drawings as inline SVG: the columns of a graph, a record among its neighbours, numbers as bars."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from html import escape
+from typing import Any
+
+Edge = tuple[str, str]
+_Point = tuple[str, str, int]
+"""A node, or where an edge passes a column: start, end, column."""
+Place = tuple[int, float]
+"""Of a node: its column from 0, and its row in units of one box; rows of a column differ by one at least."""
+
+
+def components(nodes: Iterable[str], edges: Iterable[Edge]) -> list[list[str]]:
+    """Return which nodes hang together, in the order of `nodes`; a node without an edge is alone."""
+    near: dict[str, list[str]] = {node: [] for node in nodes}
+    for start, end in edges:
+        near[start].append(end)
+        near[end].append(start)
+    order = {node: place for place, node in enumerate(near)}
+    seen: set[str] = set()
+    found = []
+    for node in near:
+        if node in seen:
+            continue
+        seen.add(node)
+        group = [node]
+        for one in group:  # grows while it is read
+            fresh = [other for other in near[one] if other not in seen]
+            seen.update(fresh)
+            group += dict.fromkeys(fresh)
+        found.append(sorted(group, key=order.__getitem__))
+    return found
+
+
+def columns(nodes: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
+    """Return the column of each node: one after the last of those that lead to it.
+
+    A cycle is cut before the first of its nodes, in the order of `nodes`.
+    """
+    order = {node: place for place, node in enumerate(nodes)}
+    after: dict[str, list[str]] = defaultdict(list)
+    waits = dict.fromkeys(nodes, 0)
+    for start, end in edges:
+        after[start].append(end)
+        waits[end] += 1
+    column = dict.fromkeys(nodes, 0)
+    ready = [order[node] for node in nodes if not waits[node]]
+    heapify(ready)
+    rest = iter(nodes)
+    placed: set[str] = set()
+    while len(placed) < len(nodes):
+        if ready:
+            node = nodes[heappop(ready)]
+        else:
+            node = next(one for one in rest if one not in placed)
+        if node in placed:
+            continue
+        placed.add(node)
+        for other in after[node]:
+            if other in placed:
+                continue
+            column[other] = max(column[other], column[node] + 1)
+            waits[other] -= 1
+            if not waits[other]:
+                heappush(ready, order[other])
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where each node stands, and for each edge the places that it passes on its way through further columns."""
+
+    places: Mapping[str, Place]
+    passes: Mapping[Edge, Sequence[Place]]
+
+
+def layered(nodes: Sequence[str], edges: Sequence[Edge]) -> Layout:
+    """Return a place for each node: beside those that lead to it, so that a chain is a straight line.
+
+    An edge over several columns takes a narrow place in each, so that it crosses no node.
+    """
+    column = columns(nodes, edges)
+    before: dict[_Point, list[_Point]] = defaultdict(list)
+    held: dict[int, list[_Point]] = defaultdict(list)
+    for node in nodes:
+        held[column[node]].append((node, "", 0))
+    for start, end in edges:
+        last: _Point = (start, "", 0)
+        for number in range(column[start] + 1, column[end]):
+            held[number].append((start, end, number))
+            before[start, end, number].append(last)
+            last = (start, end, number)
+        if column[start] < column[end]:
+            before[end, "", 0].append(last)
+    row: dict[_Point, float] = {}
+    for number in sorted(held):
+        _stack(held[number], before, row)
+    return Layout(
+        {node: (column[node], row[node, "", 0]) for node in nodes},
+        {
+            (start, end): [(at, row[start, end, at]) for at in range(column[start] + 1, column[end])]
+            for start, end in edges
+        },
+    )
+
+
+def _stack(points: Sequence[_Point], before: Mapping[_Point, Sequence[_Point]], row: dict[_Point, float]) -> None:
+    """Give the points of a column their rows: in the middle of what leads to them, else below the others."""
+    wanted = {point: sum(rows) / len(rows) for point in points if (rows := [row[one] for one in before.get(point, ())])}
+    ordered = sorted((point for point in points if point in wanted), key=lambda point: wanted[point])
+    ordered += [point for point in points if point not in wanted]
+    above: _Point | None = None
+    for point in ordered:
+        room = 0.0 if above is None else row[above] + (1 + bool(point[1] == "") + bool(above[1] == "")) / 3
+        row[point] = max(wanted.get(point, room), room)
+        above = point
+
+
+MOST = 12
+BOX, HEIGHT, GAP, BETWEEN = 172, 36, 8, 72
+NOTE = 20
+"""How high the line is that says how many are not drawn."""
+_LEFT = frozenset(
+    {"Amended by", "Extended by", "Source of", "Contradicted by", "Implemented by", "Resolved by", "Referred to by"}
+)
+"""Labels of links that begin at the other record, as `views.RELATIONS` words them."""
+
+
+def neighbourhood(view: Mapping[str, Any]) -> str:
+    """Return the drawing of a record's page; "" where it names nobody and nobody names it."""
+    left = [("replaced", ref) for ref in view["replaces"]]
+    right = [("replaced by", ref) for ref in view["replaced_by"]]
+    for label, refs in view["links"]:
+        side = left if label in _LEFT else right
+        side += [(label.lower(), ref) for ref in refs]
+    if not left and not right:
+        return ""
+    some = MOST // 2
+    shown_left, shown_right = _room(left, right, some)
+    rows = max(len(shown_left), len(shown_right), 1)
+    height = rows * (HEIGHT + GAP) - GAP + 2
+    middle = (height - HEIGHT) / 2
+    note = NOTE if len(left) > len(shown_left) or len(right) > len(shown_right) else 0
+    x_this = BOX + BETWEEN if left else 0
+    width = x_this + BOX + (BETWEEN + BOX if right else 0) + 2
+    parts = [
+        *_side(shown_left, len(left), 0, x_this, middle, height, leads_here=True),
+        *_side(shown_right, len(right), x_this + BOX + BETWEEN, x_this + BOX, middle, height, leads_here=False),
+        _box(str(view["id"]), "", x_this, middle, " orbit-this"),
+    ]
+    said = f"{view['id']} and what it has to do with: {len(left)} lead here, it leads to {len(right)}"
+    whole = f"{height + note:.0f}"
+    size = f'viewBox="0 0 {width} {whole}" width="{width}" height="{whole}"'
+    return (
+        f'<div class="orbit-scroll"><svg class="orbit-drawing orbit-neighbours" role="group" '
+        f'aria-label="{escape(said)}" {size}>{"".join(parts)}</svg></div>'
+    )
+
+
+def _room(left: list[Any], right: list[Any], some: int) -> tuple[list[Any], list[Any]]:
+    """Return what is drawn of both sides: half of the room each, and what one side leaves goes to the other."""
+    return left[: max(some, MOST - len(right))], right[: max(some, MOST - len(left))]
+
+
+def _side(
+    shown: Sequence[tuple[str, Any]], total: int, x: float, x_this: float, middle: float, height: float,
+    *, leads_here: bool,
+) -> list[str]:  # fmt: skip
+    parts = []
+    block = len(shown) * (HEIGHT + GAP) - GAP
+    for number, (label, ref) in enumerate(shown):
+        y = (height - block) / 2 + number * (HEIGHT + GAP)
+        start, end = (x + BOX, x_this) if leads_here else (x_this, x)
+        from_y, to_y = (y, middle) if leads_here else (middle, y)
+        bend = (start + end) / 2
+        one, other = from_y + HEIGHT / 2, to_y + HEIGHT / 2
+        parts.append(
+            f'<path class="orbit-line" d="M{start} {one:g}C{bend:g} {one:g} {bend:g} {other:g} {end} {other:g}"/>'
+        )
+        parts.append(_linked(ref, label, x, y))
+    if total > len(shown):
+        place = x + BOX / 2
+        parts.append(
+            f'<text class="orbit-small" x="{place}" y="{height + NOTE - 6:.0f}" text-anchor="middle">'
+            f"+{total - len(shown)} in the list below</text>"
+        )
+    return parts
+
+
+def _linked(ref: Mapping[str, Any], label: str, x: float, y: float) -> str:
+    inner = _box(str(ref["id"]), label, x, y, "")
+    said = escape(f"{label} {ref['id']} {ref['title']}".strip())
+    if not ref["url"]:
+        return f"<g><title>{said}</title>{inner}</g>"
+    return f'<a href="{escape(str(ref["url"]))}"><title>{said}</title>{inner}</a>'
+
+
+def _box(name: str, label: str, x: float, y: float, css: str) -> str:
+    short = name if len(name) <= 22 else f"{name[:21]}…"
+    at = y + (14 if label else HEIGHT / 2 + 4)
+    note = f'<text class="orbit-small" x="{x + 10:g}" y="{y + 27:g}">{escape(label)}</text>' if label else ""
+    return (
+        f'<rect class="orbit-box{css}" x="{x + 1:g}" y="{y + 1:g}" width="{BOX - 2}" height="{HEIGHT - 2}" rx="6"/>'
+        f'<text x="{x + 10:g}" y="{at:g}">{escape(short)}</text>{note}'
+    )
+
+
+BAR, BAR_GAP, TALL = 3, 1, 16
+"""In CSS pixels; a baseline of one more is drawn below the bars."""
+
+
+def sparkline(numbers: Sequence[int], label: str) -> str:
+    """Return numbers from 0 up as bars over a faint baseline, the highest one as high as the line; `label` says it.
+
+    Nothing in it is a script, a style or an address, and every colour is the text's own.
+    """
+    most = max((*numbers, 1))
+    width = len(numbers) * (BAR + BAR_GAP)
+    bars = "".join(
+        f"M{place * (BAR + BAR_GAP)} {TALL}v-{max(1, round(number / most * TALL))}h{BAR}V{TALL}z"
+        for place, number in enumerate(numbers)
+        if number > 0
+    )
+    return (
+        f'<svg class="orbit-sparkline" role="img" aria-label="{escape(label)}" width="{width}" height="{TALL + 1}" '
+        f'viewBox="0 0 {width} {TALL + 1}"><path fill="currentColor" d="{bars}"/>'
+        f'<path fill="currentColor" fill-opacity=".35" d="M0 {TALL}h{width}v1H0z"/></svg>'
+    )
