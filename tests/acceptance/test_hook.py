@@ -251,7 +251,7 @@ def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run:
     learning(root, 8)
     asked = root / ".orbit/state/cache/sync.asked"
 
-    with locked(root / ".orbit/state/cache/push.lock"):  # else a quick sync is done before the second call
+    with locked(root / ".git/orbit/hook.lock"):  # else a quick sync is done before the second call
         text = shown(run(edit(root)))
         assert "- [L-00001] has changed since it was read: .orbit/learnings/L-00001/learning.yaml\n- [L-00002]" in text
         first = asked.stat().st_mtime_ns

@@ -37,7 +37,6 @@ from orbit_registry.site.tasks import tasks_html
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import document_token, document_view, record_view
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
-from orbit_registry.store.sealed import is_sealed, stamp_of
 
 CARDS = slot("cards")
 LIST, ONWARD = "list", "onward"
@@ -358,11 +357,8 @@ class Expansion:
         key = key_of({path: note[0] for path, note in notes.items()}, hidden)
         touched = self.shown.touched if self.shown.is_alike else None
         if self.database and not self._is_kept(SNAPSHOT, key):
-            held, file = self.memo.held.get(SNAPSHOT), self.out.folder / SNAPSHOT
-            is_ours = touched is not None and held is not None and is_sealed(file, held.extra)
-            earlier = (file, [one.path for one in touched or ()]) if is_ours else None
-            write_snapshot(self.out, partial(self.prepared.export, earlier=earlier, is_first=held is None))
-            self.memo.put(SNAPSHOT, Made(key, SNAPSHOT, extra=stamp_of(file.lstat())))
+            write_snapshot(self.out, self.prepared.export)
+            self.memo.put(SNAPSHOT, Made(key, SNAPSHOT))
         records, title, base_url = self.records, self.prepared.sources.title, self.base_url or ""
         found = cache(partial(finder.entries, records, self.shown.lead))
         self._files(

@@ -106,17 +106,11 @@ class Prepared:
     code: str
     base_url: str | None
 
-    def export(
-        self, file: Path, earlier: tuple[Path, Sequence[str]] | None = None, *, is_first: bool = False
-    ) -> object:
-        """Write the snapshot for download, made of what was read for the pages; the rest as in `export_snapshot`."""
+    def export(self, file: Path) -> object:
+        """Write the snapshot for download, made of what was read for the pages."""
         from orbit_registry.snapshot.current import export_snapshot  # most builds write none
 
-        registry = self.registry
-        read, known = registry.reading, self.freshness
-        return export_snapshot(
-            registry.workspace, file, reading=read, freshness=known, earlier=earlier, is_first=is_first
-        )
+        return export_snapshot(self.registry.workspace, file, reading=self.registry.reading)
 
 
 def own_pages(publication: Publication, own: OwnConfig) -> list[str]:

@@ -1,4 +1,4 @@
-"""Owns what leads to records: what files name, remembered by their stamps, and the rows of links and citations.
+"""Owns what leads to records: what files name, and the rows of links and citations.
 
 How a text is searched for ids, `checks.citing` says; what an id or a path means is settled among the records given.
 """
@@ -20,10 +20,8 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.same_file import by_version
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
-from orbit_registry.store.cache import MISSING, FileCache, FileState
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
-from orbit_registry.store.value_cache import code_version
-from orbit_registry.store.workspace import CACHE, Workspace
+from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
 
@@ -49,7 +47,7 @@ class Said:
 
     def as_row(self) -> list[Any]:
         """Return it as values that JSON can hold."""
-        return [self.ids, self.links, self.lead, self.entry]
+        return [[*map(list, self.ids)], [*map(list, self.links)], self.lead, [*self.entry] if self.entry else None]
 
 
 def said_from(row: Sequence[Any]) -> Said:
@@ -79,32 +77,20 @@ def files_that_cite(
     """Return what the files that citations are looked up in name, and `more` of them; all by path."""
     from orbit_registry.store.facts import citing_files  # a sync in which nothing changed asks no file
 
-    paths = sorted({*citing_files(workspace, files), *more})
     forms = workspace.kinds.id_forms
-    stamp = hashlib.sha256(f"{code_version()} {forms}".encode()).hexdigest()
-    cache = FileCache(workspace.root, CACHE, "citing", stamp)
-    found: dict[str, Said] = {}
     folders = Folders(workspace.root)
-    for path in paths:
-        state = cache.state(path, DOCUMENT_LIMIT)  # of what is left out too: others find it remembered
-        if path in without:
-            continue
-        row = cache.value(state)
-        if row is MISSING or not isinstance(row, list):
-            text = _text(cache, state) if folders.hold(path) else None
-            said = said_in(text, path, forms) if text is not None else Said()
-            row = [list(map(list, said.ids)), list(map(list, said.links)), "", None]
-            cache.keep(state, row, plain=True)
-        found[path] = said_from(row)
-    cache.save()
-    return found
 
+    def parse(path: str, content: bytes) -> object:
+        try:
+            return said_in(decode(content, path), path, forms).as_row()
+        except OrbitError:
+            return Said().as_row()
 
-def _text(cache: FileCache, state: FileState) -> str | None:
-    try:
-        return decode(cache.content(state, DOCUMENT_LIMIT), state.path)
-    except OrbitError:
-        return None
+    paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
+    namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
+    rows = workspace.values.files(namespace, workspace.root, filter(folders.hold, paths), parse, limit=DOCUMENT_LIMIT)
+    values = {path: row.value for path, row in rows.items() if row.value is not None}
+    return {path: said_from(values[path]) if path in values else Said() for path in paths}
 
 
 class Names:
