@@ -93,7 +93,9 @@ def test_what_is_derived_of_a_read_only_tree_is_kept_elsewhere(
     setup_workspace(small_disk, load_kinds())
     assert shell("adr", "add", "--title", "Keep the snapshot", "--path", "docs/**", "--yes")[0] == 0
     shutil.rmtree(small_disk / ".orbit/state", ignore_errors=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     normal = shell(*arguments)
+    shutil.rmtree(tmp_path / "cache", ignore_errors=True)
     shutil.rmtree(small_disk / ".orbit/state", ignore_errors=True)
     (small_disk / "nowhere").mkdir()
     said = []
@@ -125,6 +127,7 @@ def test_a_full_disk_does_not_keep_match_from_an_answer(git_repo: Path) -> None:
     add = ["learning", "add", "--summary", "Close every file", "--path", "src/**", "--evidence", "task:T-1", "--yes"]
     subprocess.run([*orbit, *add], cwd=git_repo, check=True, capture_output=True)
     shutil.rmtree(git_repo / ".orbit/state/cache")
+    shutil.rmtree(git_repo / ".git/orbit")
 
     def full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

@@ -272,8 +272,12 @@ def test_each_project_has_an_index_of_its_own(tmp_path: Path, monkeypatch: pytes
     for own in (f"{top}/.git/worktrees/tree", "../top/.git/worktrees/tree"):
         (tree / ".git").write_text(f"gitdir: {own}\n", "utf-8")
         assert Path(index_file(str(tree))).resolve() == top / ".git/worktrees/tree/orbit/hook.idx"
-    (tree / ".git").write_text("gitdir: /nowhere\n", "utf-8")
-    assert index_file(str(tree)) == f"/cache/orbit-registry/hook{tree}/hook.idx"
+    for text in ("gitdir: /nowhere\n", "", "\0"):
+        (tree / ".git").write_text(text, "utf-8")
+        assert index_file(str(tree)) == f"/cache/orbit-registry/hook{tree}/hook.idx"
+    (tree / ".git").unlink()
+    (tree / ".git").symlink_to(top / ".git")
+    assert Path(index_file(str(tree))).resolve() == top / ".git/orbit/hook.idx"
 
 
 def test_the_reader_imports_built_in_modules_and_mmap(make_bytes: Any, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 KEPT_DAYS = 14
 """How long what a session left in a private folder is kept."""
 INDEX = "hook.idx"
+MAX_POINTER = 4096
+"""Bytes of the file that names git's folder in a linked work tree."""
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 
 
@@ -55,17 +57,18 @@ def index_file(root: str) -> str:
     """Return where the push index of a project stands: in git's own folder, where no clone can bring one.
 
     Outside git, and where that folder may not be written, it stands in the user's cache.
-
-    Raises:
-        OSError, ValueError: git's folder can't be told.
     """
     top = root
     while top and _found(f"{top}/.git") is None:
         top = top.rpartition("/")[0]
     if top:
         git = f"{top}/.git"
-        if not is_folder(git) and (git_file := content_of(git, 4096).decode("utf-8", "surrogateescape")):
-            git = git_file.removeprefix("gitdir:").strip()
+        try:
+            pointer = content_of(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()
+        except OSError:
+            pointer = ""  # it is a folder, or a link to one
+        if pointer.startswith("gitdir:"):
+            git = pointer.removeprefix("gitdir:").strip()
             git = git if git.startswith("/") else f"{top}/{git}"
         folder = f"{git}/orbit"
         if access(folder if is_folder(folder) else git, posix.W_OK | posix.X_OK):

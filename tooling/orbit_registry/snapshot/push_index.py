@@ -53,7 +53,7 @@ class IndexSync:
 
 
 @dataclass(frozen=True, slots=True)
-class _Inputs:
+class Inputs:
     """What an index is made from."""
 
     lines: list[str]
@@ -73,19 +73,19 @@ def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
     return reader.open_index(str(workspace.root))
 
 
-def sync_index(workspace: Workspace, *, rebuild: bool = False) -> IndexSync:
-    """Bring the push index up to date; where nothing changed, nothing is written.
+def sync_index(workspace: Workspace, inputs: Inputs | None = None, *, rebuild: bool = False) -> IndexSync:
+    """Bring the push index up to date; where nothing changed, nothing is written. `inputs` were read a moment ago.
 
     Raises:
         WriteError: the disk refused; the old index stands.
         LockTimeoutError: another process is building.
     """
     path = Path(index_file(str(workspace.root)))
-    index, inputs = open_index(workspace), _inputs(workspace)
+    index, inputs = open_index(workspace), inputs or inputs_of(workspace)
     if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs) and index.inputs == inputs.lines:
         return IndexSync(path, index.records, built=False)
     with locked(path.with_suffix(".lock")):
-        index, inputs = open_index(workspace), _inputs(workspace)  # what another process wrote since must not be lost
+        index, inputs = open_index(workspace), inputs_of(workspace)  # what another process wrote since must not be lost
         if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs):
             content, records, is_built = bytes(index.content[: index.length]), index.records, False
         else:
@@ -98,16 +98,17 @@ def sync_index(workspace: Workspace, *, rebuild: bool = False) -> IndexSync:
 
 def index_in_memory(workspace: Workspace) -> Index | reader.NoIndex:
     """Return an index that lasts as long as the process."""
-    inputs = _inputs(workspace)
+    inputs = inputs_of(workspace)
     content, _ = _compiled(workspace, inputs)
     return reader.read_index(content + inputs.lines[0].encode(), str(workspace.root))
 
 
-def _is_made_from(index: Index, inputs: _Inputs) -> bool:
+def _is_made_from(index: Index, inputs: Inputs) -> bool:
     return index.inputs[0] == inputs.lines[0] and is_whole(index)
 
 
-def _inputs(workspace: Workspace) -> _Inputs:
+def inputs_of(workspace: Workspace) -> Inputs:
+    """Read what the index of a workspace is made from."""
     stamps = stamps_of(workspace)
     reading = Reading(workspace)
     entries = _entries(reading)
@@ -127,7 +128,7 @@ def _inputs(workspace: Workspace) -> _Inputs:
         *(f"{path}\n{cause}" for path, cause in sorted(causes.items())), *sorted(untrusted),
         *(personal.lines() if personal is not None else ()),
     ))  # fmt: skip
-    return _Inputs([digest, *stamps], reading, entries, records, tracked, causes, untrusted, personal)
+    return Inputs([digest, *stamps], reading, entries, records, tracked, causes, untrusted, personal)
 
 
 def _entries(reading: Reading) -> Sequence[Entry]:
@@ -163,7 +164,7 @@ def _causes(workspace: Workspace, records: Iterable[Record]) -> dict[str, str]:
     return {path: cause.value for path, cause in reasons if cause not in clock}
 
 
-def _compiled(workspace: Workspace, inputs: _Inputs) -> tuple[bytes, int]:
+def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     """Return the bytes of an index, and how many records it holds."""
     half_life, windows = half_life_days(), windows_of(workspace.config)
     entries = {entry.path: entry for entry in inputs.entries}
@@ -179,7 +180,7 @@ def _compiled(workspace: Workspace, inputs: _Inputs) -> tuple[bytes, int]:
     return pack(parts, globs, half_life_us, _holdout(workspace), settings_of(workspace.config), unread), len(parts)
 
 
-def _origin(workspace: Workspace, inputs: _Inputs, entry: Entry) -> Origin:
+def _origin(workspace: Workspace, inputs: Inputs, entry: Entry) -> Origin:
     try:
         content, status = read_found(workspace.root / entry.path, limit=RECORD_LIMIT)
     except OrbitError:

@@ -19,7 +19,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.snapshot.edges import citations_of
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
-from orbit_registry.snapshot.push_index import IndexSync, sync_index
+from orbit_registry.snapshot.push_index import IndexSync, inputs_of, sync_index
 from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.snapshot.rows import Rows, rows_of
 from orbit_registry.snapshot.sources import digest_of, references_in, sources_of
@@ -112,8 +112,9 @@ def sync(
         SnapshotError: the database refused.
     """
     began = time.perf_counter()
-    index = sync_index(workspace, rebuild=rebuild)
-    result = sync_snapshot(workspace, Reading(workspace), diagnostics=diagnostics, rebuild=rebuild)
+    inputs = inputs_of(workspace)
+    index = sync_index(workspace, inputs, rebuild=rebuild)
+    result = sync_snapshot(workspace, inputs.reading, diagnostics=diagnostics, rebuild=rebuild)
     return replace(result, index=index, seconds=time.perf_counter() - began)
 
 
