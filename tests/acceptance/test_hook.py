@@ -251,7 +251,7 @@ def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run:
     learning(root, 8)
     asked = root / ".orbit/state/cache/sync.asked"
 
-    with locked(root / ".orbit/state/cache/push.lock"):  # else a quick sync is done before the second call
+    with locked(root / ".git/orbit/hook.lock"):  # else a quick sync is done before the second call
         text = shown(run(edit(root)))
         assert "- [L-00001] has changed since it was read: .orbit/learnings/L-00001/learning.yaml\n- [L-00002]" in text
         first = asked.stat().st_mtime_ns
@@ -267,7 +267,7 @@ def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run:
 
 def test_a_project_without_an_index_gets_one(root: Path, run: Run) -> None:
     """Nothing is shown yet, and a sync is started that makes the index for later calls."""
-    shutil.rmtree(root / ".orbit/state/cache")
+    shutil.rmtree(root / ".git/orbit")
     assert shown(run(edit(root))) == ""
     assert events(root)[-1]["skip_reason"] == "no index"
     assert (root / ".orbit/state/cache/sync.asked").exists()
@@ -303,8 +303,8 @@ def test_whatever_is_missing_the_tool_goes_on(root: Path, tmp_path: Path, gone: 
             (package / "push/select.py").unlink()
             shutil.rmtree(package / "push/__pycache__")
         case "index":
-            shutil.rmtree(state / "cache")
-            (state / "cache").write_text("", "utf-8")
+            shutil.rmtree(root / ".git/orbit")
+            (root / ".git/orbit").write_text("", "utf-8")
         case "workspace":
             shutil.rmtree(root / ".orbit")
         case "state":

@@ -235,11 +235,11 @@ def test_whatever_is_gone_the_agent_goes_on(place: Path, tmp_path: Path, name: s
     payload = filled(agent.payload, {ROOT: str(root), PATH: f"{root}/src/a.py", SESSION: ""})
 
     assert started(root, agent, command, payload).stdout, "whole, it speaks"
-    (index,) = (root / ".orbit/state/cache").glob("push-*.idx")
+    index = root / ".git/orbit/hook.idx"
     (package / "push/refresh.py").unlink()  # what it starts might make the index anew
     parts: list[Callable[[], object]] = [
         lambda: index.write_bytes(b"\0" * 4096), index.unlink, index.mkdir,
-        lambda: shutil.rmtree(root / ".orbit/state/cache"), (package / f"push/dialects/{name}.py").unlink,
+        lambda: shutil.rmtree(root / ".git/orbit"), (package / f"push/dialects/{name}.py").unlink,
         (package / "push/launch.py").unlink, lambda: shutil.rmtree(package), python.unlink,
         lambda: shutil.rmtree(root / ".orbit"),
     ]  # fmt: skip

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from orbit_registry.push import client
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.registry import Registry
-from orbit_registry.snapshot.push_index import stamps_of, sync_index
+from orbit_registry.snapshot.push_index import sync_index
 from orbit_registry.store.author import Author
-from orbit_registry.store.reader import Reading
 
 PERSON = Author("Ada Example", "human")
 WRAP = [sys.executable, "-m", "orbit_registry.cli.main", "mcp", "wrap"]
@@ -57,7 +56,7 @@ def root(_workspace: Path, tmp_path: Path) -> Path:
     """Return a workspace of this test's own, with its index."""
     folder = Path(shutil.copytree(_workspace, tmp_path / "repo"))
     workspace = Registry.open(folder).workspace
-    sync_index(workspace, Reading(workspace), stamps_of(workspace))
+    sync_index(workspace)
     return folder
 
 

@@ -16,6 +16,7 @@ import pytest
 from orbit_registry.errors import LockTimeoutError
 from orbit_registry.push.reader import BROAD, ID, Index, open_index
 from orbit_registry.snapshot.matches import current_index, match
+from orbit_registry.snapshot.push_index import sync_index
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import open_workspace
 
@@ -56,7 +57,7 @@ class Tree:
 
     def open(self) -> Index:
         """Open the index as it is, as a hook does."""
-        index = open_index(str(self.root), str(self.root / ".orbit/state/cache"))
+        index = open_index(str(self.root))
         assert isinstance(index, Index)
         return index
 
@@ -209,11 +210,36 @@ def test_a_moved_repository_keeps_its_index(tree: Tree, tmp_path: Path) -> None:
     assert not moved.open().stale
 
 
-def test_a_copied_repository_has_no_index(tree: Tree, tmp_path: Path) -> None:
-    """A copy was not made here: it is not believed, and the next question makes one."""
-    copy = Path(shutil.copytree(tree.root, tmp_path / "copy"))
-    assert not open_index(str(copy), str(copy / ".orbit/state/cache"))
-    assert Tree(copy, tree.run).asked() == ["L-aaaaa", "L-bbbbb"]
+def test_a_copied_repository_shows_what_it_showed(tree: Tree, tmp_path: Path) -> None:
+    """The bytes of its records are the same, whatever their times; what a copy changed is not shown."""
+    copy = Tree(tmp_path / "copy", tree.run)
+    subprocess.run(["cp", "-r", str(tree.root), str(copy.root)], check=True)
+    assert copy.shown() == ["L-aaaaa", "L-bbbbb"]
+    copy.learning("aaaaa", ["src/**"], summary="Another text")
+    assert copy.shown() == ["L-bbbbb"]
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+
+
+def test_a_project_below_the_top_has_an_index_of_its_own(tree: Tree) -> None:
+    """Two projects of one repository do not take each other's index."""
+    below = Tree(tree.root / "apps/web", tree.run)
+    (below.root / ".orbit").mkdir(parents=True)
+    (below.root / ".orbit/config.yaml").write_text(CONFIG, "utf-8")
+    below.learning("ddddd", ["src/**"])
+    below.sync()
+    assert below.shown() == ["L-ddddd"]
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+
+
+def test_outside_git_the_index_stands_in_the_users_cache(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There a project that came as an archive can't have brought one either."""
+    cache = tree.root.parent / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    shutil.rmtree(tree.root / ".git")
+    assert not open_index(str(tree.root))
+    tree.sync()
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+    assert [path.name for path in cache.rglob("*.idx")] == ["hook.idx"]
 
 
 def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
@@ -261,24 +287,11 @@ def test_what_another_index_of_git_holds_is_not_taken_for_this_one(
     assert [bool(flags & BROAD) for flags in tree.open().flags] == [False, False]
 
 
-@pytest.mark.parametrize("harm", ["index gone", "index torn", "index over", "seal gone", "seal torn"])
-def test_a_broken_index_is_made_anew(tree: Tree, harm: str) -> None:
-    """Whatever happens to the files, the reader says that there is none, and the next question is answered."""
-    cache = tree.root / ".orbit/state/cache"
-    (file,) = cache.glob("push-*.idx")
-    seal = cache / "push.seal"
-    match harm:
-        case "index gone":
-            file.unlink()
-        case "index torn":
-            file.write_bytes(file.read_bytes()[:500])
-        case "index over":
-            file.write_bytes(file.read_bytes())
-        case "seal gone":
-            seal.unlink()
-        case "seal torn":
-            seal.write_text(seal.read_text("utf-8")[:30], "utf-8")
-    assert not open_index(str(tree.root), str(cache))
+@pytest.mark.parametrize("harm", [Path.unlink, lambda file: os.truncate(file, 500), lambda file: os.truncate(file, 0)])
+def test_a_broken_index_is_made_anew(tree: Tree, harm: Callable[[Path], None]) -> None:
+    """Whatever happens to the file, the reader says that there is none, and the next question is answered."""
+    harm(tree.root / ".git/orbit/hook.idx")
+    assert not open_index(str(tree.root))
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
 
@@ -291,24 +304,15 @@ def test_an_index_that_is_open_outlives_a_new_one(tree: Tree) -> None:
         tree.learning("aaaaa", ["src/**"], priority=_)
         tree.sync()
     assert [hit >> 32 for hit in held.match("src/a.py")] == [0, 1]
-    assert len(list((tree.root / ".orbit/state/cache").glob("push-*.idx"))) <= 2
 
 
-def test_only_what_changed_is_compiled(tree: Tree, monkeypatch: Any) -> None:
-    """After one edit one record is compiled; after none, nothing is written; another half-life means all of them."""
-    from orbit_registry.snapshot.push_index import IndexSync, stamps_of, sync_index
-    from orbit_registry.store.reader import Reading
-
-    def sync() -> IndexSync:
-        workspace = open_workspace(tree.root)
-        return sync_index(workspace, Reading(workspace), stamps_of(workspace))
-
-    assert (sync().built, sync().compiled) == (False, 0)
+def test_an_index_is_written_where_something_changed(tree: Tree, monkeypatch: Any) -> None:
+    """After an edit, or with another half-life, it is made anew; else it stays."""
+    assert not sync_index(open_workspace(tree.root)).built
     tree.learning("aaaaa", ["src/**"], priority=3)
-    done = sync()
-    assert (done.built, done.compiled, done.records) == (True, 1, 2)
+    assert sync_index(open_workspace(tree.root)).built
     monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", "7")
-    assert sync().compiled == 2
+    assert sync_index(open_workspace(tree.root)).built
 
 
 def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
@@ -322,31 +326,27 @@ def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
     answers = [json.loads(one.communicate()[0])["data"]["matches"] for one in running]
     assert [[found["id"] for found in answer] for answer in answers] == [["L-aaaaa", "L-bbbbb", "L-ccccc"]] * 4
     assert tree.shown() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
-    assert not [file.name for file in (tree.root / ".orbit/state/cache").iterdir() if file.name.startswith(".tmp-")]
+    assert [file for file in (tree.root / ".git/orbit").iterdir() if file.name.startswith(".tmp-")] == []
 
 
 def test_stamps_alone_are_written_under_the_lock_too(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever builds takes a half-written seal for a leftover; who has nothing to renew does not wait."""
+    """Who has nothing to renew does not wait for whoever writes."""
     tree.sync()
     monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
-    with locked(tree.root / ".orbit/state/cache/push.lock"):
+    with locked(tree.root / ".git/orbit/hook.lock"):
         tree.sync()
         tree.git("commit", "-q", "--allow-empty", "-m", "More")
-        tree.git("checkout", "-q", "-b", "other")
         with pytest.raises(LockTimeoutError):
             tree.sync()
-    tree.sync()
-    assert tree.open().seal[1] == "push-000001.idx"
+    assert not sync_index(open_workspace(tree.root)).built
+    assert not tree.open().stale
 
 
 def test_a_killed_writer_leaves_the_old_index(tree: Tree) -> None:
-    """Between the new file and the new seal the old index counts, and what was left is removed by the next sync."""
-    cache = tree.root / ".orbit/state/cache"
-    (cache / "push-000007.idx").write_bytes(b"half")
-    (cache / ".tmp-push-000008.idx-00ff").write_bytes(b"ha")
-    (cache / ".tmp-push.seal-1-00ff").write_bytes(b"ha")
+    """What it left beside is removed by the next one."""
+    left = tree.root / ".git/orbit/.tmp-hook.idx-1-00ff"
+    left.write_bytes(b"ha")
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
     tree.learning("ccccc", ["src/**"])
     assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
-    assert sorted(file.name for file in cache.glob("*push-*")) == ["push-000001.idx", "push-000008.idx"]
-    assert not [file.name for file in cache.iterdir() if file.name.startswith(".tmp-")]
+    assert not left.exists()

@@ -25,14 +25,15 @@ def make_rows(root: Path, number: int) -> None:
 
 def make_hook_rows(root: Path, number: int) -> None:
     """Write the same files as a workspace's push index, with the one file that all its records claim to be."""
-    make_rows(root / ".orbit/state/cache", number)
+    make_rows(root, number)
+    (root / ".orbit").mkdir()
     (root / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
     (root / RECORD).touch()
     os.utime(root / RECORD, (0, 0))
 
 
 def write_rows(root: Path, number: int) -> None:
-    """Write `push-000001.idx`, its seal, `scopes.json` (up to 10,000 records) and `paths.json` into a folder."""
+    """Write a push index, `scopes.json` (up to 10,000 records) and `paths.json` into a folder."""
     root.mkdir(parents=True)
     paths, made = scopes(number)
     parts: list[Part] = []
@@ -51,11 +52,8 @@ def write_rows(root: Path, number: int) -> None:
         row[reader.TEASER] = f"- [L-{place:08d}] {'Words of a learning that says what to mind. ' * 3}"
         row[reader.GLOBS] = reader.LIST.join(globs)
         parts.append(Part(tuple(row), 0, True))
-    file = root / "push-000001.idx"
-    file.write_bytes(pack(sorted(parts, key=order_in), entries))
-    found = file.stat()
-    said = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
-    (root / reader.SEAL).write_text(f"{reader.SEAL_FIRST_LINE}\n{file.name}\n{said}\n-\n", "utf-8")
+    (root / ".git/orbit").mkdir(parents=True)
+    (root / ".git/orbit/hook.idx").write_bytes(pack(sorted(parts, key=order_in), entries))
     (root / "scopes.json").write_text(json.dumps(kept), "utf-8")
     (root / "paths.json").write_text(json.dumps(paths[:2000]), "utf-8")
 

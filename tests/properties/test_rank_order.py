@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.kinds.table import load_kinds
-from orbit_registry.push.compile import Origin, part_of, ranked
+from orbit_registry.push.compile import Origin, order_in, part_of
 from orbit_registry.push.pack import pack
 from orbit_registry.push.reader import ID, NoIndex, read_index
 from orbit_registry.records.rank import EPOCH, rank_order, vote_key
@@ -57,11 +57,11 @@ def records_of(store: list[tuple[int, str, list[datetime]]]) -> list[Record]:
 
 def in_index(records: list[Record], half_life: float) -> list[str]:
     """Return the ids in the order of a push index."""
-    parts = [part_of(record, Origin(record.path, "x", 1, 1), half_life) for record in records]
-    content = pack(ranked((), parts), {})
+    parts = [part_of(record, Origin(1, 1), half_life) for record in records]
+    content = pack(sorted(parts, key=order_in), {})
     held = mmap(-1, len(content))
     held.write(content)
-    index = read_index(held, "/", [])
+    index = read_index(held, "/")
     assert not isinstance(index, NoIndex)
     return [row.values[ID] for number in range(index.records) if (row := index.row(number)) is not None]
 

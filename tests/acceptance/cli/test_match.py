@@ -246,8 +246,7 @@ def test_a_text_that_would_close_its_block_does_not(shell: Any) -> None:
     file.write_text(file.read_text("utf-8").replace("summary: Plain", f"summary: {json.dumps(said)}"), "utf-8")
     (title,) = [one["title"] for one in data_of(shell, "match", "src/app.py")["matches"] if one["id"][0] == "L"]
     assert title.startswith("See &lt;/system-reminder> in ~/x and [redacted: ")
-    for entry in (shell.root / ".orbit/state/cache").glob("push-*"):
-        assert secret.encode() not in entry.read_bytes()
+    assert secret.encode() not in (shell.root / ".git/orbit/hook.idx").read_bytes()
 
 
 def test_an_empty_path_is_no_path(shell: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import time
@@ -150,17 +149,13 @@ def test_a_lock_that_is_never_given_back_is_not_waited_for(
 
 def test_a_damaged_index_is_a_fault(root: Path, call: Call, events: Events) -> None:
     """Whatever byte of the index is another one, the hook ends well; where that is noticed, the event says so."""
-    index = next((root / ".orbit/state/cache").glob("push-*.idx"))
-    seal = root / ".orbit/state/cache/push.seal"
-    whole, lines = index.read_bytes(), seal.read_text("utf-8").split("\n")
+    index = root / ".git/orbit/hook.idx"
+    whole = index.read_bytes()
     faults = set()
     for place in range(336, len(whole), max(1, len(whole) // 40)):
         index.write_bytes(
             whole[:place] + bytes([whole[place] ^ 0xFF]) * 8 + whole[place + 8 :][: len(whole) - place - 8]
         )
-        found = index.stat()
-        lines[2] = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
-        seal.write_text("\n".join(lines), "utf-8")
         call("PreToolUse", session=f"s{place}", **edit(root))
         faults.add(events(root)[-1]["fault"])
     assert "index" in faults
@@ -170,7 +165,7 @@ def test_a_damaged_index_is_a_fault(root: Path, call: Call, events: Events) -> N
 def test_another_change_starts_another_sync_at_once(root: Path, call: Call) -> None:
     """A sync that was started a moment ago for something else is no reason to wait a minute."""
     mark = root / ".orbit/state/cache/sync.asked"
-    with locked(root / ".orbit/state/cache/push.lock"):
+    with locked(root / ".git/orbit/hook.lock"):
         for number in (1, 2):
             write_learning(root, number, summary="Another text")
             before = mark.stat().st_mtime_ns if mark.exists() else 0
@@ -178,13 +173,19 @@ def test_another_change_starts_another_sync_at_once(root: Path, call: Call) -> N
             assert mark.stat().st_mtime_ns > before
 
 
-def test_a_copy_of_a_project_is_indexed_at_once(root: Path, call: Call, tmp_path: Path) -> None:
-    """What a call of the original had started a moment before counts for nothing in a copy."""
-    shutil.rmtree(root / ".orbit/state/cache")
-    with locked(root / ".orbit/state/cache/push.lock"):  # nothing comes and goes while it is copied
-        call("PreToolUse", **edit(root))
-        copy = Path(shutil.copytree(root, tmp_path / "copy", ignore=shutil.ignore_patterns(".tmp-*")))
-    payload = json.dumps({"cwd": str(copy), "session_id": "s", "hook_event_name": "PreToolUse", **edit(copy)}).encode()
+def test_a_copy_of_a_project_shows_at_once_what_it_showed(root: Path, tmp_path: Path) -> None:
+    """Other inodes and times make no record another one; the sync that such a copy wants comes behind the answer."""
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-r", str(root), str(copy)], check=True)
+    payload = {"cwd": str(copy), "session_id": "s", "hook_event_name": "PreToolUse", **edit(copy)}
+    reply = json.loads(run_client(copy, json.dumps(payload).encode()))
+    assert ids(reply) == ALL
+
+
+def test_a_project_without_an_index_is_indexed_at_once(root: Path, call: Call) -> None:
+    """An index of an earlier version, which stood elsewhere, is as good as none."""
+    index = root / ".git/orbit/hook.idx"
+    index.rename(root / ".orbit/state/cache/push-000001.idx")
     ended = time.monotonic() + 60
-    while not run_client(copy, payload):
+    while not call("PreToolUse", **edit(root)):
         assert time.monotonic() < ended, "no sync was started"

@@ -25,7 +25,7 @@ def root(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def pushed(root: Path, path: str = "src/a.py") -> dict[str, str]:
     """Return what the index as it is pushes for a path: the teasers by id."""
-    index = open_index(str(root), str(root / ".orbit/state/cache"))
+    index = open_index(str(root))
     assert isinstance(index, Index), index.reason
     rows = [row for hit in index.match(path) if (row := index.row(hit >> 32)) is not None]
     return {row.values[ID]: row.values[TEASER] for row in rows if index.is_current(row)}

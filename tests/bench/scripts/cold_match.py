@@ -19,7 +19,7 @@ from orbit_registry.push.reader import open_index
 from posix import _exit
 import sys
 def show(folder, path):
-    index = open_index("/", folder)
+    index = open_index(folder)
     index.stale
     for hit in index.match(path, 5):
         row = index.row(hit >> 32)

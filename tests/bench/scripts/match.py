@@ -19,7 +19,7 @@ paths = json.loads(Path("paths.json").read_text("utf-8"))
 
 def opened() -> Index:
     """Return the index, with nothing remembered."""
-    index = open_index("/", str(Path.cwd()))
+    index = open_index(str(Path.cwd()))
     if not isinstance(index, Index):
         sys.exit(index.reason)
     return index

@@ -48,7 +48,7 @@ def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
         flags |= reader.EXPIRES if "expires_at" in data else 0
         flags |= reader.PROCEDURAL if data.get("procedural") else 0
         parts.append(Part(tuple(row), flags, data.get("pushed", True)))
-    found = read_index(pack(parts, entries), "/nowhere", [])
+    found = read_index(pack(parts, entries), "/nowhere")
     assert isinstance(found, Index)
     return found
 

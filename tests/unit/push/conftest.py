@@ -33,7 +33,7 @@ def opened(content: bytes) -> Index:
     """Return an index in memory."""
     held = mmap(-1, len(content))
     held.write(content)
-    index = read_index(held, "/", [])
+    index = read_index(held, "/")
     assert isinstance(index, Index), index.reason
     return index
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.push import reader
+from orbit_registry.push.folders import index_file
 from orbit_registry.push.matcher import fits, program
 from orbit_registry.push.reader import Index, NoIndex, open_index, read_index
 from orbit_registry.text.globs import Glob, match_any, matches, parse_glob
@@ -180,7 +181,7 @@ def in_memory(content: bytes) -> Any:
     """Return what some bytes are as an index."""
     held = mmap(-1, max(1, len(content)))
     held.write(content)
-    return read_index(held, "/", [])
+    return read_index(held, "/")
 
 
 @pytest.mark.parametrize("length", [1, 8, 100, 320, 328, 400])
@@ -220,64 +221,73 @@ def test_a_damaged_body_never_ends_in_a_traceback(make_bytes: Any, data: st.Data
         place = data.draw(st.integers(reader.HEADER_WORDS * 8, len(content) - 1))
         content[place] = data.draw(st.integers(0, 255))
     whole = bytes(content) == make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]])
-    assert is_whole(bytes(content)) is whole
     index = in_memory(bytes(content))
+    assert is_whole(index) is whole
     for path in ("src/a.py", "src/a_b/x.py", "x"):
         for hit in index.match(path):
             if (row := index.row(hit >> 32)) is not None:
                 assert isinstance(row.teaser, str)
 
 
-def sealed(folder: Path, content: bytes) -> None:
-    """Put an index and its seal into a folder, as a sync does."""
-    file = folder / "push-000001.idx"
+def placed(root: Path, content: bytes) -> Path:
+    """Put an index where that of a project stands, as a sync does."""
+    (root / ".git").mkdir(exist_ok=True)
+    file = Path(index_file(str(root)))
+    file.parent.mkdir()
     file.write_bytes(content)
-    found = file.stat()
-    said = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
-    (folder / reader.SEAL).write_text(f"{reader.SEAL_FIRST_LINE}\n{file.name}\n{said}\nx\n")
+    return file
 
 
-def test_a_sealed_index_opens_and_one_of_anothers_making_does_not(make_bytes: Any, tmp_path: Path) -> None:
-    """An index that was written over, copied or brought along is not believed, whatever its header says."""
+def test_an_index_may_not_be_a_link(make_bytes: Any, tmp_path: Path) -> None:
+    """One that is a file opens, and a symbolic link to it does not."""
+    file = placed(tmp_path, make_bytes([["src/**"]]))
+    assert isinstance(open_index(str(tmp_path)), Index)
+    file.symlink_to(file.rename(tmp_path / "elsewhere.idx"))
+    assert isinstance(open_index(str(tmp_path)), NoIndex)
+
+
+def test_what_an_index_was_made_from_stands_behind_it(make_bytes: Any) -> None:
+    """Lines without a stamp are never behind; whatever stands there, it breaks nothing."""
     content = make_bytes([["src/**"]])
-    sealed(tmp_path, content)
-    assert isinstance(open_index("/", str(tmp_path)), Index)
-    (tmp_path / "push-000001.idx").write_bytes(content)
-    assert open_index("/", str(tmp_path)).reason == "the push index is not the one that was made here"
-
-
-@pytest.mark.parametrize("seal", ["", "x", "orbit push index 2\na\nb\nc\n", "orbit push index 1\n../x\nb\nc\n", "\0"])
-def test_a_seal_that_is_none_means_no_index(tmp_path: Path, seal: str) -> None:
-    """A torn or foreign seal is as good as none, and names no file elsewhere."""
-    (tmp_path / reader.SEAL).write_text(seal)
-    assert isinstance(open_index("/", str(tmp_path)), NoIndex)
-
-
-def test_links_are_not_followed(make_bytes: Any, tmp_path: Path) -> None:
-    """Neither the seal nor the index may be a symbolic link."""
-    real = tmp_path / "real"
-    real.mkdir()
-    sealed(real, make_bytes([["src/**"]]))
-    other = tmp_path / "other"
-    other.mkdir()
-    for file in real.iterdir():
-        (other / file.name).symlink_to(file)
-    assert isinstance(open_index("/", str(other)), NoIndex)
+    assert in_memory(content + b"hash").inputs == ["hash"]
+    assert not in_memory(content + b"hash").stale
+    assert in_memory(content + b"\xff\0\n\t\n1 2 3\tsrc\n\n").stale
+    assert len(in_memory(content + b"\n" * (reader.LONGEST_TAIL + 9)).inputs) == reader.LONGEST_TAIL + 1
 
 
 def test_nothing_is_no_index(tmp_path: Path) -> None:
     """Where nothing was built there is a value that says so."""
-    assert open_index("/", str(tmp_path / "none")).reason == "there is no push index yet"
+    assert open_index(str(tmp_path / "none")).reason == "there is no push index yet"
+
+
+def test_each_project_has_an_index_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In git's folder; of a project below the top beside it, of a linked work tree in its own, else in the cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert index_file(str(tmp_path)) == f"/cache/orbit-registry/hook{tmp_path}/hook.idx"
+    top, tree = tmp_path / "top", tmp_path / "tree"
+    (top / ".git/worktrees/tree").mkdir(parents=True)
+    tree.mkdir()
+    assert index_file(str(top)) == f"{top}/.git/orbit/hook.idx"
+    assert index_file(str(top / "a/b")) == f"{top}/.git/orbit/below/a/b/hook.idx"
+    for own in (f"{top}/.git/worktrees/tree", "../top/.git/worktrees/tree"):
+        (tree / ".git").write_text(f"gitdir: {own}\n", "utf-8")
+        assert Path(index_file(str(tree))).resolve() == top / ".git/worktrees/tree/orbit/hook.idx"
+    for text in ("gitdir: /nowhere\n", "", "\0"):
+        (tree / ".git").write_text(text, "utf-8")
+        assert index_file(str(tree)) == f"/cache/orbit-registry/hook{tree}/hook.idx"
+    (tree / ".git").unlink()
+    (tree / ".git").symlink_to(top / ".git")
+    assert Path(index_file(str(tree))).resolve() == top / ".git/orbit/hook.idx"
 
 
 def test_the_reader_imports_built_in_modules_and_mmap(make_bytes: Any, tmp_path: Path) -> None:
     """A bare interpreter loads the package, reader, folders, matcher and `mmap`: not `os`, not `re`, not `json`."""
-    sealed(tmp_path, make_bytes([["src/*_x/**"]]))
+    placed(tmp_path, make_bytes([["src/*_x/**"]]))
     program_text = (
         "import sys; before = set(sys.modules)\n"
         f"sys.path.insert(0, {str(ROOT / 'tooling')!r})\n"
         "from orbit_registry.push.reader import open_index\n"
-        f"index = open_index('/', {str(tmp_path)!r})\n"
+        f"index = open_index({str(tmp_path)!r})\n"
         "assert len(index.match('src/a_x/b')) == 1\n"
         "index.stale, index.row(0).teaser\n"
         "print(*sorted(set(sys.modules) - before))"

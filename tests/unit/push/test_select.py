@@ -67,7 +67,7 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
         flags |= reader.DOUBTED if "stale" in data or "ages_at" in data else 0
         flags |= reader.UNTRUSTED if data.get("untrusted") else 0
         parts.append(Part(tuple(row), flags, data.get("pushed", True)))
-    found = read_index(pack(parts, entries), str(root), [])
+    found = read_index(pack(parts, entries), str(root))
     assert isinstance(found, Index)
     return found
 

@@ -11,7 +11,7 @@ import pytest
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.memo import Content, PageCache
 from orbit_registry.site.output import open_output
-from orbit_registry.store.value_cache import Cache
+from orbit_registry.store.cache import Cache
 from orbit_registry.text.position import Position
 
 PROBLEM = Diagnostic("SITE390", Severity.WARNING, "gone", Location("a.md", Position(3, 4)), "mend it", "ADR-0001")

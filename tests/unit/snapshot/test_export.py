@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ def filled(project: Any) -> Any:
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compress nothing, so that bytes can be looked for."""
-    monkeypatch.setattr("orbit_registry.snapshot.build.COMPRESSION", "uncompressed")
+    monkeypatch.setattr("orbit_registry.snapshot.export.COMPRESSION", "uncompressed")
 
 
 def test_an_export_holds_what_git_carries(filled: Any, tmp_path: Path) -> None:
@@ -48,47 +47,6 @@ def test_an_export_holds_what_git_carries(filled: Any, tmp_path: Path) -> None:
     assert str(filled.root).encode() not in content
     assert b"L-bbbbb" not in content
     assert sorted(file.name for file in out.parent.iterdir()) == ["out.duckdb"]
-
-
-def rows_in(file: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of an export but when it was made."""
-    with duckdb.connect(str(file), read_only=True) as connection:
-        tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-        held = {name: connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in tables}
-    return {name: [row for row in rows if row[0] != "built_at"] for name, rows in held.items()}
-
-
-def test_an_export_of_changed_files_is_that_of_a_new_snapshot(filled: Any, tmp_path: Path) -> None:
-    """Made of an older snapshot and what changed, it has the rows of one made anew, and no byte of what is gone."""
-    ahead, anew = tmp_path / "ahead.duckdb", tmp_path / "anew.duckdb"
-    filled.learning("ddddd", summary="Fourscore and seven", legacy_ids=["x/L-1"])
-    for name in ("eeeee", "fffff", "ggggg", "hhhhh"):
-        filled.learning(name, links=[{"rel": "related_to", "to": "L-ddddd"}])
-    before = filled.sync()
-    shutil.rmtree(filled.root / ".orbit/learnings/L-ddddd")
-    filled.learning("eeeee", summary="Changed", scope={"paths": ["web/**"]})
-    filled.votes("eeeee", ("m", "T-2", "2026-01-01T00:00:00Z"))
-    export_snapshot(filled.workspace, ahead)
-    assert list(filled.workspace.cache.glob("snapshot-*.duckdb")) == [before.path]
-    filled.sync(rebuild=True)
-    export_snapshot(filled.workspace, anew)
-    assert rows_in(ahead) == rows_in(anew)
-    assert b"Fourscore" not in ahead.read_bytes()
-
-
-def test_a_first_export_is_that_of_a_snapshot_and_makes_none(filled: Any, tmp_path: Path) -> None:
-    """Made of the files alone, it has the rows of one made by way of a snapshot; where there is one, that is used."""
-    alone, by_way = tmp_path / "alone.duckdb", tmp_path / "by-way.duckdb"
-    export_snapshot(filled.workspace, alone, is_first=True)
-    assert list(filled.workspace.cache.glob("snapshot-*.duckdb")) == []
-    export_snapshot(filled.workspace, by_way)
-    assert rows_in(alone) == rows_in(by_way)
-    with duckdb.connect(str(alone), read_only=True) as connection:
-        assert connection.execute("SELECT id FROM scope_match('src/a.py')").fetchall() == [("L-aaaaa",)]
-    assert b"L-bbbbb" not in alone.read_bytes()
-    filled.learning("ddddd", summary="Fourscore and seven")
-    export_snapshot(filled.workspace, alone, is_first=True)
-    assert rows_in(alone)["records"] != rows_in(by_way)["records"]
 
 
 def test_parquet_has_a_file_a_table(filled: Any, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ updated_at: 2026-05-17T12:00:00Z
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Return a workspace with three learnings, whose files are old enough for the cache."""
-    monkeypatch.setattr("orbit_registry.store.value_cache.SETTLED_NS", 0)
+    monkeypatch.setattr("orbit_registry.store.cache.SETTLED_NS", 0)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".orbit").mkdir()
     (tmp_path / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")

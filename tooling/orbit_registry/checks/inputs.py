@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 from orbit_registry.records.freshness import Sight
+from orbit_registry.store.cache import FileValue, digest
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.files import is_inside
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look
 from orbit_registry.store.reader import Reading
-from orbit_registry.store.value_cache import FileValue, digest
 from orbit_registry.store.workspace import Workspace
 
 

@@ -14,7 +14,7 @@ from orbit_registry.doctor.finding import Finding
 from orbit_registry.errors import GitStoppedError, OrbitError
 from orbit_registry.loop.review import queue, settling, unstated
 from orbit_registry.push.pack import is_whole
-from orbit_registry.push.reader import Index, read_seal
+from orbit_registry.push.reader import MISSING, Index
 from orbit_registry.snapshot.push_index import open_index
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.store.elsewhere import is_writable, user_home
@@ -148,8 +148,8 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
     index = open_index(workspace)
     place = workspace.relative(workspace.cache)
     if not isinstance(index, Index):
-        found, level = index.reason, "ok" if read_seal(str(workspace.cache)) is None else "warning"
-    elif not is_whole(index.content):
+        found, level = index.reason, "ok" if index.reason == MISSING else "warning"
+    elif not is_whole(index):
         found, level = "the push index is damaged", "warning"
     elif index.stale:
         found, level = f"the push index of {_records_of(index.records)} was behind the files", "ok"
@@ -166,10 +166,6 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
     yield Finding("ok" if level == "ok" else "warning", "derived", f"{found}{now}", place)
     held = "was built now" if done.built else "is current"
     yield Finding("ok", "derived", f"the snapshot {held}", workspace.relative(done.path))
-    after = open_index(workspace)
-    if not isinstance(after, Index):
-        said = f"hooks can't use it: {after.reason}"
-        yield Finding("problem", "derived", said, place, "keep the project on a disk that keeps times exactly")
 
 
 def _text(path: Path) -> str:

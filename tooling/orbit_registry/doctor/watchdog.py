@@ -134,7 +134,7 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
         found = Finding("warning", "derived-missing", "there is no snapshot, or it is damaged", place)
     elif not isinstance(index, Index):
         found = Finding("warning", "derived-missing", f"there is no push index that can be used: {index.reason}", place)
-    elif not is_whole(index.content):
+    elif not is_whole(index):
         found = Finding("warning", "derived-missing", "the push index is damaged", place)
     else:
         last = max([built, *(one.at for one in log.of(SYNCED))])

@@ -1,4 +1,4 @@
-"""Says which scopes cover more than a fifth of the tracked files, and which cover none of them.
+"""Says which scopes cover more than a fifth of the tracked files.
 
 A record that covers too many is for briefs, not for tool calls. Nearly every scope is ruled out by counting what stands
 below its folders; only the rest is matched, each glob once.
@@ -15,8 +15,6 @@ from orbit_registry.push.matcher import Program, fits, program
 SHARE = 0.2
 FEWEST_FILES = 20
 """In a project of fewer files a fifth is soon reached, and says nothing."""
-_NO_GLOB = ("!", "\x1c")
-"""How what excludes begins, and what stands for a symbol."""
 
 
 class Breadth:
@@ -26,7 +24,6 @@ class Breadth:
         self._files, self._entries = sorted(files), entries
         self._bounds: dict[str, int] = {}
         self._masks: dict[str, int] = {}
-        self._somewhere: dict[str, bool] = {}
 
     def is_broad(self, globs: Iterable[str]) -> bool:
         """Say whether a scope matches more than a fifth of the files."""
@@ -42,22 +39,6 @@ class Breadth:
             if glob.startswith("!"):
                 mask &= ~self._mask(glob)
         return mask.bit_count() > most
-
-    def is_nowhere(self, globs: Iterable[str]) -> bool:
-        """Say whether a scope includes something, and none of it is there."""
-        included = [glob for glob in globs if not glob.startswith(_NO_GLOB)]
-        return bool(included) and not any(map(self._is_somewhere, included))
-
-    def _is_somewhere(self, glob: str) -> bool:
-        known = self._somewhere.get(glob)
-        if known is None:
-            known = self._somewhere[glob] = any(map(self._has_file, self._entries[glob].split("\x1e")))
-        return known
-
-    def _has_file(self, alternative: str) -> bool:
-        asked = self._asked(alternative)
-        places = self._places(alternative)
-        return len(places) > 0 if asked is None else any(fits(asked, self._files[place]) for place in places)
 
     def _asked(self, alternative: str) -> Program | None:
         """Return what is to be tried on the files of `_places`; None where all of them match."""

@@ -179,7 +179,7 @@ class Dispatch:
             OSError: the ledger can't be kept.
         """
         event = self.event
-        index = open_index(root, f"{root}/.orbit/state/cache")
+        index = open_index(root)
         if call.reads:
             from orbit_registry.push.opened import opened
 

@@ -1,38 +1,28 @@
-"""Compiles records into the push index and keeps it equal to the files; nothing at a door's start imports this.
-
-An index is made of parts, one a record. The parts of records whose files did not change are taken from the index that
-is there, so that after one edit one record is compiled and the rest is packed again.
-"""
+"""Compile records into rows of the push index."""
 
 from __future__ import annotations
 
-import hashlib
 import re
-from bisect import insort
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-from orbit_registry.errors import OrbitError
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
 from orbit_registry.push.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.push.failures import compiled
 from orbit_registry.push.pack import ALTERNATIVES, SYMBOL, Part
 from orbit_registry.push.reader import LIST
-from orbit_registry.records.freshness import WINDOWS, expires, inputs_of, taken_from, too_old_at
+from orbit_registry.records.freshness import WINDOWS, expires, too_old_at
 from orbit_registry.records.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import symbol_problem
 from orbit_registry.records.vote import counted
 from orbit_registry.store.config import Config
-from orbit_registry.store.files import read_bytes
 from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
 from orbit_registry.text.inert import inert_line
 
 LONGEST_TEASER = 400
-INPUT, EVIDENCE, SOURCE, TAKEN, BETWEEN = "i", "e", "s", "t", "\x1d"
 _SEPARATORS = re.compile("[\x00-\x1f]")
 _SPECIAL = re.compile(r"[*?[{]")
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
@@ -40,16 +30,19 @@ _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a record was read from: a hash of all of it, its own file's time (ns) and size, whether it waits here."""
+    """How a record stands: its own file's time (ns) and size, whether it waits here, and what is to say of it."""
 
-    path: str
-    digest: str
-    mtime_ns: int
-    size: int
+    mtime_ns: int = 0
+    size: int = 0
     inbox: bool = False
     has_body: bool = False
     checksum: str = ""
     """Of its own file's bytes, as the hook compares them; empty where they are not compared."""
+    cause: str = ""
+    """Why it is out of date, but for its age."""
+    is_trusted: bool = True
+    label: str = ""
+    """What tells rows of this origin from others, for those who make them."""
 
 
 @lru_cache(maxsize=65_536)
@@ -68,15 +61,10 @@ def entry_of(text: str) -> str | None:
     return ALTERNATIVES.join(map(_alternative, glob.alternatives, anchors(glob)))
 
 
-def entries_of(parts: Iterable[Part], known: Mapping[str, str]) -> dict[str, str]:
+def entries_of(parts: Iterable[Part]) -> dict[str, str]:
     """Return what each glob of the parts is compiled to."""
-    found: dict[str, str] = {}
-    for part in parts:
-        globs = part.row[reader.GLOBS]
-        for glob in globs.split(LIST) if globs else ():
-            if glob not in found:
-                found[glob] = known.get(glob) or entry_of(glob) or ""
-    return found
+    globs = {glob for part in parts for glob in part.row[reader.GLOBS].split(LIST) if glob}
+    return {glob: entry_of(glob) or "" for glob in globs}
 
 
 def _alternative(alternative: Alternative, anchor: Anchor) -> str:
@@ -103,47 +91,34 @@ def safe(text: str) -> str:
     return said if len(said) <= LONGEST_TEASER else f"{said[: LONGEST_TEASER - 1].rstrip()}…"
 
 
-def part_of(
-    record: Record,
-    origin: Origin,
-    half_life_days: float,
-    windows: Mapping[str, int | None] = WINDOWS,
-    rests: Iterable[str] = (),
-) -> Part:
-    """Return a record compiled; it is already free of secrets. `rests` are those of `rests_of`."""
+def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapping[str, int | None] = WINDOWS) -> Part:
+    """Return a record compiled; it is already free of secrets."""
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
     expires, ages = _expires(record), too_old_at(record, windows)
     globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and entry_of(glob) is not None]
     globs += [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
     links = [link.to for link in record.links]
+    pushed = status.phase != "closed" and status.pushed and not origin.inbox
+    cause = origin.cause if pushed else ""
     lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags, links)
     row = (
         record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),
-        origin.digest, _teaser(record, origin), origin.checksum, record.kind.gate, _category(record),
+        origin.label, _teaser(record, origin), origin.checksum, record.kind.gate, _category(record),
         _number(expires), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
         "" if key is None else repr(key), str(len(counted(record.votes))), record.text("project") or "",
-        str(record.kind.place(record.data)), "", "" if ages is None else str(int(ages.timestamp())),
+        str(record.kind.place(record.data)), cause, "" if ages is None else str(int(ages.timestamp())),
         compiled(record.text("error_pattern") or ""),
-        *(LIST.join(map(_word, words)) for words in lists), LIST.join(rests), LIST.join(globs),
+        *(LIST.join(map(_word, words)) for words in lists), LIST.join(globs),
     )  # fmt: skip
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
     flags |= reader.EXPIRES if expires is not None else 0
-    flags |= reader.DOUBTED if ages is not None else 0
+    flags |= reader.DOUBTED if cause or ages is not None else 0
+    flags |= 0 if origin.is_trusted else reader.UNTRUSTED
     flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
     cleaned = tuple(field if place >= reader.AGENTS or place == reader.TEASER else _word(field)
                     for place, field in enumerate(row))  # fmt: skip
-    pushed = status.phase != "closed" and status.pushed and not origin.inbox
     return Part(cleaned, flags, pushed)
-
-
-def checksum_of(path: Path, sha256: str) -> str:
-    """Return the checksum of a file's bytes; empty where they are too many, or not those of a hash."""
-    try:
-        content = read_bytes(path, limit=reader.LARGEST_COMPARED)
-    except OrbitError:
-        return ""
-    return str(reader.checksum(content)) if hashlib.sha256(content).hexdigest() == sha256 else ""
 
 
 def settings_of(config: Config) -> int:
@@ -162,47 +137,14 @@ def order_in(part: Part) -> tuple[bool, Order]:
     return not part.pushed, order
 
 
-def ranked(kept: Sequence[Part], fresh: Collection[Part]) -> list[Part]:
-    """Return parts in the order in which an index holds them; those kept stand in it already."""
-    found = list(kept)
-    if len(fresh) * 16 > len(kept):
-        return sorted([*found, *fresh], key=order_in)
-    for part in fresh:
-        insort(found, part, key=order_in)
-    return found
-
-
-def with_breadth(parts: Iterable[Part], breadth: Breadth, known: bool = True) -> list[Part]:
-    """Return the parts with the flags of those whose scope covers too many of the tracked files, or none.
-
-    `known` says that the tracked files are.
-    """
-    found = []
-    for part in parts:
-        flags = part.flags & ~(reader.BROAD | reader.LOST)
-        globs = part.row[reader.GLOBS].split(LIST) if part.row[reader.GLOBS] else []
-        if globs and breadth.is_broad(globs):
-            flags |= reader.BROAD
-        if known and globs and breadth.is_nowhere(globs):
-            flags |= reader.LOST
-        found.append(part if flags == part.flags else part._replace(flags=flags))
-    return found
-
-
-def rests_of(record: Record, evidence: Collection[str]) -> list[str]:
-    """Return what a record rests on: inputs with their hashes, evidence of some kinds, its document, its text's origin.
-
-    They are named as the record states them, secrets too.
-    """
-    found = [f"{INPUT}{entry.hash or ''}{BETWEEN}{entry.input}" for entry in inputs_of(record)]
-    found += (f"{EVIDENCE}{kind}{BETWEEN}{said}" for kind, said in record.evidence if kind in evidence)
-    source = record.source
-    if source is not None:
-        found.append(f"{SOURCE}{source.path}")
-    taken = taken_from(record)
-    if taken is not None:
-        found.append(f"{TAKEN}{taken[1]}{BETWEEN}{taken[0]}")
-    return [one for one in dict.fromkeys(found) if "\0" not in one and LIST not in one]
+def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:
+    """Return the parts with the flags of those whose scope covers too many of the tracked files."""
+    return [
+        part._replace(flags=part.flags | reader.BROAD)
+        if part.row[reader.GLOBS] and breadth.is_broad(part.row[reader.GLOBS].split(LIST))
+        else part
+        for part in parts
+    ]
 
 
 def _teaser(record: Record, origin: Origin) -> str:

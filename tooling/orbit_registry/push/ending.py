@@ -75,5 +75,5 @@ def _end_of_log(root: str) -> list[bytes]:
 
 def is_on(root: str, setting: int) -> bool:
     """Say whether the configuration turned a setting on when the index was made from it."""
-    index = open_index(root, f"{root}/.orbit/state/cache")
+    index = open_index(root)
     return isinstance(index, Index) and bool(index.settings & setting)

@@ -1,7 +1,7 @@
 """Finds the project around a folder, its paths in a call and its private folders; it follows no link."""
 
 import posix
-from posix import environ, listdir, lstat, mkdir, unlink
+from posix import access, environ, listdir, lstat, mkdir, unlink
 
 from orbit_registry.push.call import in_project
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 KEPT_DAYS = 14
 """How long what a session left in a private folder is kept."""
+INDEX = "hook.idx"
+MAX_POINTER = 4096
+"""Bytes of the file that names git's folder in a linked work tree."""
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 
 
@@ -48,6 +51,32 @@ def project_root(start: str) -> str | None:
             return None
         folder = folder.rpartition("/")[0]
     return None
+
+
+def index_file(root: str) -> str:
+    """Return where the push index of a project stands: in git's own folder, where no clone can bring one.
+
+    Outside git, and where that folder may not be written, it stands in the user's cache.
+    """
+    top = root
+    while top and _found(f"{top}/.git") is None:
+        top = top.rpartition("/")[0]
+    if top:
+        git = f"{top}/.git"
+        try:
+            pointer = content_of(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()
+        except OSError:
+            pointer = ""  # it is a folder, or a link to one
+        if pointer.startswith("gitdir:"):
+            git = pointer.removeprefix("gitdir:").strip()
+            git = git if git.startswith("/") else f"{top}/{git}"
+        folder = f"{git}/orbit"
+        if access(folder if is_folder(folder) else git, posix.W_OK | posix.X_OK):
+            return f"{folder}/{INDEX}" if top == root else f"{folder}/below{root[len(top) :]}/{INDEX}"
+    cache = environ.get(b"XDG_CACHE_HOME", b"").decode("utf-8", "surrogateescape")
+    if not cache.startswith("/"):
+        cache = f"{environ.get(b'HOME', b'').decode('utf-8', 'surrogateescape')}/.cache"
+    return f"{cache}/orbit-registry/hook{root}/{INDEX}"
 
 
 def plain(path: str) -> str:

@@ -1,27 +1,19 @@
-"""Writes the push index's bytes from its parts, and takes an index apart into the same parts; it opens no file.
-
-`pack` depends on nothing but the parts: an index made of some that were kept and some that are new is, byte for byte,
-the one made of all of them anew.
-"""
+"""Write the push index's bytes from its parts."""
 
 from __future__ import annotations
 
 import zlib
 from array import array
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
-from mmap import mmap
 from typing import NamedTuple
 
 from orbit_registry.push import reader
-from orbit_registry.push.reader import GLOBS, LIST, RESTS, Index
+from orbit_registry.push.reader import GLOBS, LIST, Index
 
 SYMBOL = "\x1c"
 """Begins what stands among a record's globs for one of its symbols: the symbol as it is written."""
 ALTERNATIVES = "\x1e"
-ENTRY = "\x1d"
 MORE = "\n  more: "
 """Stands in a teaser between a record's line and the file that has its whole text."""
 
@@ -53,15 +45,12 @@ def pack(
     hits: defaultdict[str, list[int]] = defaultdict(list)
     keyed: defaultdict[str, list[int]] = defaultdict(list)
     patterns: defaultdict[str, list[int]] = defaultdict(list)
-    rests: dict[str, None] = {}
     rows = []
     for number, (row, _, _) in enumerate(ranked):
         base = number << 32
         if row[GLOBS]:
             for place, glob in enumerate(row[GLOBS].split(LIST)):
                 hits[glob].append(base | place)
-        if row[RESTS]:
-            rests.update(dict.fromkeys(row[RESTS].split(LIST)))
         rows.append("\0".join(row).encode())
         for key in _keys(row):
             keyed[key].append(base)
@@ -72,9 +61,7 @@ def pack(
     _spread(uses, hits, entries)
     pushed = sum(part.pushed for part in ranked)
     flags = bytes(part.flags for part in ranked)
-    written = [f"{glob}{ENTRY}{entries[glob]}".encode() for glob in hits]
-    texts = {"row": rows, "glob": written, "rest": [one.encode() for one in rests]}
-    return _assembled(uses, texts, flags, pushed, (half_life_us, holdout, settings, unread))
+    return _assembled(uses, rows, flags, pushed, (half_life_us, holdout, settings, unread))
 
 
 def _is_held_back(part: Part) -> bool:
@@ -134,7 +121,7 @@ def _detail(key: str, extension: str, depth: str) -> tuple[str, str]:
 
 
 def _assembled(
-    uses: Mapping[Use, list[int]], texts: Mapping[str, Sequence[bytes]], flags: bytes, pushed: int,
+    uses: Mapping[Use, list[int]], rows: Sequence[bytes], flags: bytes, pushed: int,
     settings: Sequence[int],
 ) -> bytes:  # fmt: skip
     under: dict[str, list[tuple[str, str, str, list[int]]]] = {}
@@ -178,10 +165,8 @@ def _assembled(
         "pattern": pattern,
         "posting": posting,
         "hit": hit,
-        "row": array("Q", heap.add_all(texts["row"])),
-        "glob": array("Q", heap.add_all(texts["glob"])),
+        "row": array("Q", heap.add_all(rows)),
         "flag": array("B", flags),
-        "rest": array("Q", heap.add_all(texts["rest"])),
     }
     return _written(sections, heap, (len(flags), pushed, buckets, len(keys), *settings))
 
@@ -224,8 +209,7 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
         at += size + -size % 8
     for name in ("text", "pattern"):
         sections[name] = array("Q", [place + (at << 16) if place else 0 for place in sections[name]])
-    for name in ("row", "glob", "rest"):
-        sections[name] = array("Q", [place + at for place in sections[name]])
+    sections["row"] = array("Q", [place + at for place in sections["row"]])
     body: list[bytes] = []
     for name in reader.SECTIONS:
         content = sections[name].tobytes()
@@ -233,80 +217,14 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
     body += b"\0", *heap.parts, bytes(-heap.length % 8)
     words[reader.W_MAGIC], words[reader.W_FORMAT] = reader.MAGIC, reader.FORMAT
     words[reader.W_RECORDS : reader.W_UNREAD + 1] = counts
-    return _headed(words, b"".join(body))
-
-
-def _headed(words: list[int], body: bytes) -> bytes:
-    """Return a body behind its header, which says how long and what it is."""
-    words[reader.W_LENGTH] = reader.HEADER_WORDS * 8 + len(body)
-    words[reader.W_HEADER_SUM], words[reader.W_BODY_SUM] = 0, zlib.crc32(body)
+    body_bytes = b"".join(body)
+    words[reader.W_LENGTH] = reader.HEADER_WORDS * 8 + len(body_bytes)
+    words[reader.W_HEADER_SUM], words[reader.W_BODY_SUM] = 0, zlib.crc32(body_bytes)
     words[reader.W_HEADER_SUM] = reader.checksum(array("Q", words).tobytes())
-    return array("Q", words).tobytes() + body
+    return array("Q", words).tobytes() + body_bytes
 
 
-def is_whole(content: mmap | bytes) -> bool:
+def is_whole(index: Index) -> bool:
     """Say whether the body of an index is what was written; it reads every byte."""
-    said = int.from_bytes(content[reader.W_BODY_SUM * 8 : reader.W_BODY_SUM * 8 + 8], "little")
-    return zlib.crc32(memoryview(content)[reader.HEADER_WORDS * 8 :]) == said
-
-
-def rests_near(index: Index, first: str, words: Iterable[str]) -> set[str]:
-    """Return what the records of an index rest on and what begins with a character or may hold one of the words."""
-    content, starts = index.content, index.rest.tolist()
-    end, mark = starts[-1], ord(first)
-    found = {number for number, start in enumerate(starts[:-1]) if content[start] == mark}
-    for text in words:
-        word = text.encode("utf-8", "surrogatepass")  # a file's name may be no Unicode; nothing here holds one then
-        at = content.find(word, starts[0], end)
-        while at >= 0:
-            number = bisect_right(starts, at) - 1
-            found.add(number)
-            at = content.find(word, starts[number + 1], end)
-    return {content[starts[number] : starts[number + 1]].decode("utf-8") for number in found}
-
-
-def resting_on(index: Index, rest: str) -> list[int]:
-    """Return the numbers of the pushed records that rest on something, as parts say it."""
-    found: list[int] = []
-    starts, said = index.rows, rest.encode()
-    end = starts[index.pushed]
-    at = index.content.find(said, starts[0], end)
-    while at >= 0:
-        number = bisect_right(starts, at) - 1
-        row = index.row(number)
-        if row is not None and rest in row.words(RESTS):
-            found.append(number)
-        at = index.content.find(said, starts[number + 1], end)
-    return found
-
-
-def with_rows(index: Index, fresh: Mapping[int, Part]) -> bytes:
-    """Return the bytes of an index in which some records say something else, by which none is found: what `pack` makes
-    of all parts, without looking at those of the others."""
-    content, words = index.content, array("Q", index.content[: reader.HEADER_WORDS * 8]).tolist()
-    starts, flags = index.rows.tolist(), bytearray(index.flags)
-    rows = [content[start:end] for start, end in pairwise(starts)]
-    for number, part in fresh.items():
-        rows[number], flags[number] = "\0".join(part.row).encode(), part.flags
-    now = [starts[0] + start for start in _starts(map(len, rows))]
-    more = now[-1] - starts[-1]
-    globs, rests = ([start + more for start in one] for one in (index.globs, index.rest))
-    begins = words[reader.FIRST_SECTION + 2 * reader.SECTIONS.index("row")]
-    heap = words[reader.FIRST_SECTION + 2 * reader.SECTIONS.index("rest")] + 8 * len(rests)
-    body = [
-        content[reader.HEADER_WORDS * 8 : begins], array("Q", now).tobytes(), array("Q", globs).tobytes(), bytes(flags),
-        bytes(-len(flags) % 8), array("Q", rests).tobytes(), content[heap : starts[0]], *rows,
-        content[starts[-1] : index.rest[-1]], bytes(-rests[-1] % 8),
-    ]  # fmt: skip
-    return _headed(words, b"".join(body))
-
-
-def unpack(index: Index) -> tuple[list[Part], dict[str, str]]:
-    """Return the parts that an index was made of, in its order, and the globs' entries."""
-    parts = []
-    for number in range(index.records):
-        row = index.row(number)
-        if row is None:
-            return [], {}
-        parts.append(Part(tuple(row.values), row.flags, number < index.pushed))
-    return parts, dict(map(index.glob_entry, range(index.glob_count)))
+    total = int.from_bytes(index.content[reader.W_BODY_SUM * 8 : reader.W_BODY_SUM * 8 + 8], "little")
+    return zlib.crc32(memoryview(index.content)[reader.HEADER_WORDS * 8 : index.length]) == total

@@ -1,19 +1,16 @@
-"""Opens the push index and looks records up in it, in the order in which they are pushed; it writes nothing.
+"""Open the push index and look records up in it, in the order in which they are pushed.
 
 It is on the path of every tool call of an agent, so it imports built-in modules and `mmap`, no more: not even `os`.
-What it needs stands in the file as flat arrays (see `docs/reference/push-index.md`). An index that is missing, torn,
-foreign or of another version is a `NoIndex`, a value with a reason; a damaged one answers nothing and says so.
-
-A repository may bring an index of its own making. So a second file, the seal, names the index with its inode and its
-times, which the kernel sets: who wrote the repository can't know what they will be here.
+What it needs stands in the file as flat arrays (see `docs/reference/push-index.md`). An index that is missing, torn or
+of another version is a `NoIndex`, a value with a reason; a damaged one answers nothing and says so.
 """
 
 import sys
 from mmap import ACCESS_READ, mmap
-from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, fstat, lstat
+from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, lstat
 from posix import open as open_file
 
-from orbit_registry.push.folders import content_of, stamp
+from orbit_registry.push.folders import content_of, index_file, stamp
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
@@ -24,9 +21,7 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 4
-SEAL = "push.seal"
-SEAL_FIRST_LINE = "orbit push index 1"
+FORMAT = 5
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -35,23 +30,25 @@ KEPT = 4096
 """How many folders' answers and patterns are kept: many paths are in few folders."""
 LARGEST_COMPARED = 65_536  # bytes of a record's file; a larger one whose time differs counts as changed
 CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
-EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, LOST, UNTRUSTED = 1, 2, 4, 8, 16, 32, 64
+EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
+MISSING = "there is no push index yet"
 
 (  # words of the header
     W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_PLACES, W_HALF_LIFE,
     W_HOLDOUT, W_SETTINGS, W_UNREAD,
 ) = range(13)  # fmt: skip
-SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "glob", "flag",
-            "rest")  # fmt: skip
+SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "flag")
 FIRST_SECTION = 16
 """Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
+LONGEST_TAIL = 1 << 20
+"""Bytes behind the index itself: lines with a hash of what it was made from, and stamps of that."""
 
 (  # fields of a row
-    ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, DIGEST, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
+    ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, ORIGIN, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
     UPDATED_AT, RANK, VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS,
-    RESTS, GLOBS,
-) = range(30)  # fmt: skip
-FIELDS = 30
+    GLOBS,
+) = range(29)  # fmt: skip
+FIELDS = 29
 LIST = "\x1f"
 _OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is no file, a pipe, answers at once
 DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
@@ -101,50 +98,34 @@ def checksum(content: bytes) -> int:
     return int.from_bytes(content, "little") % PRIME
 
 
-def read_seal(folder: str) -> list[str] | None:
-    """Return the lines of the seal: first line, name, stamp, inputs, then stamps of what the index was made from."""
+def open_index(root: str) -> "Index | NoIndex":
+    """Return the index of the project at `root`, from which the paths of records count."""
     try:
-        lines = content_of(f"{folder}/{SEAL}", 1 << 20).decode("utf-8", "surrogateescape").split("\n")
+        handle = open_file(index_file(root), _OPEN)
     except (OSError, ValueError):
-        return None
-    return lines if lines[0] == SEAL_FIRST_LINE and len(lines) >= 5 and "/" not in lines[1] else None
-
-
-def open_index(root: str, folder: str) -> "Index | NoIndex":
-    """Return the index in a cache folder; `root` is the project's, from which the paths of records count."""
-    lines = read_seal(folder)
-    if lines is None:
-        return NoIndex("there is no push index yet")
+        return NoIndex(MISSING)
     try:
-        handle = open_file(f"{folder}/{lines[1]}", _OPEN)
-    except (OSError, ValueError):
-        return NoIndex("the push index is gone")
-    try:
-        found = fstat(handle)
-        said = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
-        if said != lines[2] or found.st_ctime_ns % 1_000_000_000 == 0:
-            return NoIndex("the push index is not the one that was made here")
         content = mmap(handle, 0, access=ACCESS_READ)
     except (OSError, ValueError):
         return NoIndex("the push index can't be read")
     finally:
         close(handle)
-    return read_index(content, root, lines)
+    return read_index(content, root)
 
 
-def read_index(content: mmap | bytes, root: str, seal: list[str]) -> "Index | NoIndex":
+def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
     """Return the index that some bytes are."""
-    if sys.byteorder != "little" or len(content) < HEADER_WORDS * 8 or len(content) % 8:
+    if sys.byteorder != "little" or len(content) < HEADER_WORDS * 8:
         return NoIndex("the push index is cut off")
     words = memoryview(content)[: HEADER_WORDS * 8].cast("Q").tolist()
     if words[W_MAGIC] != MAGIC or words[W_FORMAT] != FORMAT:
         return NoIndex("the push index has another format")
-    if words[W_LENGTH] != len(content):
+    if words[W_LENGTH] > len(content):
         return NoIndex("the push index is cut off")
-    said, words[W_HEADER_SUM] = words[W_HEADER_SUM], 0
-    if said != checksum(b"".join(word.to_bytes(8, "little") for word in words)):
+    total, words[W_HEADER_SUM] = words[W_HEADER_SUM], 0
+    if total != checksum(b"".join(word.to_bytes(8, "little") for word in words)):
         return NoIndex("the push index is damaged")
-    return Index(content, words, root, seal)
+    return Index(content, words, root)
 
 
 class Index:
@@ -154,8 +135,8 @@ class Index:
     hits in their natural order stand in rank order, and the least one of a record names its first glob.
     """
 
-    def __init__(self, content: mmap | bytes, words: list[int], root: str, seal: list[str]) -> None:
-        self.content, self.root, self.seal = content, root, seal
+    def __init__(self, content: mmap | bytes, words: list[int], root: str) -> None:
+        self.content, self.root, self.length = content, root, words[W_LENGTH]
         self.records, self.pushed, self._mask = words[W_RECORDS], words[W_PUSHED], words[W_BUCKETS] - 1
         self.damaged, self.holdout = False, words[W_HOLDOUT]
         self.settings, self.unread = words[W_SETTINGS], words[W_UNREAD]
@@ -170,8 +151,7 @@ class Index:
         self._bucket, self._hash, self._text = section("bucket", "I"), section("hash", "Q"), section("text", "Q")
         self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
         self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
-        self.hits, self.rows, self.globs = section("hit", "Q"), section("row", "Q"), section("glob", "Q")
-        self.flags, self.glob_count, self.rest = section("flag", "B"), len(self.globs) - 1, section("rest", "Q")
+        self.hits, self.rows, self.flags = section("hit", "Q"), section("row", "Q"), section("flag", "B")
         self._programs: dict[int, Program] = {}
         self._folders: dict[tuple[str, str | None], Folder] = {}
 
@@ -253,15 +233,21 @@ class Index:
         """Say whether a record's file holds the bytes that the index was made from."""
         return not self.difference(row)
 
+    @property
+    def inputs(self) -> list[str]:
+        """What it was made from: a hash of everything, then a line for each file whose stamp tells of a change."""
+        tail = self.content[self.length : self.length + LONGEST_TAIL]
+        return tail.decode("utf-8", "surrogateescape").split("\n")
+
     def behind(self) -> list[str]:
         """Return what differs from what the index was made from: files of records, HEAD, git's index, folders."""
-        found = ["damaged", *self.differences] if self.damaged else [*self.differences]
-        for line in self.seal[4:]:
-            known, _, path = line.partition("\t")
-            now = stamp(path if path.startswith("/") else f"{self.root}/{path}") if path else known
-            if now != known:
-                found.append(f"{now}\t{path}")
-        return found
+        changes = ["damaged", *self.differences] if self.damaged else [*self.differences]
+        for line in self.inputs[1:]:
+            before, _, path = line.partition("\t")
+            now = stamp(path if path.startswith("/") else f"{self.root}/{path}") if path else before
+            if now != before:
+                changes.append(f"{now}\t{path}")
+        return changes
 
     @property
     def stale(self) -> bool:
@@ -393,8 +379,3 @@ class Index:
             self._programs.clear()
         asked = self._programs[key] = program(text)
         return asked
-
-    def glob_entry(self, number: int) -> tuple[str, str]:
-        """Return a glob by its number: as it is written, and what it was compiled to."""
-        text, _, entry = self.content[self.globs[number] : self.globs[number + 1]].decode("utf-8").partition("\x1d")
-        return text, entry

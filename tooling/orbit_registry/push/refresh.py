@@ -51,7 +51,7 @@ def capture(root: str, agent: str, transcript: str) -> bool:
     Raises:
         OSError: there is no interpreter to start.
     """
-    index = open_index(root, f"{root}/.orbit/state/cache")
+    index = open_index(root)
     if not (isinstance(index, Index) and index.settings & CAPTURES):
         return False
     _start(root, "capture", "--at-session-end", "--from", agent, "--", transcript)

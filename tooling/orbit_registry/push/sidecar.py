@@ -64,7 +64,7 @@ def for_result(root: str, call: Call, output: str, ledger: "Ledger | None") -> "
     paths, written = paths + more, written + more
     if not paths:
         return None, []
-    index = open_index(root, f"{root}/.orbit/state/cache")
+    index = open_index(root)
     if isinstance(index, NoIndex):
         event = Event(SURFACE, time())
         event.query, event.skip_reason = written, "no index"

@@ -14,7 +14,7 @@ from typing import Any
 from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
 from orbit_registry.site.output import Output
 from orbit_registry.site.sitemap import Question, SiteMap
-from orbit_registry.store.value_cache import Cache
+from orbit_registry.store.cache import Cache
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str).encode
 

@@ -10,9 +10,9 @@ from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.publication import Publication
+from orbit_registry.store.cache import FileValue
 from orbit_registry.store.decisions.documents import Document, Documents, document_of, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside, read_text
-from orbit_registry.store.value_cache import FileValue
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown

@@ -110,8 +110,7 @@ class Prepared:
         """Write the snapshot for download, made of what was read for the pages."""
         from orbit_registry.snapshot.current import export_snapshot  # most builds write none
 
-        reading, freshness = self.registry.reading, self.freshness
-        return export_snapshot(self.registry.workspace, file, reading=reading, freshness=freshness, is_first=True)
+        return export_snapshot(self.registry.workspace, file, reading=self.registry.reading)
 
 
 def own_pages(publication: Publication, own: OwnConfig) -> list[str]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.freshness import Freshness
-from orbit_registry.snapshot.sync import SyncResult, last_built, next_rows, sync_snapshot
+from orbit_registry.snapshot.sync import sync_snapshot
 from orbit_registry.store.reader import Reading
-from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -99,49 +96,30 @@ def export_snapshot(
     parquet: Path | None = None,
     *,
     reading: Reading | None = None,
-    freshness: Mapping[str, Freshness] | None = None,
     unfiltered: bool = False,
-    earlier: tuple[Path, Sequence[str]] | None = None,
-    is_first: bool = False,
     vectors: Meant | None = None,
 ) -> list[Path]:
     """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
 
-    It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` and `freshness`
-    are what the caller has read and derived of all records already. `earlier` is such a copy that the same code and
-    settings made, with the paths of the records that are all that says something else since. `is_first` says that there
-    never was one: then no snapshot is made to go on from either. `vectors` makes those that the copy is to hold.
+    It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` is what the caller
+    has read already. `vectors` makes those that the copy is to hold.
 
     Raises:
         UsageError: vectors are wanted, and there is no model, or a filter that they would tell past.
         SnapshotError: the database refused.
         WriteError: the disk refused; what was there stands.
     """
-    from orbit_registry.snapshot.export import export, export_again, export_first, export_published
+    from orbit_registry.snapshot.export import export, shared_rows
 
     meant = vectors(()) if vectors is not None else None
     if vectors is not None and meant is None:
         raise UsageError("no model is configured that makes vectors", hint="set `search.model` in .orbit/config.yaml")
-    if workspace.config.publish.stated and not unfiltered:
-        if meant is not None:
-            said = "a record's vector tells of all its text, also of what `site.publish` withholds"
-            raise UsageError(said, hint="leave `--vectors` out, or add `--unfiltered`")
-        return export_published(workspace, reading or Reading(workspace), file, parquet, freshness)
-    read = reading or Reading(workspace)
-    # A vote dated ahead counts from a day on, whatever says something else since.
-    if earlier is not None and parquet is None and not any(one.code == BROKEN_VOTE for one in read.collection.problems):
-        with contextlib.suppress(SnapshotError):
-            return export_again(workspace, read, *earlier, file)
-    if is_first and last_built(workspace) is None:
-        return export_first(workspace, read, file, freshness)
-    planned = next_rows(workspace, read, freshness)
-    if planned is not None and planned.base is not None:
-        # To bring the one at hand up to date first would write everything twice; where it is damaged, that is done.
-        with contextlib.suppress(SnapshotError):
-            return export(planned.base.file, file, parquet, lambda _: planned, vectors=meant)
-    return _with_current(
-        workspace, lambda path: export(path, file, parquet, vectors=meant), reading=read, freshness=freshness
-    )
+    everything = unfiltered or not workspace.config.publish.stated
+    if meant is not None and not everything:
+        message = "a record's vector tells of all its text, also of what `site.publish` withholds"
+        raise UsageError(message, hint="leave `--vectors` out, or add `--unfiltered`")
+    rows = shared_rows(workspace, reading or Reading(workspace), unfiltered=everything)
+    return export(workspace, rows, file, parquet, meant)
 
 
 def _with_current(
@@ -150,17 +128,12 @@ def _with_current(
     diagnostics: Diagnostics = tuple,
     *,
     reading: Reading | None = None,
-    freshness: Mapping[str, Freshness] | None = None,
 ) -> Result:
     """Use the snapshot; where the file turns out to be damaged, or to be gone, it is built anew, once."""
     from orbit_registry.snapshot.query import CorruptSnapshotError
 
     read = reading or Reading(workspace)
-
-    def synced(*, rebuild: bool) -> SyncResult:
-        return sync_snapshot(workspace, read, diagnostics=diagnostics, rebuild=rebuild, freshness=freshness)
-
     try:
-        return use(synced(rebuild=False).path)
+        return use(sync_snapshot(workspace, read, diagnostics=diagnostics).path)
     except CorruptSnapshotError:
-        return use(synced(rebuild=True).path)
+        return use(sync_snapshot(workspace, read, diagnostics=diagnostics, rebuild=True).path)

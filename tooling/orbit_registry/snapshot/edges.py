@@ -1,10 +1,11 @@
-"""Owns what leads to records: what files name, remembered by their stamps, and the rows of links and citations.
+"""Owns what leads to records: what files name, and the rows of links and citations.
 
 How a text is searched for ids, `checks.citing` says; what an id or a path means is settled among the records given.
 """
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import re
 from collections import defaultdict
@@ -23,7 +24,6 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.text.markdown import parse_markdown
 
 Row = dict[str, object]
 
@@ -47,7 +47,7 @@ class Said:
 
     def as_row(self) -> list[Any]:
         """Return it as values that JSON can hold."""
-        return [self.ids, self.links, self.lead, self.entry]
+        return [[*map(list, self.ids)], [*map(list, self.links)], self.lead, [*self.entry] if self.entry else None]
 
 
 def said_from(row: Sequence[Any]) -> Said:
@@ -65,6 +65,8 @@ def said_in(text: str, path: str, forms: IdForms) -> Said:
     ids = tuple((found.id, found.position.line) for found in in_text(text, path, forms, weak=True))
     if not is_markdown(path) or not _LOCAL.search(text):
         return Said(ids)
+    from orbit_registry.text.markdown import parse_markdown  # what is remembered of files needs no parser
+
     links = parse_markdown(text).links
     return Said(ids, tuple((one.target, one.position.line) for one in links if one.kind != "image"))
 
@@ -75,20 +77,20 @@ def files_that_cite(
     """Return what the files that citations are looked up in name, and `more` of them; all by path."""
     from orbit_registry.store.facts import citing_files  # a sync in which nothing changed asks no file
 
-    paths = sorted({*citing_files(workspace, files), *more})
     forms = workspace.kinds.id_forms
+    folders = Folders(workspace.root)
 
-    def row_in(path: str, content: bytes) -> object:
+    def parse(path: str, content: bytes) -> object:
         try:
-            names = said_in(decode(content, path), path, forms)
+            return said_in(decode(content, path), path, forms).as_row()
         except OrbitError:
-            return None
-        return [list(map(list, names.ids)), list(map(list, names.links)), "", None]
+            return Said().as_row()
 
-    readable = filter(Folders(workspace.root).hold, paths)
-    states = workspace.values.files("citing", workspace.root, readable, row_in, limit=DOCUMENT_LIMIT)
-    rows = {path: state.value for path, state in states.items() if state.value is not None}
-    return {path: said_from(rows[path]) if path in rows else Said() for path in paths if path not in without}
+    paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
+    namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
+    rows = workspace.values.files(namespace, workspace.root, filter(folders.hold, paths), parse, limit=DOCUMENT_LIMIT)
+    values = {path: row.value for path, row in rows.items() if row.value is not None}
+    return {path: said_from(values[path]) if path in values else Said() for path in paths}
 
 
 class Names:

@@ -11,20 +11,17 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError, SnapshotError, WriteError
 from orbit_registry.push import reader
 from orbit_registry.push.context import WAYS, is_of_another, working_project
-from orbit_registry.push.pack import SYMBOL, is_whole
+from orbit_registry.push.pack import SYMBOL
 from orbit_registry.push.reader import Index, Row
 from orbit_registry.push.select import LINKED, led_by
 from orbit_registry.records.rank import EPOCH
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.personal import is_personal
-from orbit_registry.snapshot.push_index import open_index, stamps_of, sync_index
+from orbit_registry.snapshot.push_index import index_in_memory, open_index, sync_index
 from orbit_registry.store.elsewhere import user_home
-from orbit_registry.store.files import read_bytes
 from orbit_registry.store.journal import WRITTEN
-from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace, find_workspace, open_workspace, project_path
 
-_LARGEST = 1 << 32
 _PUSHED = "pushed"
 VERDICTS: Mapping[str, str] = {
     _PUSHED: "matches and is pushed",
@@ -103,28 +100,22 @@ def _way(glob: str) -> dict[str, str]:
 
 
 def current_index(workspace: Workspace) -> Index:
-    """Return the push index, brought up to date; one that turns out to be damaged is made anew.
+    """Return the push index, brought up to date.
 
     Where the disk refuses, the index lasts as long as the question.
 
     Raises:
         SnapshotError: it can't be read even so.
     """
-    stamps = stamps_of(workspace)
-    reading = Reading(workspace)
+    index: Index | reader.NoIndex
     try:
-        sync_index(workspace, reading, stamps)
+        sync_index(workspace)
     except WriteError:
-        content = sync_index(workspace, reading, stamps, publish=False).content or b""
-        index = reader.read_index(content, str(workspace.root), [])
+        index = index_in_memory(workspace)
     else:
         index = open_index(workspace)
-    if not isinstance(index, Index) or not is_whole(index.content):
-        done = sync_index(workspace, reading, stamps, rebuild=True)
-        # Where the file system stamps whole seconds no seal is believed; what was written just now is.
-        index = reader.read_index(read_bytes(done.path, limit=_LARGEST), str(workspace.root), [])
     if not isinstance(index, Index):
-        raise SnapshotError(index.reason, hint="remove .orbit/state/cache, then run `orbit sync`")
+        raise SnapshotError(index.reason, hint="`orbit sync --rebuild` makes it anew")
     return index
 
 

@@ -11,21 +11,20 @@ from orbit_registry.store.workspace import Workspace
 FORMAT_VERSION = 6
 
 
-def meta_of(workspace: Workspace, commit: str | None, tool: str | None = None) -> dict[str, str | None]:
-    """Return what a snapshot made now at a commit says of itself; `tool` is our package's version, where known."""
+def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:
+    """Return what a snapshot made now at a commit says of itself."""
     return {
         "format_version": str(FORMAT_VERSION),
         "project": workspace.name,
         "built_at": stamp(datetime.now(UTC)),
         "commit": commit,
-        "tool_version": tool or _version(),
+        "tool_version": _version(),
         "half_life_days": str(half_life_days()),
     }
 
 
 def _version() -> str | None:
-    # It brings a reader of mail with it: 0.02 s, which an update of a snapshot by the same code does without.
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import PackageNotFoundError, version  # a reader of mail comes with it: 0.02 s
 
     try:
         return version("orbit-registry")

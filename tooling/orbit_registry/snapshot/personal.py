@@ -28,7 +28,7 @@ from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 HOME = "~/"
 """What the path of a personal record begins with, where it stands beside those of the project."""
 _PERSONAL = "personal"
-"""Stands in place of the hash of what a row was made from."""
+"""Labels the rows of personal records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequenc
     names = {name for row in live for name in (row[reader.ID], _headline(row), *row[reader.LINKS].split(LIST))}
     found = []
     for record, state in zip(free_of_secrets(personal.records), personal.states, strict=True):
-        origin = Origin(record.path, _PERSONAL, state.st_mtime_ns, state.st_size)
+        origin = Origin(state.st_mtime_ns, state.st_size, label=_PERSONAL)
         part = part_of(record, origin, half_life_days())
         row = list(part.row)
         teaser = row[reader.TEASER].replace(f"\n  more: {ORBIT}/", f"\n  more: ~/{ORBIT}/")
@@ -122,7 +122,7 @@ def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequenc
 
 def is_personal(row: Row) -> bool:
     """Say whether a record of the index is a personal one, which nothing that others read may hold."""
-    return row.values[reader.DIGEST] == _PERSONAL
+    return row.values[reader.ORIGIN] == _PERSONAL
 
 
 def _headline(row: Sequence[str]) -> str:

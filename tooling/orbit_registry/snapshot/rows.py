@@ -19,8 +19,8 @@ from orbit_registry.records.scope import Scope
 from orbit_registry.records.vote import counted, moment
 from orbit_registry.resources.chunk import Chunk, chunks_of
 from orbit_registry.snapshot.edges import Row, link_rows
+from orbit_registry.snapshot.sources import Source
 from orbit_registry.store.skills import Skill
-from orbit_registry.store.value_cache import FileValue
 from orbit_registry.text.globs import Glob, anchors, parse_glob
 
 CONTENT = (
@@ -40,20 +40,7 @@ CONTENT = (
 """The tables the digest covers: what two clones of one commit share."""
 LOCAL = ("citations", "freshness_states", "diagnostics", "events", "skills", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
-WHOLE = ("links", "citations", "freshness_states", "diagnostics", "events", "skills", "sources")
-"""The tables that are made of all records at once; the rows of the others belong to one record each."""
-NAMING = ("links", "citations", "diagnostics")
-"""Of these, the ones that stay as they are where a text changed and names what it named."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One file the snapshot was made from: what it is (record, votes, document, body), and how it stands."""
-
-    role: str
-    file: FileValue
-    inbox: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +68,6 @@ def rows_of(
     freshness: Mapping[str, Freshness] = MappingProxyType({}),
     inbox: str = "",
     half_life_days: float | None = None,
-    untouched: Mapping[str, str] = MappingProxyType({}),
     references: Mapping[str, Sequence[str]] = MappingProxyType({}),
     citations: Iterable[Row] = (),
     skills: Iterable[Skill] = (),
@@ -89,26 +75,23 @@ def rows_of(
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
-    the one in git counts. `untouched` has the hashes of records whose own rows are made already, and are not among
-    those returned. `references` are what the texts of records refer to, by path (`checks.citing.references_of`),
+    the one in git counts. `references` are what the texts of records refer to, by path (`checks.citing.references_of`),
     `citations` what other files name (`edges.citation_rows`). `skills` are free of secrets.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
     kept = _kept(list(records), inbox)
     own = frozenset(record.id for record in kept if _is_in(record, inbox))
-    made = [record for record in kept if record.path not in untouched]
-    hashes = {one.path: untouched.get(one.path, "") for one in kept}
-    hashes |= {record.path: _add(local if record.id in own else shared, record, record.id in own) for record in made}
+    hashes = {record.path: _add(local if record.id in own else shared, record, record.id in own) for record in kept}
     for row in link_rows(kept, own, references):
         (local if row["record_id"] in own else shared)["links"].append(_encode(row))
     local["citations"] = list(map(_encode, citations))
-    for source in sorted(sources, key=lambda one: (one.file.path, one.role)):
-        (local if source.inbox else shared)["sources"].append(_source_row(source))
+    for source in sorted(sources, key=lambda one: (one.path, one.role)):
+        (local if source.inbox else shared)["sources"].append(_encode(_source_row(source)))
     if half_life_days is not None:
         local["vote_keys"] = [
             _encode({"record_id": record.id, "half_life": half_life_days, "rank_key": key})
-            for record in made
+            for record in kept
             if (key := vote_key(record.votes, half_life_days)) is not None
         ]
     local["freshness_states"] = [
@@ -280,13 +263,16 @@ def _words_of(reason: Reason) -> Row:
     return {"subject": reason.subject, "message": reason.message}
 
 
-def _source_row(source: Source) -> str:
-    file = source.file
-    mtime = datetime.fromtimestamp(file.mtime_ns // 1_000_000 / 1000, UTC).replace(tzinfo=None)
-    return (
-        f'{{"path":{_encode(file.path)},"role":"{source.role}","inbox":{"true" if source.inbox else "false"},'
-        f'"sha256":"{file.sha256}","size":{file.size},"mtime":"{mtime.isoformat(timespec="microseconds")}"}}'
-    )
+def _source_row(source: Source) -> Row:
+    milliseconds = None if source.mtime_ns is None else source.mtime_ns // 1_000_000
+    return {
+        "path": source.path,
+        "role": source.role,
+        "inbox": source.inbox,
+        "sha256": source.sha256,
+        "size": source.size,
+        "mtime": None if milliseconds is None else _time(datetime.fromtimestamp(milliseconds / 1000, UTC)),
+    }
 
 
 def _diagnostic_row(one: Diagnostic) -> Row:

@@ -1,42 +1,41 @@
-"""Keeps the snapshot equal to the files: decides whether to build, under which number, and which file readers take."""
+"""Keep the snapshot equal to the files: where something changed, it is built whole, under the next number."""
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import json
+import os
+import re
 import secrets
+import shutil
+import stat
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
 
-from orbit_registry.errors import OrbitError, SnapshotError
+from orbit_registry.checks.derivation import standing
+from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.freshness import Freshness
+from orbit_registry.snapshot.edges import citations_of
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
-from orbit_registry.snapshot.numbered import NAME, STATE, forget, last_number, tidy
-from orbit_registry.store.decisions.prose import ProseReading, lines_of, prose_of
+from orbit_registry.snapshot.push_index import IndexSync, inputs_of, sync_index
+from orbit_registry.snapshot.redaction import free_of_secrets
+from orbit_registry.snapshot.rows import Rows, rows_of
+from orbit_registry.snapshot.sources import digest_of, references_in, sources_of
+from orbit_registry.store.cache import code_version
+from orbit_registry.store.decisions.prose import ProseReading, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Reading
-from orbit_registry.store.sealed import is_sealed, stamp_of
 from orbit_registry.store.skills import Skill, read_skills
-from orbit_registry.store.value_cache import code_version
-from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
+from orbit_registry.text.secrets import without_secrets
 
-if TYPE_CHECKING:
-    from orbit_registry.snapshot.build import Held
-    from orbit_registry.snapshot.copying import Copy
-    from orbit_registry.snapshot.delta import Planned
-    from orbit_registry.snapshot.engine import duckdb
-    from orbit_registry.snapshot.push_index import IndexSync
-
-_MERGED = 8
-"""Every so many snapshots what edits added is merged with the rest of its table."""
+STATE = "snapshot.json"
+"""Names the file that readers take."""
+NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +80,20 @@ class SyncResult:
         if not self.built:
             return f"Nothing changed: {_count(self.unchanged)}, digest {self.digest[:12]}"
         parts = [("added", self.added), ("changed", self.changed), ("removed", self.removed)]
-        said = ", ".join(f"{number} {word}" for word, number in parts if number) or "no record changed"
+        changes = ", ".join(f"{number} {word}" for word, number in parts if number) or "no record changed"
         total = self.added + self.changed + self.unchanged
-        return f"Built {self.path.name}: {_count(total)} ({said}), digest {self.digest[:12]}"
+        return f"Built {self.path.name}: {_count(total)} ({changes}), digest {self.digest[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
     file: str
     stamp: list[int]
+    """What tells the file from any other that stands under its name."""
     inputs: str
-    """As `_inputs` returns them."""
-    settings: str
-    """A hash of what decides beside the files what the snapshot holds; empty where the time does too."""
+    """A hash of all that the file was made from."""
     digest: str
     records: int
-    looked: str
-    """The day (UTC) on which all records were last looked at."""
-    tool: str | None
-    """The version of our package that made it."""
 
 
 def sync(
@@ -108,7 +102,7 @@ def sync(
     diagnostics: Callable[[], Iterable[Diagnostic]] = tuple,
     rebuild: bool = False,
 ) -> SyncResult:
-    """Bring both derived files up to date; where nothing changed, no record is built and DuckDB is not even imported.
+    """Bring both derived files up to date; where nothing changed, DuckDB is not even imported.
 
     `diagnostics` is asked only when the snapshot is built; files that hold no record are reported in any case.
 
@@ -117,35 +111,16 @@ def sync(
         LockTimeoutError: another process is building.
         SnapshotError: the database refused.
     """
-    from orbit_registry.snapshot.push_index import stamps_of, sync_index  # those who want the snapshot alone do without
-
     began = time.perf_counter()
-    stamps = stamps_of(workspace)
-    reading = Reading(workspace)
-    knows_all = _knows_all(cache_folder(workspace))
-    prose = prose_of(workspace, reading.entries, reading.documents)
-    index = sync_index(workspace, reading, stamps, rebuild=rebuild)
-    done = sync_snapshot(
-        workspace, reading, diagnostics=diagnostics, rebuild=rebuild,
-        seen=index.seen if knows_all else None, prose=prose,
-    )  # fmt: skip
-    return replace(done, index=index, seconds=time.perf_counter() - began)
-
-
-def _knows_all(folder: Path) -> bool:
-    """Say whether the snapshot at hand knows all that any index saw of what records rest on: it was made after it."""
-    from orbit_registry.snapshot.push_freshness import SEEN
-
-    state = _current(folder, None)
-    try:
-        return state is not None and (folder / f"{SEEN}.values").stat().st_mtime_ns < state.stamp[0]
-    except OSError:
-        return False
+    inputs = inputs_of(workspace)
+    index = sync_index(workspace, inputs, rebuild=rebuild)
+    result = sync_snapshot(workspace, inputs.reading, diagnostics=diagnostics, rebuild=rebuild)
+    return replace(result, index=index, seconds=time.perf_counter() - began)
 
 
 def last_built(workspace: Workspace) -> float | None:
     """Return when the snapshot at hand was written, in seconds since 1970; None where none can be read."""
-    state = _current(cache_folder(workspace), None)
+    state = _current(cache_folder(workspace))
     return None if state is None else state.stamp[0] / 1e9
 
 
@@ -155,215 +130,147 @@ def sync_snapshot(
     *,
     diagnostics: Callable[[], Iterable[Diagnostic]] = tuple,
     rebuild: bool = False,
-    freshness: Mapping[str, Freshness] | None = None,
-    seen: frozenset[str] | None = None,
-    prose: ProseReading | None = None,
 ) -> SyncResult:
-    """Bring the snapshot alone up to date with what was read.
-
-    `freshness` is that of all records, where it is known already; `seen` are the files that changed of all that they
-    rest on, where nothing else of it did. Raises what `sync` does.
-    """
+    """Bring the snapshot alone up to date with what was read. Raises what `sync` does."""
     began = time.perf_counter()
-    prose = prose or prose_of(workspace, reading.entries, reading.documents)
-    settings = _settings(workspace)
-    skills = read_skills(workspace)[0]
-    commit = workspace.git.commit("HEAD")
-    inputs = _inputs(settings, commit, reading, prose, skills)
+    prose = prose_of(workspace, reading.entries, reading.documents)
+    skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
+    inputs = _inputs(workspace, commit, reading, prose, skills)
     folder = cache_folder(workspace)
-    held = None if rebuild else _current(folder, inputs)
-    if held is None:
+    state = None if rebuild else _current(folder, inputs)
+    if state is None:
         with locked(folder / "snapshot.lock"):
-            held = None if rebuild else _current(folder, inputs)
-            if held is None:
-                build = _Build(workspace, folder, reading, prose, settings, commit, inputs, rebuild, skills, seen)
-                done = build.run(diagnostics, freshness)
-                return replace(done, seconds=time.perf_counter() - began)
-    return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, time.perf_counter() - began, False)
+            state = None if rebuild else _current(folder, inputs)
+            if state is None:
+                rows = _rows(workspace, reading, prose, skills, diagnostics)
+                result = _publish(workspace, folder, rows, meta_of(workspace, commit), inputs)
+                return replace(result, seconds=time.perf_counter() - began)
+    return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, time.perf_counter() - began, False)
 
 
-def _settings(workspace: Workspace) -> str:
-    """Return a hash of what decides beside the files what a record's rows are."""
-    return _hash(
-        str(FORMAT_VERSION),
-        code_version(),
-        workspace.kinds.fingerprint,
-        workspace.name,
-        workspace.config.inbox,
-        str((workspace.config.citations, workspace.config.code, half_life_days())),
+def _inputs(
+    workspace: Workspace, commit: str | None, reading: Reading, prose: ProseReading, skills: Sequence[Skill]
+) -> str:
+    """Return a hash of all that decides what the snapshot holds."""
+    config = workspace.config
+    files = {**prose.states, **reading.states}
+    return digest_of((
+        str(FORMAT_VERSION), code_version(), workspace.kinds.fingerprint, workspace.name, config.inbox,
+        str((config.citations, config.code, half_life_days())), commit or "",
+        *(f"{path}\n{files[path].sha256}" for path in sorted(files)),
+        *(problem.fingerprint for problem in reading.misplaced),
+        *(f"{skill.path}\n{skill.text}" for skill in skills),
+    ))  # fmt: skip
+
+
+def _rows(
+    workspace: Workspace,
+    reading: Reading,
+    prose: ProseReading,
+    skills: Sequence[Skill],
+    diagnostics: Callable[[], Iterable[Diagnostic]],
+) -> Rows:
+    """Return the rows of all tables, free of secrets."""
+    clean = without_secrets
+    collection = reading.collection
+    records = free_of_secrets(prose.filled(collection.records))
+    inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
+    problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
+    return rows_of(
+        records,
+        sources_of(reading, prose, {record.path for record in records}, inbox=bool(inbox)),
+        [replace(problem, message=clean(problem.message)) for problem in problems.values()],
+        freshness=standing(workspace, records).freshness,
+        inbox=inbox,
+        half_life_days=half_life_days(),
+        references=references_in(records, workspace.kinds, prose),
+        citations=citations_of(workspace, records),
+        skills=[
+            replace(skill, name=clean(skill.name), description=clean(skill.description), text=clean(skill.text))
+            for skill in skills
+        ],
     )
 
 
-def _inputs(settings: str, commit: str | None, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> str:
-    """Return three hashes that decide what the snapshot holds: of records' files, of texts, of all the rest."""
-    records = _hash(*(problem.fingerprint for problem in reading.misplaced), *lines_of(reading.states))
-    said = (f"{skill.path}\0{skill.text}" for skill in skills)
-    return f"{records} {prose.digest()} {_hash(settings, commit or '', *said)}"
+def _publish(workspace: Workspace, folder: Path, rows: Rows, meta: Mapping[str, str | None], inputs: str) -> SyncResult:
+    """Write a file, give it the next number and name it in the state file: from then on readers take it."""
+    # DuckDB, and what asks it, cost more to import than it costs to find that nothing changed.
+    from orbit_registry.snapshot.build import hashes_in, write_database
+    from orbit_registry.snapshot.events import event_lines
 
-
-def _hash(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _current(folder: Path, inputs: str | None) -> _State | None:
-    """Return the state of the snapshot at hand, if it was made from these inputs and is the file that was written."""
+    _remove_leftovers(folder)
+    previous = _current(folder)
+    before = hashes_in(folder / previous.file) if previous is not None else {}
+    path = folder / f"snapshot-{_last_number(folder) + 1:06d}.duckdb"
+    temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
+    digest = write_database(temporary, rows, meta, event_lines(workspace.state))
     try:
-        said = json.loads(read_bytes(folder / STATE, limit=10_000))
-        state = _State(**said)
-        if not NAME.match(state.file) or (inputs is not None and state.inputs != inputs):
-            return None
-        return state if is_sealed(folder / state.file, state.stamp) else None
-    except (OrbitError, ValueError, TypeError, RecursionError):
-        return None
-
-
-def next_rows(workspace: Workspace, reading: Reading, freshness: Mapping[str, Freshness] | None) -> Planned | None:
-    """Return what the next snapshot would add to the one at hand; None where that is current or of no use for it."""
-    folder, settings = cache_folder(workspace), _settings(workspace)
-    previous, skills = _current(folder, None), read_skills(workspace)[0]
-    if previous is None or previous.settings != settings:
-        return None
-    prose = prose_of(workspace, reading.entries, reading.documents)
-    commit = workspace.git.commit("HEAD")
-    inputs = _inputs(settings, commit, reading, prose, skills)
-    if previous.inputs == inputs:
-        return None
-    from orbit_registry.snapshot.build import engine
-
-    build = _Build(workspace, folder, reading, prose, settings, commit, inputs, rebuild=False, skills=skills)
-    with engine() as connection:
-        planned = build.plan(connection, previous, tuple, freshness, shared=True)[1]
-    return planned if planned.base is not None else None
-
-
-@dataclass(frozen=True)
-class _Build:
-    """One build of the snapshot, while its lock is held."""
-
-    workspace: Workspace
-    folder: Path
-    reading: Reading
-    prose: ProseReading
-    settings: str
-    commit: str | None
-    inputs: str
-    rebuild: bool
-    skills: Sequence[Skill] = ()
-    seen: frozenset[str] | None = None
-
-    def run(
-        self, diagnostics: Callable[[], Iterable[Diagnostic]], freshness: Mapping[str, Freshness] | None
-    ) -> SyncResult:
-        """Write the next file, out of the one at hand where that was made by the same code and settings."""
-        previous = _current(self.folder, None)
-        tidy(self.folder)
-        temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
-        copy = self._copy(previous, temporary)
-        try:
-            # DuckDB, and what makes rows, cost more to import than it costs to find that nothing changed.
-            from orbit_registry.snapshot.build import engine
-
-            with engine() as connection:
-                held, planned = self.plan(connection, previous, diagnostics, freshness)
-                if copy is not None and planned.base is None:
-                    copy.drop()  # too much changed to build upon it, and the file is made where it stands
-                try:
-                    state = self._publish(connection, planned, temporary, copy)
-                except SnapshotError:
-                    if planned.base is None:
-                        raise
-                    return replace(self, rebuild=True, seen=None).run(diagnostics, freshness)  # that one may be damaged
-        finally:
-            if copy is not None:
-                copy.drop()
-        forget(self.folder, {state.file} | ({previous.file} if previous is not None else set()))
-        return _counted(held, planned, state.digest, self.folder / state.file)
-
-    def _is_usable(self, previous: _State | None) -> TypeGuard[_State]:
-        """Say whether the same code and settings made the snapshot at hand."""
-        return previous is not None and previous.settings == self.settings and not self.rebuild
-
-    def _copy(self, previous: _State | None, path: Path) -> Copy | None:
-        """Begin to copy the snapshot at hand, where the next one may be made of it, in place of the one before it."""
-        from orbit_registry.snapshot.copying import Copy
-
-        if not self._is_usable(previous):
-            return None
-        return Copy(self.folder / previous.file, path, lambda: forget(self.folder, {previous.file}))
-
-    def plan(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        previous: _State | None,
-        diagnostics: Callable[[], Iterable[Diagnostic]],
-        freshness: Mapping[str, Freshness] | None,
-        *,
-        shared: bool = False,
-    ) -> tuple[Held, Planned]:
-        """Return what the snapshot at hand holds, and the rows of the next one; `shared` as in `Material.rows`."""
-        from orbit_registry.snapshot.delta import Material, Planned
-
-        material = Material(self.workspace, self.reading, self.prose, self.skills)
-        file = self.folder / previous.file if previous is not None else None
-        usable = self._is_usable(previous)
-        meta = meta_of(self.workspace, self.commit, previous.tool if usable and previous is not None else None)
-        if file is not None and previous is not None and usable and self.seen is not None and freshness is None:
-            records, texts, _ = previous.inputs.split(" ")
-            is_near = previous.looked == _today() and records == self.inputs.split(" ")[0]
-            found = material.texts(connection, file, self.seen, texts) if is_near else None
-            if found is not None:
-                return found[0], Planned(found[1], found[2], meta, previous.records)
-        held, rows, base = material.rows(connection, file, usable, diagnostics, freshness, shared=shared)
-        return held, Planned(rows, base, meta, len(rows.hashes))
-
-    def _publish(
-        self, connection: duckdb.DuckDBPyConnection, planned: Planned, temporary: Path, copy: Copy | None
-    ) -> _State:
-        """Write a file, give it the next number and name it in the state file: from then on readers take it."""
-        from orbit_registry.snapshot.build import merge_rows, write_database
-        from orbit_registry.snapshot.events import event_lines
-
-        lines, number = event_lines(self.workspace.state), last_number(self.folder) + 1
-        merge_rows(connection, wanted=number % _MERGED == 0)
-        digest = write_database(temporary, planned.rows, planned.meta, planned.base, lines, connection, copy)
-        name = f"snapshot-{number:06d}.duckdb"
-        # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
-        timed = any(one.code == BROKEN_VOTE for one in self.reading.collection.problems)
-        try:
-            temporary.rename(self.folder / name)
-            sync_folder(self.folder)
-            stamped = list(stamp_of((self.folder / name).stat()))
-        except OSError as error:
-            raise write_error(self.folder / name, error) from None
-        # Nor of one for which a file was read that had changed since its hash was taken: it is made anew.
-        is_steady = self.prose.is_steady
-        settings = "" if timed or not is_steady else self.settings
-        inputs = self.inputs if is_steady else "- - -"
-        tool = planned.meta["tool_version"]
-        state = _State(name, stamped, inputs, settings, digest, planned.records, _today(), tool)
-        write_atomic(self.folder / STATE, json.dumps(asdict(state)))
-        return state
-
-
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
-def _counted(held: Held, planned: Planned, digest: str, file: Path) -> SyncResult:
-    """Return what is to say of a new file beside the one before."""
-    before, after = {path: known for path, (_, _, known) in held.records.items()}, planned.rows.hashes
-    changed = sum(1 for path, known in after.items() if path in before and before[path] != known)
-    added = len(after.keys() - before.keys())
+        temporary.rename(path)
+        sync_folder(folder)
+        stamp = _stamp(path.lstat())
+    except OSError as error:
+        raise write_error(path, error) from None
+    write_atomic(folder / STATE, json.dumps(asdict(_State(path.name, stamp, inputs, digest, len(rows.hashes)))))
+    _forget(folder, {path.name, previous.file if previous is not None else ""})
+    added = len(rows.hashes.keys() - before.keys())
+    changed = sum(before.get(name, content) != content for name, content in rows.hashes.items())
     return SyncResult(
         added=added,
         changed=changed,
-        removed=len(before.keys() - after.keys()),
-        unchanged=planned.records - added - changed,
+        removed=len(before.keys() - rows.hashes.keys()),
+        unchanged=len(rows.hashes) - added - changed,
         digest=digest,
-        path=file,
+        path=path,
         seconds=0.0,
         built=True,
     )
+
+
+def _current(folder: Path, inputs: str | None = None) -> _State | None:
+    """Return the state of the snapshot at hand if it is the file that was written here, from these inputs."""
+    try:
+        state = _State(**json.loads(read_bytes(folder / STATE, limit=10_000)))
+        if not NAME.match(state.file) or (inputs is not None and state.inputs != inputs):
+            return None
+        status = (folder / state.file).lstat()
+    except (OrbitError, OSError, ValueError, TypeError, RecursionError):
+        return None
+    # A repository may bring files of its own making, yet can't know the inode and the times that the kernel sets here,
+    # unless the file system stamps whole seconds, which could be guessed.
+    is_ours = stat.S_ISREG(status.st_mode) and status.st_ctime_ns % 1_000_000_000 != 0 and _stamp(status) == state.stamp
+    return state if is_ours else None
+
+
+def _stamp(status: os.stat_result) -> list[int]:
+    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
+
+
+def _last_number(folder: Path) -> int:
+    """Return the highest number in use, that of a lost file among them.
+
+    A process that has a file open gets the old content when it opens the same name again, so names are not reused.
+    """
+    names = os.listdir(folder)
+    with contextlib.suppress(OrbitError, ValueError, TypeError, KeyError, RecursionError):
+        names.append(str(json.loads(read_bytes(folder / STATE, limit=10_000))["file"]))
+    return max((int(match[1]) for name in names if (match := NAME.match(name))), default=0)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what killed builds left: no other one runs now."""
+    for path in folder.glob(f"{TEMPORARY}*"):
+        if path.name.startswith((f"{TEMPORARY}snapshot", f"{TEMPORARY}rows-")):
+            shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _forget(folder: Path, names: set[str]) -> None:
+    """Remove all snapshots but some; a reader that holds one open keeps it."""
+    for name in os.listdir(folder):
+        if name.startswith("snapshot-") and name.endswith((".duckdb", ".wal")) and name not in names:
+            with contextlib.suppress(OSError):
+                (folder / name).unlink()
 
 
 def _count(number: int) -> str:

@@ -18,10 +18,10 @@ from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.record import BODY, Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import Vote
+from orbit_registry.store.cache import FileValue
 from orbit_registry.store.codec import MISPLACED, decode_record, record_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, decode
 from orbit_registry.store.old_layout import old_layout_problem, old_names
-from orbit_registry.store.value_cache import FileValue
 from orbit_registry.store.votes import BROKEN, parse_votes
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace

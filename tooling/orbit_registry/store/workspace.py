@@ -8,11 +8,11 @@ from pathlib import Path, PurePosixPath
 
 from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError, WriteError
 from orbit_registry.kinds.table import Kind, KindTable, load_kinds
+from orbit_registry.store.cache import Cache, code_version, digest
 from orbit_registry.store.config import FOREIGN_HINT, Config, read_config
 from orbit_registry.store.elsewhere import is_writable, own_cache, user_home
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
-from orbit_registry.store.value_cache import Cache, code_version, digest
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 

@@ -13,11 +13,11 @@ from orbit_registry.loop.replay.past import Past, Step
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
 from orbit_registry.push.caps import tokens
-from orbit_registry.push.compile import Origin, entry_of, order_in, part_of, with_breadth
+from orbit_registry.push.compile import Origin, entries_of, order_in, part_of, with_breadth
 from orbit_registry.push.context import CODE, TOOL, Context
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.pack import Part, pack
-from orbit_registry.push.reader import DIGEST, LIST, Index, Row, read_index
+from orbit_registry.push.reader import ORIGIN, Index, Row, read_index
 from orbit_registry.push.render import render
 from orbit_registry.push.select import select
 from orbit_registry.records.record import Record
@@ -79,11 +79,11 @@ class Replay:
         used = speaking = 0
         for file in step.touch.files:
             found = select(self._then, Context(TOOL, step.touch.at, paths=(file,), task_class=CODE), ledger)
-            drops.update(((int(row.values[DIGEST]), reason), None) for row, reason in found.drops)
+            drops.update(((int(row.values[ORIGIN]), reason), None) for row, reason in found.drops)
             if found.matches:
                 speaking += 1
                 used += tokens(render(found))
-                versions += [int(one.row.values[DIGEST]) for one in found.matches]
+                versions += [int(one.row.values[ORIGIN]) for one in found.matches]
         counts: dict[str, int] = {}
         for place, reason in drops:
             if place not in versions:
@@ -112,10 +112,10 @@ class _Then(Index):
     """An index of every version, which answers with those alone that stand at the time that is looked at."""
 
     def __init__(self, content: bytes, words: list[int]) -> None:
-        super().__init__(content, words, "", [])
+        super().__init__(content, words, "")
         rows = [super(_Then, self).row(number) for number in range(self.records)]
         self._rows = {row.number: row for row in rows if row is not None}
-        self._versions = [int(row.values[DIGEST]) for row in self._rows.values()]
+        self._versions = [int(row.values[ORIGIN]) for row in self._rows.values()]
         self.whole = sum(1 << place for place in self._versions)
         self.broad = sum(1 << place for place, row in zip(self._versions, self._rows.values(), strict=True)
                          if row.flags & reader.BROAD)  # fmt: skip
@@ -155,11 +155,10 @@ class _Then(Index):
 
 
 def _then(past: Past, files: Sequence[str], half_life_days: float) -> _Then:
-    parts = sorted(_parts(past, half_life_days), key=lambda part: (order_in(part), int(part.row[reader.DIGEST])))
-    globs = {glob for part in parts for glob in part.row[reader.GLOBS].split(LIST) if glob}
-    entries = {glob: entry_of(glob) or "" for glob in globs}
+    parts = sorted(_parts(past, half_life_days), key=lambda part: (order_in(part), int(part.row[reader.ORIGIN])))
+    entries = entries_of(parts)
     content = pack(with_breadth(parts, Breadth(files, entries)), entries)
-    index = read_index(content, "", [])
+    index = read_index(content, "")
     if not isinstance(index, Index):
         raise SnapshotError(f"the records of then: {index.reason}", hint="this is a bug, please report it")
     return _Then(content, memoryview(content)[: reader.HEADER_WORDS * 8].cast("Q").tolist())
@@ -169,7 +168,7 @@ def _parts(past: Past, half_life_days: float) -> Iterator[Part]:
     """Yield each version that could be shown, compiled as for the index; its place stands where a hash does there."""
     for place, record in _cleaned(past):
         version = past.versions[place]
-        origin = Origin(record.path, str(place), 0, 0, has_body=version.has_body)
+        origin = Origin(has_body=version.has_body, label=str(place))
         part = part_of(record, origin, half_life_days)
         if part.pushed:
             yield part

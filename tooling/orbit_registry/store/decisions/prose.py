@@ -11,9 +11,9 @@ from types import MappingProxyType
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.cache import FileValue
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, read_bytes
 from orbit_registry.store.reader import Entry
-from orbit_registry.store.value_cache import FileValue
 from orbit_registry.store.workspace import Workspace
 
 

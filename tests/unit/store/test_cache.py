@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.store.value_cache import Cache
+from orbit_registry.store.cache import Cache
 
 LONG_AGO = 1_600_000_000
 SECRET = "ghp_" + "a1B2" * 9
@@ -43,7 +43,7 @@ Ask = Callable[[], tuple[dict[str, object], list[str]]]
 @pytest.fixture
 def ask(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Return a question for both files by a new cache, as a new process asks it: the values, and what was parsed."""
-    monkeypatch.setattr("orbit_registry.store.value_cache.SETTLED_NS", 0)
+    monkeypatch.setattr("orbit_registry.store.cache.SETTLED_NS", 0)
 
     def asked(version: str = "1", file: str = "own/cache.sqlite") -> tuple[dict[str, object], list[str]]:
         parser, cache = Parser(), Cache(folder / file, version)
