@@ -12,12 +12,12 @@ from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.review import line
 from orbit_registry.errors import UsageError
-from orbit_registry.loop import failures
-from orbit_registry.loop.failures import target_of
-from orbit_registry.loop.note import Contribution, Noted
-from orbit_registry.loop.note import note as noted
 from orbit_registry.push.events import CLEARED, NOTE_SKIPS, REQUEUED
 from orbit_registry.registry import Registry
+from orbit_registry.retro import failures
+from orbit_registry.retro.failures import target_of
+from orbit_registry.retro.note import Contribution, Noted
+from orbit_registry.retro.note import note as noted
 
 
 @click.command("note")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
+from orbit_registry.analytics.report import Stats, by_calls, effect, share
+from orbit_registry.analytics.report import stats as counted
+from orbit_registry.analytics.stats import Part, Tally
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
-from orbit_registry.loop.stats.count import Part, Tally
-from orbit_registry.loop.stats.report import Stats, by_calls, effect, share
-from orbit_registry.loop.stats.report import stats as counted
 from orbit_registry.registry import Registry
 
 LISTED, DAYS, WIDTH = 10, 14, 30
@@ -202,8 +202,8 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
     orbit replay --repo ../project --commits history.jsonl --format json
     orbit replay --effect          # whether commits were mended less often once a record stood
     """
-    from orbit_registry.loop.replay.run import effect
-    from orbit_registry.loop.replay.run import replay as replayed
+    from orbit_registry.analytics.replay import effect
+    from orbit_registry.analytics.replay import replay as replayed
 
     if is_effect:
         measured = effect(Registry.open(repo).workspace, since, commits)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
-from orbit_registry.loop.stats.event_log import LogState, Said, log_files, rows_in
+from orbit_registry.push.event_log import LogState, Said, log_files, rows_in
 from orbit_registry.push.events import CAPTURED, RETRIEVAL, SYNCED
 from orbit_registry.push.folders import private_folder
 from orbit_registry.store.files import read_bytes, write_atomic

@@ -24,8 +24,8 @@ from orbit_registry.site.output import BEGUN, MANIFEST, Output, open_output, ref
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
 from orbit_registry.site.urls import site_address
 from orbit_registry.store.cache import is_few
-from orbit_registry.store.consent import allowed, switched, why_not
 from orbit_registry.store.lock import locked
+from orbit_registry.store.trusted_commands import allowed, switched, why_not
 from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace

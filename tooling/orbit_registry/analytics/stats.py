@@ -1,0 +1,175 @@
+"""Counts events into a value of bounded size, whatever the log holds; it reads no file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from orbit_registry.push.context import TRIAL
+from orbit_registry.push.event_log import Said
+from orbit_registry.push.events import SYNCED
+
+MOST_NAMES = 50_000
+"""So many different records, sessions or pairs of both are told apart; what comes after them is counted together."""
+OTHERS = "(others)"
+FORGETTING = ("compaction", "compacted")
+"""After these a session has what it was shown no longer before it."""
+_EXACT_MS = 1000.0
+
+
+@dataclass(slots=True)
+class Times:
+    """How long calls took: a histogram in tenths of a millisecond, coarser (three digits) from a second on."""
+
+    counts: Counter[float] = field(default_factory=Counter)
+
+    def add(self, ms: float | None) -> None:
+        """Count one."""
+        if ms is not None:
+            self.counts[round(ms, 1) if ms < _EXACT_MS else float(f"{ms:.3g}")] += 1
+
+    def percentile(self, share: float) -> float | None:
+        """Return the time that this share of the calls did not exceed; None without any."""
+        wanted = share * self.counts.total()
+        passed = 0
+        for ms in sorted(self.counts):
+            passed += self.counts[ms]
+            if passed >= wanted:
+                return ms
+        return None
+
+
+@dataclass(slots=True)
+class Part:
+    """The calls of one surface, of one agent, of one day, or all of them."""
+
+    calls: int = 0
+    speaking: int = 0
+    """Calls that showed a record."""
+    shown: int = 0
+    omitted: int = 0
+    opened: int = 0
+    tokens: int = 0
+    times: Times = field(default_factory=Times)
+    skips: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+
+    def add(self, said: Said, tokens: int) -> None:
+        """Count an event; `tokens` are those of what it showed."""
+        self.opened += len(said.opened)
+        if said.fault and said.kind != "opened":  # the call's own event says it too
+            self.faults[_kept(self.faults, said.fault)] += 1
+        if said.kind != "retrieval":
+            return
+        self.calls += 1
+        self.speaking += bool(said.shown)
+        self.shown += len(said.shown)
+        self.omitted += said.omitted
+        self.tokens += tokens
+        self.times.add(said.ms)
+        if not said.shown:
+            self.skips[_kept(self.skips, said.skip_reason or "not said")] += 1
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the events of a log come to."""
+
+    whole: Part = field(default_factory=Part)
+    surfaces: dict[str, Part] = field(default_factory=dict)
+    agents: dict[str, Part] = field(default_factory=dict)
+    """By the agent's own name for what it runs; empty where it gave none."""
+    days: dict[str, Part] = field(default_factory=dict)
+    first: float | None = None
+    last: float | None = None
+    before: int = 0
+    """Events left out because they are older than what was asked for."""
+    sessions: set[str] = field(default_factory=set)
+    without_session: int = 0
+    shown: Counter[str] = field(default_factory=Counter)
+    opened: Counter[str] = field(default_factory=Counter)
+    opened_after: Counter[str] = field(default_factory=Counter)
+    """Opened in a session that had been shown the record before: once a session."""
+    failed_before: Counter[str] = field(default_factory=Counter)
+    """A failure that the record describes, in a session that had not been shown it: what pushing missed."""
+    failed_after: Counter[str] = field(default_factory=Counter)
+    """The same in a session that had been shown it: what pushing did not prevent."""
+    pairs: int = 0
+    """Pairs of a session and a record that was shown in it."""
+    trials: int = 0
+    """Calls by which the installed hook was tried; they count nowhere else."""
+    estimated: int = 0
+    """Calls whose tokens the event does not say; they are estimated from what the records say today."""
+
+
+class Counting:
+    """Counts events one after another."""
+
+    def __init__(self, since: float | None, costs: dict[str, int], frame: int) -> None:
+        """`costs` are the tokens of each record as it is shown today, `frame` those around them."""
+        self._since, self._costs, self._frame = since, costs, frame
+        self._seen: dict[tuple[str, int, str], bool] = {}
+        self._forgotten: Counter[str] = Counter()
+        self.tally = Tally()
+
+    def add_all(self, events: Iterable[Said]) -> Tally:
+        """Count all, and return what they come to."""
+        for said in events:
+            if self._since is not None and said.at < self._since:
+                self.tally.before += 1
+            elif said.kind == SYNCED:
+                continue  # nobody asked for anything
+            elif said.session.startswith(TRIAL):
+                self.tally.trials += said.kind == "retrieval"
+            else:
+                self._add(said)
+        return self.tally
+
+    def _add(self, said: Said) -> None:
+        found = self.tally
+        found.first = said.at if found.first is None else min(found.first, said.at)
+        found.last = said.at if found.last is None else max(found.last, said.at)
+        tokens = said.tokens
+        if tokens is None and said.shown:
+            found.estimated += 1
+            tokens = self._frame + sum(self._costs.get(one, 0) for one in said.shown)
+        day = datetime.fromtimestamp(said.at, UTC).date().isoformat()
+        for part in (
+            found.whole,
+            found.surfaces.setdefault(_kept(found.surfaces, said.surface), Part()),
+            found.agents.setdefault(_kept(found.agents, said.agent), Part()),
+            found.days.setdefault(_kept(found.days, day), Part()),
+        ):
+            part.add(said, tokens or 0)
+        if said.session:
+            found.sessions.add(_kept(found.sessions, said.session))
+        elif said.kind == "retrieval":
+            found.without_session += 1
+        self._follow(said)
+
+    def _follow(self, said: Said) -> None:
+        """Count by record, and whether what happened to it came after it was shown in that session."""
+        found = self.tally
+        if said.kind in FORGETTING and said.session:
+            self._forgotten[_kept(self._forgotten, said.session)] += 1
+        place = (said.session, self._forgotten.get(said.session, 0))
+        for one in said.failed:
+            counts = found.failed_after if (*place, one) in self._seen else found.failed_before
+            counts[_kept(counts, one)] += 1
+        for one in said.shown:
+            found.shown[_kept(found.shown, one)] += 1
+            if said.session and (*place, one) not in self._seen and len(self._seen) < MOST_NAMES:
+                self._seen[*place, one] = False
+                found.pairs += 1
+        for one in said.opened:
+            found.opened[_kept(found.opened, one)] += 1
+            if self._seen.get((*place, one)) is False:
+                self._seen[*place, one] = True
+                found.opened_after[one] += 1
+
+
+def _kept(known: dict[str, Part] | Counter[str] | set[str], name: str) -> str:
+    """Return a name, or the one for all others where too many are known already."""
+    return name if name in known or len(known) < MOST_NAMES else OTHERS
