@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.analytics.effect import NOT_ENOUGH, Report, Told, newcombe, report, wilson
-from orbit_registry.analytics.signals import Pair, mark_reverted, pairs_of
+from orbit_registry.analytics.stats import Pair, mark_reverted, pairs_of
 from orbit_registry.push.event_log import Said
 from orbit_registry.review.consolidate import Usage
 from orbit_registry.store.git import Git

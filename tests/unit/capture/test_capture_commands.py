@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.capture.commands import DONE, read_command
+from orbit_registry.capture.project import DONE, read_command
 
 
 @pytest.mark.parametrize(

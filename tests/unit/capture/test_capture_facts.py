@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from orbit_registry.capture.commands import Way, read_command
 from orbit_registry.capture.patterns import FORMS, Observer
-from orbit_registry.capture.project import Project
+from orbit_registry.capture.project import Project, Way, read_command
 from orbit_registry.capture.turns import Step, Turn
 from orbit_registry.registry import Registry
 from orbit_registry.search.contrast import Words, contrast

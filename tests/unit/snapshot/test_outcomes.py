@@ -10,7 +10,7 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.analytics.signals import PRIOR, Pair, pairs_of
+from orbit_registry.analytics.stats import PRIOR, Pair, pairs_of
 from orbit_registry.push.event_log import Said, read_line
 from orbit_registry.snapshot import build
 from orbit_registry.snapshot.events import fill_events

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.analytics.signals import PRIOR, WEIGHTS, Pair
+from orbit_registry.analytics.stats import PRIOR, WEIGHTS, Pair
 
 FEWEST = 20
 """Sessions that each arm needs; with fewer nothing is said."""

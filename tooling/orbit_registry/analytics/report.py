@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.analytics.effect import Report, Told, report, signals
-from orbit_registry.analytics.signals import mark_reverted, pairs_of
-from orbit_registry.analytics.stats import Counting, Part, Tally
+from orbit_registry.analytics.stats import Counting, Part, Tally, mark_reverted, pairs_of
 from orbit_registry.push import reader, render
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.event_log import LogState, log_files, said_in

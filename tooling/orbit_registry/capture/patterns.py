@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
 
-from orbit_registry.capture.commands import DONE, PURPOSE, Way, read_command
-from orbit_registry.capture.project import Project
+from orbit_registry.capture.project import DONE, PURPOSE, Project, Way, read_command
 from orbit_registry.capture.turns import Step, Turn
 from orbit_registry.push.failures import compiled, holds, plain
 

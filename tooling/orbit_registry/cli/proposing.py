@@ -19,7 +19,7 @@ from orbit_registry.push.event_log import LogState, log_files, said_in
 from orbit_registry.registry import Registry
 from orbit_registry.review import consolidate as consolidation
 from orbit_registry.review import proposals
-from orbit_registry.review.record_drafts import recommended, record_drafts
+from orbit_registry.review.proposals import recommended, record_drafts
 from orbit_registry.store.skills import read_skills
 from orbit_registry.text.patch import digest_of
 
