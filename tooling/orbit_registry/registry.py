@@ -380,7 +380,7 @@ class Registry:
         from orbit_registry.briefs import brief
 
         self.refresh()
-        wanted = brief.Wanted(paths, tags, agent, task, task_class, text, session, project)
+        wanted = brief.BriefRequest(paths, tags, agent, task, task_class, text, session, project)
         return brief.brief(self.workspace, wanted, lambda words: self.searcher.fitting(words))
 
     def explain(self, path: str, *, project: str = "") -> list[matches.Verdict]:

@@ -10,25 +10,27 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.analytics.effect import NOT_ENOUGH, Report, Told, newcombe, report, wilson
+from orbit_registry.analytics.effect import NOT_ENOUGH, RecordTitle, Report, newcombe, report, wilson
 from orbit_registry.analytics.stats import Pair, mark_reverted, pairs_of
-from orbit_registry.push.event_log import Said
+from orbit_registry.push.event_log import LoggedEvent
 from orbit_registry.review.consolidate import Usage
 from orbit_registry.store.git import Git
 
 RECORD = "L-7k3fq"
-TOLD = {RECORD: Told("Retries need a key", 1, True), "L-8m2xd": Told("Another", 0, True)}
+TOLD = {RECORD: RecordTitle("Retries need a key", 1, True), "L-8m2xd": RecordTitle("Another", 0, True)}
 
 
-CALL = Said(0, "retrieval", "hook:PreToolUse", "s", "", (), (), (), 0, "", "", 1.0, None)
+CALL = LoggedEvent(0, "retrieval", "hook:PreToolUse", "s", "", (), (), (), 0, "", "", 1.0, None)
 
 
-def said(at: float, session: str = "s", **fields: Any) -> Said:
+def said(at: float, session: str = "s", **fields: Any) -> LoggedEvent:
     """Return an event of a tool's call."""
     return replace(CALL, at=at, session=session, **fields)
 
 
-def log(seed: int, sessions: int, fails_shown: float, fails_withheld: float, share: float = 0.3) -> Iterator[Said]:
+def log(
+    seed: int, sessions: int, fails_shown: float, fails_withheld: float, share: float = 0.3
+) -> Iterator[LoggedEvent]:
     """Yield the events of sessions in which a record came due, and which failed afterwards as often as is said."""
     chance = random.Random(seed)
     for number in range(sessions):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from orbit_registry.capture.delivery import claims, deliveries
 from orbit_registry.capture.readers import claude, codex
 from orbit_registry.capture.transcripts import ids_in, read_transcript
-from orbit_registry.push.event_log import Said
+from orbit_registry.push.event_log import LoggedEvent
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.render import END, START
 
@@ -24,10 +24,10 @@ THREAD = "0199c2f0-1111-7222-8333-444455556666"
 AT = 1_795_000_000.0
 
 
-def said(session: str, *shown: str, at: float = AT, surface: str = "hook:PreToolUse", agent: str = "") -> Said:
+def said(session: str, *shown: str, at: float = AT, surface: str = "hook:PreToolUse", agent: str = "") -> LoggedEvent:
     """Return an event of a hook that showed some records."""
     ledger = Ledger("", session, agent).name
-    return Said(at, "retrieval", surface, ledger, "", shown, (), (), 0, "", "", 1.0, None)
+    return LoggedEvent(at, "retrieval", surface, ledger, "", shown, (), (), 0, "", "", 1.0, None)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_only_what_hooks_gave_the_model_counts() -> None:
     read = read_transcript(CASES / "claude.jsonl", claude.given)
     assert read is not None
     assert read.records == {"L-7k3fq": 2, "L-8m2xd": 1, "ADR-0009": 1}
-    assert (read.lines, read.broken) == (11, 1)
+    assert read.broken == 1
 
 
 def test_of_codex_only_messages_that_the_model_did_not_write_count() -> None:
@@ -91,7 +91,7 @@ def test_a_session_that_is_no_plain_name_leads_nowhere(root: Path, name: str) ->
     """What a log says becomes a part of a path only where it can't be one."""
     secret = root.parent / "x.jsonl"
     secret.write_bytes((CASES / "claude.jsonl").read_bytes())
-    event = Said(AT, "retrieval", "hook:x", name, "", ("L-7k3fq",), (), (), 0, "", "", 1.0, None)
+    event = LoggedEvent(AT, "retrieval", "hook:x", name, "", ("L-7k3fq",), (), (), 0, "", "", 1.0, None)
     assert deliveries(root, claims([event])) == []
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.analytics.stats import MOST_NAMES, OTHERS, Counting, Times
-from orbit_registry.push.event_log import LONGEST_LINE, LogState, Said, log_files, read_line, said_in
+from orbit_registry.push.event_log import LONGEST_LINE, LoggedEvent, LogState, log_files, read_line, said_in
 from orbit_registry.push.events import Event, append
 
 NOW = 1_800_000_000.0
@@ -26,7 +26,7 @@ def line(**fields: object) -> bytes:
     return json.dumps({**GOOD, **fields}).encode() + b"\n"
 
 
-def read(*parts: bytes, folder: Path, now: float = NOW) -> tuple[list[Said], LogState]:
+def read(*parts: bytes, folder: Path, now: float = NOW) -> tuple[list[LoggedEvent], LogState]:
     """Return what is read from a log of these parts."""
     path = folder / "events.jsonl"
     path.write_bytes(b"".join(parts))
@@ -105,7 +105,7 @@ def test_bytes_of_any_kind_raise_nothing(content: bytes) -> None:
 def test_a_log_of_ever_new_names_is_counted_in_bounded_memory() -> None:
     """Beyond a number of names the others are counted together, and the sums stay right."""
     said = [
-        Said(NOW + place, "retrieval", "hook:x", f"s{place}", "", (f"L-{place}",), (), (), 0, "", "", 1.0, 10)
+        LoggedEvent(NOW + place, "retrieval", "hook:x", f"s{place}", "", (f"L-{place}",), (), (), 0, "", "", 1.0, 10)
         for place in range(MOST_NAMES + 7)
     ]
     found = Counting(None, {}, 0).add_all(said)
@@ -135,9 +135,9 @@ def test_a_percentile_is_a_time_that_occurs(times: list[float], share: float) ->
 def test_what_comes_after_it_was_shown_is_told_from_what_comes_before() -> None:
     """Opening counts once a session and record; a failure says whether the session had the record by then."""
 
-    def said(session: str, shown: str = "", opened: str = "", failed: str = "") -> Said:
+    def said(session: str, shown: str = "", opened: str = "", failed: str = "") -> LoggedEvent:
         ids = [(one,) if one else () for one in (shown, opened, failed)]
-        return Said(NOW, "retrieval", "hook:x", session, "", ids[0], ids[1], ids[2], 0, "", "", None, None)
+        return LoggedEvent(NOW, "retrieval", "hook:x", session, "", ids[0], ids[1], ids[2], 0, "", "", None, None)
 
     found = Counting(None, {"L-1": 7}, 20).add_all(
         [
@@ -160,9 +160,9 @@ def test_what_comes_after_it_was_shown_is_told_from_what_comes_before() -> None:
 def test_what_a_session_forgot_it_was_not_shown() -> None:
     """After a compaction a failure is one that pushing missed, and a record that is shown again counts again."""
 
-    def said(kind: str, shown: str = "", failed: str = "") -> Said:
+    def said(kind: str, shown: str = "", failed: str = "") -> LoggedEvent:
         ids = [(one,) if one else () for one in (shown, failed)]
-        return Said(NOW, kind, "hook:x", "a", "", ids[0], (), ids[1], 0, "", "", None, None)
+        return LoggedEvent(NOW, kind, "hook:x", "a", "", ids[0], (), ids[1], 0, "", "", None, None)
 
     found = Counting(None, {}, 0).add_all(
         [said("retrieval", "L-1"), said("compaction"), said("retrieval", failed="L-1"), said("retrieval", "L-1")]

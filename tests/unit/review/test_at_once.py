@@ -12,7 +12,7 @@ from orbit_registry.push.events import PROPOSED
 from orbit_registry.registry import Registry
 from orbit_registry.retro.note import Noted, note
 from orbit_registry.review.consolidate import clusters, propose_cluster
-from orbit_registry.review.proposals import ADDITIVE, STRUCTURAL, Draft, Known, keep, said_hash
+from orbit_registry.review.proposals import ADDITIVE, STRUCTURAL, Draft, ProposalHistory, keep, said_hash
 from orbit_registry.text.patch import unified
 
 PAGE = "skills/testing/SKILL.md"
@@ -35,7 +35,7 @@ def draft(drift: str, said: str) -> Draft:
 @pytest.mark.parametrize("second", [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Mind the gap")])
 def test_what_another_process_has_just_proposed_is_not_proposed_again(registry: Registry, second: Draft) -> None:
     """The same twice, or a second addition to one page; what was written before stands, and its event too."""
-    known, workspace = Known.of(registry.collection.records), registry.workspace
+    known, workspace = ProposalHistory.of(registry.collection.records), registry.workspace
     keep(workspace, [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")], known, registry.author())
 
     with pytest.raises(RefusedError, match=f"{PAGE}: another process has just proposed this"):

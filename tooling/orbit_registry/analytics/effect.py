@@ -112,7 +112,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecordTitle:
     """What is known of a record beside its pairs: a title, how many vote for it, whether it describes an error."""
 
     title: str
@@ -130,7 +130,7 @@ class Report:
     records: Mapping[str, Effect]
     signals: Mapping[str, Mapping[str, float]]
     """By record: of the sessions that were shown it, how many had each signal, and the score."""
-    told: Mapping[str, Told]
+    told: Mapping[str, RecordTitle]
     why: str = ""
     days: float = 0.0
     """Between the first and the last event that was looked at."""
@@ -198,7 +198,7 @@ def _avoided(effect: Effect) -> Iterator[str]:
         yield f"  failures avoided: {count:.1f}, between {low:.1f} and {high:.1f}"
 
 
-def report(pairs: Sequence[Pair], told: Mapping[str, Told], by: str = LOT) -> Report:
+def report(pairs: Sequence[Pair], told: Mapping[str, RecordTitle], by: str = LOT) -> Report:
     """Return what some pairs come to; of failures those records are counted that describe an error."""
     by_record: dict[str, list[Pair]] = {}
     for pair in pairs:

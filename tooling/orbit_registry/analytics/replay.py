@@ -12,7 +12,7 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from orbit_registry.analytics.effect import TIME, report
@@ -287,7 +287,7 @@ class Citations:
     reached: int = 0
     """Of those scoped, the ones whose scope has a file of the commit."""
     shown: int = 0
-    by_id: int = 0
+    shown_by_id: int = 0
     """Of those shown, the ones that are cited by an id; the others by a task."""
     shown_in_citing: int = 0
     """All that was shown in commits that speak of a record that could be shown then."""
@@ -346,7 +346,7 @@ def count(past: Past, replay: Replay, names: Names) -> Tally:
             continue
         _add(found, shown, past)
         cited = names.cited(shown.step.touch.message)
-        applied = _reached(replay, shown, past)
+        applied = set(_uids(past, replay.applying(shown.step)))
         reached |= applied
         _cite(found, shown, cited, masks, applied)
     found.sessions = [_session(replay, commits) for commits in SESSIONS]
@@ -378,7 +378,7 @@ def _cite(found: Tally, shown: Shown, cited: Mapping[str, str], masks: _Masks, a
     pairs.reached += len(scoped & applied)
     hit = standing & seen
     pairs.shown += len(hit)
-    pairs.by_id += sum(cited[uid] == BY_ID for uid in hit)
+    pairs.shown_by_id += sum(cited[uid] == BY_ID for uid in hit)
     found.cited_by_record.update(hit)
     if standing:
         pairs.commits += 1
@@ -395,11 +395,6 @@ def _session(replay: Replay, commits: int) -> Session:
             found.tokens += shown.tokens
             found.silent += not shown.versions
     return found
-
-
-def _reached(replay: Replay, shown: Shown, past: Past) -> set[str]:
-    """Return the records whose scope has a file of the commit, shown or not."""
-    return set(_uids(past, replay.applying(shown.step)))
 
 
 def _uids(past: Past, places: Iterable[int]) -> list[str]:
@@ -600,16 +595,10 @@ class Report:
 
 
 def _citations(pairs: Citations) -> dict[str, object]:
+    counts = asdict(pairs)
+    del counts["expected"]
     return {
-        "commits": pairs.commits,
-        "cited": pairs.cited,
-        "not_yet": pairs.not_yet,
-        "standing": pairs.standing,
-        "scoped": pairs.scoped,
-        "reached": pairs.reached,
-        "shown": pairs.shown,
-        "shown_by_id": pairs.by_id,
-        "shown_in_citing": pairs.shown_in_citing,
+        **counts,
         "precision": _share(pairs.shown, pairs.shown_in_citing),
         "precision_by_chance": _share(pairs.expected, pairs.shown_in_citing),
         "recall": _share(pairs.shown, pairs.scoped),
@@ -673,9 +662,13 @@ def pairs_in(past: Past, replay: Replay) -> Iterator[Pair]:
             continue
         told = {uids[number] for number in shown.versions}
         before = {uids[number] for number in replay.reaching(shown.step)} - stood
-        for uid in sorted((told | before) - {""}):
+        uids_due = sorted((told | before) - {""})
+        fate = fates.of(place) if uids_due else (False, 0, 0)
+        for uid in uids_due:
             tokens = 0 if uid in before else shown.tokens
-            yield fates.marked(place, Pair(shown.step.touch.name, ids[uid], uid in before, tokens=tokens))
+            pair = Pair(shown.step.touch.name, ids[uid], uid in before, tokens=tokens)
+            pair.reverted, pair.failed_again, pair.retries = fate
+            yield pair
 
 
 class _Fates:
@@ -688,18 +681,9 @@ class _Fates:
         for place, one in enumerate(touches):
             for file in one.files:
                 self._of_file.setdefault(file, []).append(place)
-        self._known: dict[int, tuple[bool, bool, int]] = {}
 
-    def marked(self, place: int, pair: Pair) -> Pair:
-        """Note on a pair what became of the commit at a place."""
-        known = self._known.get(place)
-        if known is None:
-            known = self._known[place] = self._fate(place)
-        pair.reverted, mended, pair.retries = known
-        pair.failed_again = int(pair.reverted or mended)
-        return pair
-
-    def _fate(self, place: int) -> tuple[bool, bool, int]:
+    def of(self, place: int) -> tuple[bool, int, int]:
+        """Return whether a commit is reverted, whether it had to be mended, and how many come back to its files."""
         one = self._touches[place]
         later: set[int] = set()
         for file in one.files:
@@ -709,7 +693,8 @@ class _Fates:
                     break
                 later.add(other)
         mended = any(_MENDS.search(self._touches[other].message.partition("\n")[0]) for other in later)
-        return one.name.startswith(self._reverted) if self._reverted else False, mended, len(later)
+        reverted = one.name.startswith(self._reverted)
+        return reverted, int(reverted or mended), len(later)
 
 
 def replay(workspace: Workspace, since: str | None = None, commits: Path | None = None) -> Report:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from orbit_registry.analytics.effect import Report, Told, report, signals
-from orbit_registry.analytics.stats import Counting, Part, Tally, mark_reverted, pairs_of
+from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
+from orbit_registry.analytics.stats import Counting, Tally, UsageSlice, mark_reverted, pairs_of
 from orbit_registry.push import reader, render
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.event_log import LogState, log_files, said_in
@@ -23,7 +23,7 @@ DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RecordSummary:
     """A record of today: its title, what it costs in tokens, if it can be shown, if it says how an error reads."""
 
     title: str
@@ -38,7 +38,7 @@ class Stats:
 
     tally: Tally
     log: LogState
-    known: Mapping[str, Known]
+    known: Mapping[str, RecordSummary]
     since: float | None
 
     def as_data(self) -> dict[str, object]:
@@ -166,18 +166,20 @@ def outcome_words(found: Mapping[str, float]) -> str:
     return f"shown in {count} here: {', '.join(told) or 'no sign of use'}; score {found['score']:.2f}"
 
 
-def told_of(workspace: Workspace) -> dict[str, Told]:
+def told_of(workspace: Workspace) -> dict[str, RecordTitle]:
     """Return what a report says of the records of today beside what became of them, by id."""
     reading = Reading(workspace)
     found = {
-        record.id: Told(without_secrets(record.title), len(counted(record.votes)), bool(record.text("error_pattern")))
+        record.id: RecordTitle(
+            without_secrets(record.title), len(counted(record.votes)), bool(record.text("error_pattern"))
+        )
         for record in reading.collection.records
     }
     reading.save()
     return found
 
 
-def part_data(part: Part) -> dict[str, object]:
+def part_data(part: UsageSlice) -> dict[str, object]:
     """Return what some calls come to."""
     silent = part.calls - part.speaking
     return {
@@ -194,7 +196,7 @@ def part_data(part: Part) -> dict[str, object]:
     }
 
 
-def by_calls(parts: Mapping[str, Part]) -> Sequence[tuple[str, Part]]:
+def by_calls(parts: Mapping[str, UsageSlice]) -> Sequence[tuple[str, UsageSlice]]:
     """Return parts, the one with the most calls first."""
     return sorted(parts.items(), key=lambda pair: (-pair[1].calls, pair[0]))
 
@@ -204,7 +206,7 @@ def share(part: int, whole: int) -> float | None:
     return round(part / whole, 4) if whole else None
 
 
-def _known(workspace: Workspace) -> dict[str, Known]:
+def _known(workspace: Workspace) -> dict[str, RecordSummary]:
     index = current_index(workspace)
     reading = Reading(workspace)
     patterns = {record.id for record in reading.collection.records if record.text("error_pattern")}
@@ -212,10 +214,10 @@ def _known(workspace: Workspace) -> dict[str, Known]:
     return {row.values[reader.ID]: _row(row, index, patterns) for row in reversed(rows)}
 
 
-def _row(row: Row, index: Index, patterns: set[str]) -> Known:
+def _row(row: Row, index: Index, patterns: set[str]) -> RecordSummary:
     record_id = row.values[reader.ID]
     title = row.teaser.partition("\n")[0].removeprefix(f"- [{record_id}] ")
-    return Known(title, tokens(row.teaser) + 1, row.number < index.pushed, record_id in patterns)
+    return RecordSummary(title, tokens(row.teaser) + 1, row.number < index.pushed, record_id in patterns)
 
 
 def _stamp(at: float | None) -> str | None:

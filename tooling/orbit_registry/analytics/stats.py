@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from orbit_registry.push.context import TRIAL
-from orbit_registry.push.event_log import Said
+from orbit_registry.push.event_log import LoggedEvent
 from orbit_registry.push.events import SYNCED
 from orbit_registry.store.git import Git
 from orbit_registry.store.git_log import since
@@ -48,7 +48,7 @@ class Times:
 
 
 @dataclass(slots=True)
-class Part:
+class UsageSlice:
     """The calls of one surface, of one agent, of one day, or all of them."""
 
     calls: int = 0
@@ -62,7 +62,7 @@ class Part:
     skips: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
 
-    def add(self, said: Said, tokens: int) -> None:
+    def add(self, said: LoggedEvent, tokens: int) -> None:
         """Count an event; `tokens` are those of what it showed."""
         self.opened += len(said.opened)
         if said.fault and said.kind != "opened":  # the call's own event says it too
@@ -83,11 +83,11 @@ class Part:
 class Tally:
     """What the events of a log come to."""
 
-    whole: Part = field(default_factory=Part)
-    surfaces: dict[str, Part] = field(default_factory=dict)
-    agents: dict[str, Part] = field(default_factory=dict)
+    whole: UsageSlice = field(default_factory=UsageSlice)
+    surfaces: dict[str, UsageSlice] = field(default_factory=dict)
+    agents: dict[str, UsageSlice] = field(default_factory=dict)
     """By the agent's own name for what it runs; empty where it gave none."""
-    days: dict[str, Part] = field(default_factory=dict)
+    days: dict[str, UsageSlice] = field(default_factory=dict)
     first: float | None = None
     last: float | None = None
     before: int = 0
@@ -120,7 +120,7 @@ class Counting:
         self._forgotten: Counter[str] = Counter()
         self.tally = Tally()
 
-    def add_all(self, events: Iterable[Said]) -> Tally:
+    def add_all(self, events: Iterable[LoggedEvent]) -> Tally:
         """Count all, and return what they come to."""
         for said in events:
             if self._since is not None and said.at < self._since:
@@ -133,7 +133,7 @@ class Counting:
                 self._add(said)
         return self.tally
 
-    def _add(self, said: Said) -> None:
+    def _add(self, said: LoggedEvent) -> None:
         found = self.tally
         found.first = said.at if found.first is None else min(found.first, said.at)
         found.last = said.at if found.last is None else max(found.last, said.at)
@@ -144,9 +144,9 @@ class Counting:
         day = datetime.fromtimestamp(said.at, UTC).date().isoformat()
         for part in (
             found.whole,
-            found.surfaces.setdefault(_kept(found.surfaces, said.surface), Part()),
-            found.agents.setdefault(_kept(found.agents, said.agent), Part()),
-            found.days.setdefault(_kept(found.days, day), Part()),
+            found.surfaces.setdefault(_kept(found.surfaces, said.surface), UsageSlice()),
+            found.agents.setdefault(_kept(found.agents, said.agent), UsageSlice()),
+            found.days.setdefault(_kept(found.days, day), UsageSlice()),
         ):
             part.add(said, tokens or 0)
         if said.session:
@@ -155,7 +155,7 @@ class Counting:
             found.without_session += 1
         self._follow(said)
 
-    def _follow(self, said: Said) -> None:
+    def _follow(self, said: LoggedEvent) -> None:
         """Count by record, and whether what happened to it came after it was shown in that session."""
         found = self.tally
         if said.kind in FORGETTING and said.session:
@@ -176,7 +176,7 @@ class Counting:
                 found.opened_after[one] += 1
 
 
-def _kept(known: dict[str, Part] | Counter[str] | set[str], name: str) -> str:
+def _kept(known: dict[str, UsageSlice] | Counter[str] | set[str], name: str) -> str:
     """Return a name, or the one for all others where too many are known already."""
     return name if name in known or len(known) < MOST_NAMES else OTHERS
 
@@ -239,7 +239,7 @@ class _Session:
     commands: dict[str, _Command] = field(default_factory=dict)
 
 
-def pairs_of(events: Iterable[Said]) -> list[Pair]:
+def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
     """Return the pairs of a log, in the order in which records came due; events without a session count nowhere."""
     sessions: dict[str, _Session] = {}
     found: list[Pair] = []
@@ -265,7 +265,7 @@ def pairs_of(events: Iterable[Said]) -> list[Pair]:
     return found
 
 
-def _follow(session: _Session, said: Said) -> None:
+def _follow(session: _Session, said: LoggedEvent) -> None:
     """Credit an event to the records that came due before it."""
     for record in said.failed:
         if record in session.pairs:

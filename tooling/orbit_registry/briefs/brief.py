@@ -33,7 +33,7 @@ HEADING = "## System Context"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BriefRequest:
     """What is known of the work ahead: paths from the project's root; empty where nothing is known.
 
     `task` is a task, or the id of one that the project's own program finds. `task_class` is what the caller takes the
@@ -51,7 +51,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class BriefInputs:
     """What is known once the task was found and the agent looked up: what there is to choose by."""
 
     paths: tuple[str, ...]
@@ -79,7 +79,7 @@ class Brief:
 
     selection: Selection
     deduplicated: bool
-    known: Known
+    known: BriefInputs
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class Brief:
         return f"{HEADING}\n\n{block}" if block else ""
 
 
-def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable[tuple[str, float]]]) -> Brief:
+def brief(workspace: Workspace, wanted: BriefRequest, search: Callable[[str], Iterable[tuple[str, float]]]) -> Brief:
     """Choose what to say before work begins, note it as shown, and write the event; the index is brought up to date.
 
     `search` returns the paths of the records that answer a text, with scores from 0 to 1, the best first.
@@ -148,7 +148,10 @@ def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable
 
 
 def context_of(
-    workspace: Workspace, known: Known, now: float, search: Callable[[str], Iterable[tuple[str, float]]] | None = None
+    workspace: Workspace,
+    known: BriefInputs,
+    now: float,
+    search: Callable[[str], Iterable[tuple[str, float]]] | None = None,
 ) -> Context:
     """Return what the chooser gets: for a named agent its categories and the budgets that the configuration gives."""
     writes_code = known.task_class is not None and known.task_class.writes_code
@@ -177,7 +180,7 @@ _NONE = ""
 """The category of no learning: an agent that is mapped to nothing gets none."""
 
 
-def details(known: Known) -> str:
+def details(known: BriefInputs) -> str:
     """Return what an event keeps of it: no word of the task, and of a program's opinion not its reasons."""
     opinion = known.task_class
     data: dict[str, object] = {**known.as_data(), "task": known.task.id or None, "notes": list(known.warnings)}
@@ -189,7 +192,7 @@ def details(known: Known) -> str:
     return f", {json.dumps(data)[1:-1]}"
 
 
-def _known(workspace: Workspace, wanted: Wanted) -> Known:
+def _known(workspace: Workspace, wanted: BriefRequest) -> BriefInputs:
     task = resolve_task(workspace, wanted.task) if isinstance(wanted.task, str) and wanted.task else wanted.task
     task = task if isinstance(task, Task) else Task()
     if wanted.text.strip():
@@ -212,7 +215,7 @@ def _known(workspace: Workspace, wanted: Wanted) -> Known:
     if opinion is not None and opinion.fault:
         warnings.append(f"tasks.classifier failed, so the task counts as `other`: {opinion.fault}")
     tags = dict.fromkeys(name for tag in wanted.tags for name in workspace.config.names_of(tag))
-    return Known(tuple(paths), tuple(tags), agent, categories, task, opinion, tuple(warnings))
+    return BriefInputs(tuple(paths), tuple(tags), agent, categories, task, opinion, tuple(warnings))
 
 
 def _inside(workspace: Workspace, path: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from orbit_registry.capture.readers import claude, codex
 from orbit_registry.capture.transcripts import Given, read_transcript
 from orbit_registry.push.context import TRIAL
-from orbit_registry.push.event_log import Said
+from orbit_registry.push.event_log import LoggedEvent
 from orbit_registry.push.ledger import safe_name
 
 SURFACE = "hook:"
@@ -41,21 +41,12 @@ class Delivery:
 
     def as_data(self) -> dict[str, object]:
         """Return the comparison as JSON shows it."""
-        return {
-            "session": self.session,
-            "agent": self.agent,
-            "path": str(self.path),
-            "claimed": self.claimed,
-            "found": self.found,
-            "missing": list(self.missing),
-            "unclaimed": list(self.unclaimed),
-            "broken": self.broken,
-        }
+        return {**asdict(self), "path": str(self.path)}
 
 
-def claims(events: Iterable[Said]) -> dict[str, list[Said]]:
+def claims(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEvent]]:
     """Return the events of hooks that showed something, by ledger, the newest ledgers last; trials are left out."""
-    found: dict[str, list[Said]] = {}
+    found: dict[str, list[LoggedEvent]] = {}
     for said in events:
         if said.shown and said.session and said.surface.startswith(SURFACE) and not said.session.startswith(TRIAL):
             found[said.session] = [*found.pop(said.session, []), said]
@@ -64,7 +55,9 @@ def claims(events: Iterable[Said]) -> dict[str, list[Said]]:
     return found
 
 
-def deliveries(root: Path, shown: Mapping[str, Sequence[Said]], agents: Iterable[str] = AGENTS) -> list[Delivery]:
+def deliveries(
+    root: Path, shown: Mapping[str, Sequence[LoggedEvent]], agents: Iterable[str] = AGENTS
+) -> list[Delivery]:
     """Return the comparison for each session whose transcript is there, the newest last."""
     found = []
     for ledger, events in shown.items():
@@ -81,7 +74,7 @@ def deliveries(root: Path, shown: Mapping[str, Sequence[Said]], agents: Iterable
     return found
 
 
-def _compared(agent: str, path: Path, given: Given, ledger: str, events: Sequence[Said]) -> Delivery | None:
+def _compared(agent: str, path: Path, given: Given, ledger: str, events: Sequence[LoggedEvent]) -> Delivery | None:
     read = read_transcript(path, given)
     if read is None:
         return None
@@ -89,16 +82,8 @@ def _compared(agent: str, path: Path, given: Given, ledger: str, events: Sequenc
     claimed = Counter(one for said in events if said.at <= read.ended + LATE_SECONDS for one in said.shown)
     there = claimed & read.records
     missing, unclaimed = claimed - read.records, read.records - claimed
-    return Delivery(
-        ledger,
-        agent,
-        path,
-        claimed.total(),
-        there.total(),
-        tuple(sorted(missing)),
-        tuple(sorted(unclaimed)),
-        read.broken,
-    )
+    lists = (tuple(sorted(missing)), tuple(sorted(unclaimed)))
+    return Delivery(ledger, agent, path, claimed.total(), there.total(), *lists, read.broken)
 
 
 def without_event(root: Path, shown: Iterable[str], since: float) -> tuple[int, int]:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from orbit_registry.capture.candidates import Candidate, Provenance, propose
 from orbit_registry.capture.patterns import Finding, Observer
 from orbit_registry.capture.project import Project
 from orbit_registry.capture.readers import claude, codex, gemini, reasonix
-from orbit_registry.capture.transcripts import Entries, Progress, entries_in, newest_first
+from orbit_registry.capture.transcripts import Entry, Progress, Row, entries_in, newest_first
 from orbit_registry.capture.turns import Session, Turn, turns
 from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError
 from orbit_registry.push.caps import tokens
@@ -35,37 +36,32 @@ MOST_TURNS, MOST_STEPS, MOST_ANSWERED = 50, 40, 5
 _FORM = 'print {"candidates": [{"summary": …, "body": …, "paths": […], "inputs": […]}]}'
 
 
-@dataclass(slots=True)
-class Digest:
-    """The last turns of a session as the program is given them: what was asked and done, nothing that was printed."""
+TurnData = Mapping[str, object]
 
-    turns: deque[dict[str, object]] = field(default_factory=lambda: deque(maxlen=MOST_TURNS))
 
-    def take(self, turn: Turn) -> None:
-        """Take in one turn."""
-        steps = [
-            {"action": step.action, "command": _safe(step.command), "paths": list(step.paths), "failed": step.failed}
-            for step in turn.steps[-MOST_STEPS:]
-        ]
-        self.turns.append(
-            {"asked": _safe(turn.asked), "answer": _safe(turn.answer), "rejected": turn.rejected, "steps": steps}
-        )
+def turn_data(turn: Turn) -> TurnData:
+    """Return a turn as the program is given it: what was asked and done, nothing that was printed."""
+    steps = [
+        {"action": step.action, "command": _safe(step.command), "paths": list(step.paths), "failed": step.failed}
+        for step in turn.steps[-MOST_STEPS:]
+    ]
+    return {"asked": _safe(turn.asked), "answer": _safe(turn.answer), "rejected": turn.rejected, "steps": steps}
 
 
 def _safe(text: str) -> str:
     return inert_line(without_secrets(text))
 
 
-def ask(workspace: Workspace, digest: Digest, found: Sequence[Finding], session: str) -> list[Finding]:
+def ask(workspace: Workspace, turns_data: Sequence[TurnData], found: Sequence[Finding], session: str) -> list[Finding]:
     """Return what the program `capture.command` finds; nothing where there is none.
 
     Raises:
         ProgramError: it is not allowed, failed, said more than 600 tokens, or what it said has not the form.
     """
     words = workspace.config.setting("capture", "command")
-    if not words or not digest.turns:
+    if not words or not turns_data:
         return []
-    given = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(digest.turns),
+    given = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(turns_data),
              "found": [{"summary": one.summary, "pattern": one.pattern} for one in found]}  # fmt: skip
     seconds = float(workspace.config.setting("capture", "timeout_seconds"))
     text = run_program(workspace, "capture.command", seconds, json.dumps(given)).text
@@ -74,18 +70,18 @@ def ask(workspace: Workspace, digest: Digest, found: Sequence[Finding], session:
     if count > MOST_TOKENS:
         said = f"{name}: it answered {count} tokens, where {MOST_TOKENS} are the most"
         raise ProgramError(said, hint="let it say less", fault="it said too much")
+    fault = ""
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
-        raise ProgramError(
-            f"{name}: what it printed is no JSON", hint=_FORM, fault="what it printed is no JSON"
-        ) from None
-    listed = answer.get("candidates") if isinstance(answer, Mapping) else None
-    if not isinstance(listed, list) or not all(
-        isinstance(one, Mapping) and isinstance(one.get("summary"), str) for one in listed
+        answer, fault = None, "what it printed is no JSON"
+    candidates = answer.get("candidates") if isinstance(answer, Mapping) else None
+    if not isinstance(candidates, list) or not all(
+        isinstance(candidate, Mapping) and isinstance(candidate.get("summary"), str) for candidate in candidates
     ):
-        raise ProgramError(f"{name}: its answer has another form", hint=_FORM, fault="its answer has another form")
-    return [_finding(one) for one in listed[:MOST_ANSWERED] if one["summary"].strip()]
+        fault = fault or "its answer has another form"
+        raise ProgramError(f"{name}: {fault}", hint=_FORM, fault=fault)
+    return [_finding(candidate) for candidate in candidates[:MOST_ANSWERED] if candidate["summary"].strip()]
 
 
 def _finding(said: Mapping[str, object]) -> Finding:
@@ -104,21 +100,15 @@ def _words(value: object) -> tuple[str, ...]:
 Tell = Callable[[int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """How an agent's transcripts are read, and where those of a project stand."""
+class Reader(Protocol):
+    """What a module of `capture.readers` has: where an agent's transcripts stand, and what their lines tell."""
 
-    entries: Entries
-    subagents: Callable[[Path], list[Path]]
-    sessions: Callable[[Path], list[Path]]
+    def entries(self, row: Row) -> Iterator[Entry]: ...  # noqa: D102
+    def subagents(self, path: Path) -> list[Path]: ...  # noqa: D102
+    def sessions(self, root: Path) -> list[Path]: ...  # noqa: D102
 
 
-READERS: Mapping[str, Reader] = {
-    "claude": Reader(claude.entries, claude.subagents, claude.sessions),
-    "codex": Reader(codex.entries, codex.subagents, codex.sessions),
-    "gemini": Reader(gemini.entries, gemini.subagents, gemini.sessions),
-    "reasonix": Reader(reasonix.entries, reasonix.subagents, reasonix.sessions),
-}
+READERS: Mapping[str, Reader] = {"claude": claude, "codex": codex, "gemini": gemini, "reasonix": reasonix}
 EVENTS = "events"
 Found = tuple[Finding, Provenance]
 MOST_TRIED = 200
@@ -220,22 +210,14 @@ def capture(
     for agent, path in wanted:
         read, _, found = read_session(workspace, project, agent, path, done.warnings, tell)
         done.reads.append(read)
-        taken = propose(
-            workspace,
-            [*records, *(one.record for one in done.candidates)],
-            found,
-            read.session.recalled,
-            dry_run=dry_run,
-        )
+        known = [*records, *(candidate.record for candidate in done.candidates)]
+        taken = propose(workspace, known, found, read.session.recalled, dry_run=dry_run)
         done.candidates += taken.candidates
         done.left += taken.left
         if not dry_run and not read.skipped:
-            said = {
-                "agent": agent,
-                "transcript": found[0][1].transcript if found else None,
-                "turns": read.session.turns,
-            }
-            write_event(workspace, CAPTURED, [one.record.id for one in taken.candidates], said)
+            transcript = found[0][1].transcript if found else None
+            details = {"agent": agent, "transcript": transcript, "turns": read.session.turns}
+            write_event(workspace, CAPTURED, [one.record.id for one in taken.candidates], details)
     return done
 
 
@@ -245,14 +227,15 @@ def read_session(
     """Return what a transcript and those of its subagents tell; one of these that can't be read is a warning."""
     reader, session, met = READERS[agent], Session(), Progress()
     read = Read(agent, path, session)
-    observer, digest = Observer(project), Digest()
+    observer: Observer = Observer(project)
+    latest: deque[TurnData] = deque(maxlen=MOST_TURNS)
     whole = b""
     for one in (path, *reader.subagents(path)):
         met = Progress()
         try:
             for turn in turns(entries_in(one, reader.entries, met, tell), str(workspace.root), session):
                 observer.take(turn)
-                digest.take(turn)
+                latest.append(turn_data(turn))
         except OSError as error:
             said = f"{one} can't be read: {(error.strerror or str(error)).lower()}"
             if one != path:  # a subagent's is the lesser part
@@ -273,7 +256,7 @@ def read_session(
         return read, observer, []
     found = observer.findings()
     try:
-        found += ask(workspace, digest, found, session.id)
+        found += ask(workspace, latest, found, session.id)
     except ProgramError as error:
         warnings.append(error.message)
     source = "web" if session.is_foreign else "test"

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Literal
 from orbit_registry.push.render import END, START
 from orbit_registry.records.ids import is_safe_id
 
-NEEDLE = re.escape(START.strip("<>")).encode()
+NEEDLE = re.compile(re.escape(START.strip("<>")).encode())
 """Stands in every line of a transcript that holds a block, however its brackets are escaped."""
 _ITEM = re.compile(r"^- \[([^\]\s]{1,100})\]", re.MULTILINE)
 _ESCAPED = (START.replace("<", "&lt;").replace(">", "&gt;"), END.replace("<", "&lt;").replace(">", "&gt;"))
@@ -61,7 +61,6 @@ def _blocks(text: str) -> Iterator[str]:
             at = text.find(start, close) if close >= 0 else -1
 
 
-LONGEST_LINE = 32_000_000
 LONGEST_ROW = 4_000_000
 """Bytes of a line from which something is learned; a longer one holds what a tool printed, and is passed over."""
 MOST_BYTES = 2_000_000_000
@@ -187,7 +186,6 @@ class Read:
     """What a transcript holds: how often each record stands in what hooks gave, and lines that can't be read."""
 
     records: Counter[str] = field(default_factory=Counter)
-    lines: int = 0
     broken: int = 0
     ended: float = 0.0
     """When it was last written, in seconds since 1970."""
@@ -195,31 +193,21 @@ class Read:
 
 def read_transcript(path: Path, given: Given) -> Read | None:
     """Return what a transcript holds; None where it can't be read or is no plain file."""
-    found = Read()
+    result = Read()
     try:
         with _opened(path) as file:
-            found.ended = os.fstat(file.fileno()).st_mtime
-            wanted = re.compile(NEEDLE)
-            left = MOST_BYTES
-            while left > 0 and (line := file.readline(LONGEST_LINE)):
-                left -= len(line)
-                found.lines += 1
-                if wanted.search(line):
-                    _count(found, line, given)
+            result.ended = os.fstat(file.fileno()).st_mtime
+            for line in filter(NEEDLE.search, _rows(file, Progress())):
+                try:
+                    row = json.loads(line)
+                except (ValueError, RecursionError):
+                    result.broken += 1
+                    continue
+                for text in given(row) if isinstance(row, dict) else ():
+                    result.records.update(ids_in(text))
     except OSError:
         return None
-    return found
-
-
-def _count(found: Read, line: bytes, given: Given) -> None:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        found.broken += 1
-        return
-    if isinstance(row, dict):
-        for text in given(row):
-            found.records.update(ids_in(text))
+    return result
 
 
 def texts_of(value: object) -> Iterator[str]:

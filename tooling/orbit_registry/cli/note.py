@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 import click
@@ -59,7 +60,7 @@ def note(
         "skip_reason": found.skip_reason or None,
         "turn": found.turn or None,
         "evidence": list(named),
-        "asks": [ask.as_data() for ask in found.asks],
+        "asks": [asdict(ask) for ask in found.asks],
         "known": [{"id": one.id, "title": one.title} for one in found.known],
         "unsolved": record_data(found.unsolved) if found.unsolved is not None else None,
         "failure": record_data(found.failure) if found.failure is not None else None,

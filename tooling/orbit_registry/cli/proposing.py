@@ -50,7 +50,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     records = registry.collection.records
     ids = [_learning(registry, one) for one in any_ids]
     skills, problems = read_skills(registry.workspace)
-    known = proposals.Known.of(records)
+    known = proposals.ProposalHistory.of(records)
     workspace = registry.workspace
     more = [] if ids else recommended(workspace, records)
     drafts = proposals.skill_drafts(records, skills, known, ids, more)
@@ -97,7 +97,7 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     drafts = consolidation.retirements(workspace, records, consolidation.unneeded(records, usage, datetime.now(UTC)))
     author = registry.author()
     made = [None if dry_run else consolidation.propose_cluster(workspace, one, author) for one in found]
-    offered, _ = proposals.keep(workspace, drafts, proposals.Known.of(records), author, dry_run=dry_run)
+    offered, _ = proposals.keep(workspace, drafts, proposals.ProposalHistory.of(records), author, dry_run=dry_run)
     note = None if usage.is_enough else (
         f"what was never shown is not known: the event log spans {usage.days:.0f} days and {usage.sessions} sessions, "
         f"and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are needed"

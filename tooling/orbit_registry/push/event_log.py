@@ -1,7 +1,7 @@
 """The event log: commands write to it; it is read line by line, its oldest part first, and what is no event is counted.
 
-A log may be torn, full of anything, or larger than memory. A line becomes at most one `Said`, and no text of it is kept
-that is not short and plain.
+A log may be torn, full of anything, or larger than memory. A line becomes at most one `LoggedEvent`, and no text of it
+is kept that is not short and plain.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _without_secrets(value: object) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LoggedEvent:
     """One event: `at` in seconds since 1970; ids of records that were shown, opened, or named by a failure.
 
     `kind` is `retrieval` where somebody asked, `opened` where records were read, or what else happened to the session.
@@ -133,7 +133,7 @@ def log_files(state: Path) -> list[Path]:
     return [path for name in FILES if (path := folder / name).is_file() and not path.is_symlink()]
 
 
-def said_in(files: list[Path], now: float, met: LogState) -> Iterator[Said]:
+def said_in(files: list[Path], now: float, met: LogState) -> Iterator[LoggedEvent]:
     """Yield the events of logs in their order; `met` is filled in on the way.
 
     Raises:
@@ -142,7 +142,7 @@ def said_in(files: list[Path], now: float, met: LogState) -> Iterator[Said]:
     return (said for said, _ in rows_in(files, now, met))
 
 
-def rows_in(files: list[Path], now: float, met: LogState) -> Iterator[tuple[Said, Mapping[str, Any]]]:
+def rows_in(files: list[Path], now: float, met: LogState) -> Iterator[tuple[LoggedEvent, Mapping[str, Any]]]:
     """Yield the events of logs in their order, each with the members of its line; `met` is filled in on the way.
 
     Raises:
@@ -229,7 +229,7 @@ def _lines(file: BinaryIO, met: LogState) -> Iterator[bytes]:
             met.lines -= 1
 
 
-def read_line(line: bytes) -> tuple[Said, Mapping[str, Any]] | str:
+def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
     """Return the event that a line holds, and its members, or why it holds none."""
     try:
         row = json.loads(line.decode("utf-8"))
@@ -241,7 +241,7 @@ def read_line(line: bytes) -> tuple[Said, Mapping[str, Any]] | str:
     at = _moment(row.get("at"))
     if at is None or not kind or not surface:
         return "no event"
-    said = Said(
+    said = LoggedEvent(
         at=at,
         kind=kind,
         surface=surface,

@@ -67,10 +67,6 @@ class Ask:
     why: str
     command: str
 
-    def as_data(self) -> dict[str, str]:
-        """Return it as JSON shows it."""
-        return {"kind": self.kind, "why": self.why, "command": self.command}
-
 
 @dataclass(frozen=True, slots=True)
 class Contribution:

@@ -16,7 +16,7 @@ from itertools import chain
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.push.context import TRIAL
-from orbit_registry.push.event_log import Said, write_event
+from orbit_registry.push.event_log import LoggedEvent, write_event
 from orbit_registry.push.events import APPLIED, PROPOSED
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
@@ -93,7 +93,7 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ProposalHistory:
     """What was proposed before, whatever became of it: hashes of what it said; files and drifts that still wait."""
 
     says: frozenset[str]
@@ -101,7 +101,7 @@ class Known:
     """The id of the proposal that waits for approval or for being applied, by path and drift."""
 
     @classmethod
-    def of(cls, records: Iterable[Record]) -> Known:
+    def of(cls, records: Iterable[Record]) -> ProposalHistory:
         """Return what the proposals among some records say."""
         held = [record for record in records if record.kind.name == KIND]
         waiting = {(path_of(one), str(one.data["drift"])): one.id for one in held if one.phase != "closed"}
@@ -124,7 +124,11 @@ def said_hash(*parts: str) -> str:
 
 
 def skill_drafts(
-    records: RecordSet, skills: Sequence[Skill], known: Known, ids: Collection[str] = (), more: Iterable[Record] = ()
+    records: RecordSet,
+    skills: Sequence[Skill],
+    known: ProposalHistory,
+    ids: Collection[str] = (),
+    more: Iterable[Record] = (),
 ) -> list[Draft]:
     """Return what learnings would change in skills: for each page one addition, and a note for each contradiction.
 
@@ -249,7 +253,7 @@ def _wording(learning: Record) -> str:
 
 
 def keep(
-    workspace: Workspace, drafts: Iterable[Draft], known: Known, author: Author, *, dry_run: bool = False
+    workspace: Workspace, drafts: Iterable[Draft], known: ProposalHistory, author: Author, *, dry_run: bool = False
 ) -> tuple[list[Proposed], dict[str, str]]:
     """Write drafts as pending proposals, one for a file and a drift at a time, and nothing that was proposed before.
 
@@ -281,7 +285,7 @@ def keep(
 
 def _kept(workspace: Workspace, draft: Draft, author: Author) -> Record:
     def admit(_: Record) -> None:  # somebody may have proposed the same since the records were read
-        now = Known.of(read_collection(workspace).records)
+        now = ProposalHistory.of(read_collection(workspace).records)
         if now.says.issuperset(draft.says) or (draft.drift == ADDITIVE and (draft.path, draft.drift) in now.open):
             said = f"{draft.path}: another process has just proposed this, or what this waits for"
             raise RefusedError(said, hint="run the command again")
@@ -414,7 +418,7 @@ NAMED = 3
 _ID = re.compile(r"\b[A-Z]{1,4}-[0-9a-z]{4,12}\b")
 
 
-def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[Said]) -> list[Draft]:
+def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[LoggedEvent]) -> list[Draft]:
     """Return what would be proposed for records: from the retros that are recorded, and from errors that came again."""
     live = (record for record in records.of_kind(LEARNING) if record.phase == "live")
     learnings = [(record, frozenset(terms(normalised(record.title)))) for record in live]
@@ -483,7 +487,7 @@ def _record_note(record: Record, source: str, title: str, reason: str) -> Draft:
     return Draft(record.path, STRUCTURAL, f"{record.id}: {title}", said, (says,), (record.id, source), "", record.id)
 
 
-def _too_narrow(records: RecordSet, events: Iterable[Said]) -> Iterator[Draft]:
+def _too_narrow(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
     """Yield a note for each learning whose error was met in files that its scope leaves out."""
     met: Mapping[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for one in events:
