@@ -149,7 +149,8 @@ def verdict(
     if author.role == "agent":
         raise RefusedError(f"an agent may not decide on {name[:100]}", hint=BY_A_PERSON)
     records = read_collection(workspace).records
-    record = records.get(name) if _is_id(workspace, name) else None
+    is_id = ":" not in name and workspace.kinds.of_id(name) is not None
+    record = records.get(name) if is_id else None
     if record is not None and record.kind.name != ADR:
         raise RecordNotFoundError(f"{name} is no decision", hint="`orbit pitch` lists what can be decided on")
     target = _target_of(record) if record is not None else _asked(workspace, name)
@@ -165,10 +166,6 @@ def verdict(
     said = {"target": str(target), "verdict": "approved" if approved else "rejected", "by": review.by or author.name}
     write_event(workspace, events.PITCHED, [record.id] if record is not None else [], said)
     return record
-
-
-def _is_id(workspace: Workspace, name: str) -> bool:
-    return ":" not in name and workspace.kinds.of_id(name) is not None
 
 
 def _target(name: str) -> failures.Target:
@@ -256,12 +253,9 @@ def _why_left(one: Candidate, failed: Sequence[tuple[Record, Ground]], now: date
     held = next((record for record, _ in failed if failures.target_of(record) == one.target), None)
     if held is None:
         return ""
-    said = failures.state(held, now)
-    return f"{_tried(said)}, left alone until {said['until'] or 'it is cleared'}: {said['reason']}"
-
-
-def _tried(said: Mapping[str, object]) -> str:
-    return "failed once" if said["attempts"] == 1 else f"failed {said['attempts']} times"
+    state = failures.state(held, now)
+    tried = "failed once" if state["attempts"] == 1 else f"failed {state['attempts']} times"
+    return f"{tried}, left alone until {state['until'] or 'it is cleared'}: {state['reason']}"
 
 
 def _weighed(one: Candidate, failed: Sequence[tuple[Record, Ground]], worked: Sequence[tuple[str, Ground]]) -> Pitched:

@@ -162,12 +162,7 @@ def plan_brief(
     write_event(
         workspace, events.BRIEF_PLAN, [one.id for one in retros], {"known": known, **left}, surface="brief:plan"
     )
-    return Plan(_clean(data), found)
-
-
-def _clean(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return data without the secrets that a record's text holds."""
-    return {name: _plain(value) for name, value in data.items()}
+    return Plan(_plain(data), found)
 
 
 def _since(record: Record) -> str:

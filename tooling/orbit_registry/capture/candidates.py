@@ -174,7 +174,9 @@ def _already(workspace: Workspace, known: Sequence[Record], finding: Finding) ->
     """
     stale: Record | None = None
     for record in known:
-        same = _is_about(record, finding) and (not finding.core or finding.core in _words(record))
+        same = _is_about(record, finding) and (
+            not finding.core or finding.core in f"{record.data['summary']}\n{record.data.get('body', '')}"
+        )
         if not (same or _says(str(record.data["summary"]), finding)):
             if record.phase == "live" and _is_about(record, finding) and _is_stale(workspace, record):
                 stale = record
@@ -209,10 +211,6 @@ def _says(summary: str, finding: Finding) -> bool:
 def _is_about(record: Record, finding: Finding) -> bool:
     said = record.data.get("provenance")
     return isinstance(said, Mapping) and said.get("subject") == finding.subject
-
-
-def _words(record: Record) -> str:
-    return f"{record.data['summary']}\n{record.data.get('body', '')}"
 
 
 def _is_stale(workspace: Workspace, record: Record) -> bool:
