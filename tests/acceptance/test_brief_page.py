@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.briefs.tasks import class_of, read_task
 from orbit_registry.cli.main import run
-from orbit_registry.loop.tasks import class_of, read_task
 from orbit_registry.records.task import Task
 from orbit_registry.registry import Registry
 from orbit_registry.store.config import read_config

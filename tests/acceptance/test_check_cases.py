@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.checks.compliance import check_loop
 from orbit_registry.checks.outcome import CheckOutcome
-from orbit_registry.loop.compliance import check_loop
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 

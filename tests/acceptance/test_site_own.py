@@ -19,7 +19,7 @@ from orbit_registry.site.build import build_site
 from orbit_registry.site.generate import GeneratorError
 from orbit_registry.site.own import FILE, read_own
 from orbit_registry.site.result import SiteResult
-from orbit_registry.store.consent import allow, files_of
+from orbit_registry.store.trusted_commands import allow, files_of
 
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>')
 CONFIG = "site_name: Our handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"

@@ -12,7 +12,7 @@ TOOLING = Path(__file__).resolve().parents[2] / "tooling"
 MODULES = sorted(
     ".".join(path.relative_to(TOOLING).with_suffix("").parts).removesuffix(".__init__")
     for path in (TOOLING / "orbit_registry/push").rglob("*.py")
-    if path.stem not in ("compile", "launch")
+    if path.stem not in ("compile", "event_log", "launch")
 )
 COSTLY = {"re", "json", "typing", "dataclasses", "pathlib", "os", "enum", "datetime", "collections", "functools"}
 

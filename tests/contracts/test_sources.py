@@ -110,7 +110,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 
 STARTS = {
-    "loop/programs.py": "what the configuration names, once it was allowed",
+    "store/trusted_commands.py": "what the configuration names, once it was allowed",
     "resources/run.py": "a script that was reviewed, when somebody runs it",
     "store/git.py": "git",
     "site/generate.py": "the site's generator, by our interpreter",
@@ -132,4 +132,4 @@ def test_one_module_alone_starts_what_a_configuration_names() -> None:
         called = {one.attr for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Attribute)}
         if "import subprocess" in text or any(map(_STARTERS.fullmatch, called)):
             found[path.relative_to(package).as_posix()] = "workspace.config" in text or ".setting(" in text
-    assert found == {name: name == "loop/programs.py" for name in STARTS}
+    assert found == {name: name == "store/trusted_commands.py" for name in STARTS}

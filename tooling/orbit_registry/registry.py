@@ -19,16 +19,16 @@ from orbit_registry.store.reader import Collection, Reading
 from orbit_registry.store.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
+    from orbit_registry.briefs.brief import Brief
     from orbit_registry.checks.neighbours import Neighbour
     from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix
     from orbit_registry.checks.unmatched import Unmatched
-    from orbit_registry.loop.brief import Brief
     from orbit_registry.records.freshness import Freshness
     from orbit_registry.records.task import Task
     from orbit_registry.search.hits import Searcher, SearchResult
     from orbit_registry.search.query import Query
     from orbit_registry.search.suggestion import Proposal
-    from orbit_registry.search.vectors import Vectors
+    from orbit_registry.search.vectors import Embedder, Vectors
     from orbit_registry.snapshot import matches
     from orbit_registry.snapshot.coverage import Coverage
     from orbit_registry.snapshot.sync import SyncResult
@@ -218,13 +218,30 @@ class Registry:
     @cached_property
     def searcher(self) -> Searcher:
         """The records, the project's skills and personal records, ready to be searched."""
-        from orbit_registry.loop.programs import embedder_of
         from orbit_registry.search.hits import Searcher
         from orbit_registry.snapshot.personal import personal_records
         from orbit_registry.store.skills import skill_records
 
         records = [*self.records, *skill_records(self.workspace), *personal_records(self.workspace, self.records)]
-        return Searcher(self.workspace, records, embedder_of(self.workspace))
+        return Searcher(self.workspace, records, self._embedder())
+
+    def _embedder(self) -> Embedder | None:
+        """Return the model of meaning that the configuration names, a stand-in where it is not allowed, or None."""
+        from orbit_registry.search.vectors import Command, Model2Vec, Unusable
+        from orbit_registry.store.trusted_commands import not_run, run_program
+
+        config = self.workspace.config
+        path, words = config.setting("search", "model"), config.setting("search", "command")
+        if not path and not words:
+            return None
+        key = "search.model" if path else "search.command"
+        refusal = not_run(self.workspace, key)
+        if refusal:
+            return Unusable(refusal)
+        if path:
+            return Model2Vec(str(path), self.workspace.root)
+        seconds = float(config.setting("search", "timeout_seconds"))
+        return Command(words, lambda text: run_program(self.workspace, key, seconds, text).text)
 
     def _with_prose(self, kind: str) -> list[Record]:
         """Return the records of a kind with their prose; only decisions need documents to be read for it."""
@@ -259,7 +276,7 @@ class Registry:
 
     def transition(self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False) -> Record:
         """Give a record another status, as its kind's table allows; `review` says who decides on one that waits."""
-        from orbit_registry.loop.review import transition
+        from orbit_registry.review.review import transition
 
         self.refresh()
         return transition(self.workspace, self._found(any_id), to, self.author(), review, dry_run=dry_run)
@@ -359,10 +376,10 @@ class Registry:
         tags: Sequence[str] = (), task_class: str = "", session: str = "", project: str = "",
     ) -> Brief:  # fmt: skip
         """Return what an agent should know before it begins, noted as shown; see `loop.brief.brief`."""
-        from orbit_registry.loop import brief
+        from orbit_registry.briefs import brief
 
         self.refresh()
-        wanted = brief.Wanted(paths, tags, agent, task, task_class, text, session, project)
+        wanted = brief.BriefRequest(paths, tags, agent, task, task_class, text, session, project)
         return brief.brief(self.workspace, wanted, lambda words: self.searcher.fitting(words))
 
     def explain(self, path: str, *, project: str = "") -> list[matches.Verdict]:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
 
-from orbit_registry.loop.review import promote_due
 from orbit_registry.push.refresh import capture
 from orbit_registry.registry import Registry
+from orbit_registry.review.review import promote_due
 from orbit_registry.store.author import Author
 
 PATIENCE = 600

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from tests.acceptance.capture.conftest import Project, Talk, stumble
 
+from orbit_registry.capture.candidates import reads_as_instruction
+from orbit_registry.capture.run import capture
 from orbit_registry.cli.main import run
-from orbit_registry.loop.capture.candidates import reads_as_instruction
-from orbit_registry.loop.capture.run import capture
-from orbit_registry.loop.review import promote_due
 from orbit_registry.registry import Registry
+from orbit_registry.review.review import promote_due
 from orbit_registry.store.author import Author
 
 ORDERS = (

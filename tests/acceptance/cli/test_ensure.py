@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.loop.ensure import Entry, ensure
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.retro.ensure import Entry, ensure
 
 
 def events(root: Path, *names: str) -> list[dict[str, Any]]:

@@ -14,9 +14,9 @@ import duckdb
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.loop.stats.event_log import follow
 from orbit_registry.push import client, events
 from orbit_registry.push.context import SKIPS
+from orbit_registry.push.event_log import follow
 from orbit_registry.push.events import NOTE_SKIPS, Event, append
 
 LAUNCH = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.loop import failures
 from orbit_registry.records.freshness import expires
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.registry import Registry
+from orbit_registry.retro import failures
 from orbit_registry.store.author import Author
 
 WHY = ("--reason", "the sandbox has no browser")

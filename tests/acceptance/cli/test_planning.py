@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.loop import failures
-from orbit_registry.loop.pitch import pitch
-from orbit_registry.loop.plan import Sources, capacity, plan_brief
+from orbit_registry.briefs.pitch import pitch
+from orbit_registry.briefs.plan import Sources, capacity, plan_brief
 from orbit_registry.records.freshness import expires
 from orbit_registry.registry import Registry
+from orbit_registry.retro import failures
 
 pytestmark = pytest.mark.usefixtures("programs_on")
 

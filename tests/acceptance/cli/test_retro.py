@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.loop import failures
-from orbit_registry.loop.failures import Target
-from orbit_registry.loop.retro.form import Outcome, Retro
-from orbit_registry.loop.retro.keep import keep_retro
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.retro import failures
+from orbit_registry.retro.failures import Target
+from orbit_registry.retro.form import Outcome, Retro
+from orbit_registry.retro.keep import keep_retro
 from orbit_registry.store.author import Author
 
 ADA = Author("Ada", "human")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.store import consent
+from orbit_registry.store import trusted_commands
 from orbit_registry.store.workspace import find_workspace
 
 Shell = Any
@@ -148,7 +148,7 @@ def test_to_look_is_not_to_ask(shell: Shell, monkeypatch: pytest.MonkeyPatch) ->
     assert code == 0
     assert {one["state"] for one in said["data"]["commands"].values()} == {"new"}
     assert said["next"] == ["orbit trust"]
-    assert consent.allowed(find_workspace(shell.root)) == {}
+    assert trusted_commands.allowed(find_workspace(shell.root)) == {}
 
 
 def test_an_agent_and_nobody_allow_nothing(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,14 +168,14 @@ def test_what_is_allowed_is_the_user_s_own_and_can_be_taken_back(shell: Shell, h
     (file,) = home.rglob("*.json")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     workspace = find_workspace(shell.root)
-    assert consent.allowed(workspace) == consent.named(workspace)
+    assert trusted_commands.allowed(workspace) == trusted_commands.named(workspace)
     file.chmod(0o622)
-    assert consent.allowed(workspace) == {}
+    assert trusted_commands.allowed(workspace) == {}
     file.chmod(0o600)
     assert list(shell.json("trust", "--list")[1]["data"]["repositories"]) == [str(shell.root)]
     assert shell.json("trust", "--revoke")[1]["data"] == {"revoked": True}
     assert shell.json("trust", "--revoke")[1]["data"] == {"revoked": False}
-    assert consent.allowed(workspace) == {}
+    assert trusted_commands.allowed(workspace) == {}
 
 
 def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: p
     shell("trust", "--yes")
     shutil.copytree(home, shell.root / "config")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(shell.root / "config"))
-    assert consent.allowed(find_workspace(shell.root)) == {}
+    assert trusted_commands.allowed(find_workspace(shell.root)) == {}
     assert "a repository could bring it" in shell("trust", "--yes")[2]
 
 
@@ -197,19 +197,19 @@ def test_a_work_tree_of_git_s_own_shares_consent_and_a_forged_one_does_not(
     shell("trust", "--yes")
     git(shell.root, "worktree", "add", "-q", str(tmp_path / "linked"))
     linked = find_workspace(tmp_path / "linked")
-    assert consent.allowed(linked) == consent.named(linked) != {}
+    assert trusted_commands.allowed(linked) == trusted_commands.named(linked) != {}
     for name, leads in (("forged", shell.root / ".git"), ("forged-too", shell.root / ".git/worktrees/linked")):
         forged = tmp_path / name
         shutil.copytree(tmp_path / "linked", forged)
         (forged / ".git").write_text(f"gitdir: {leads}\n", "utf-8")
-        assert consent.allowed(find_workspace(forged)) == {}
+        assert trusted_commands.allowed(find_workspace(forged)) == {}
     own = tmp_path / "forged-whole"
     shutil.copytree(tmp_path / "linked", own)
     (own / "meta").mkdir()
     (own / "meta/commondir").write_text(f"{shell.root}/.git\n", "utf-8")
     (own / "meta/gitdir").write_text(f"{own}/.git\n", "utf-8")
     (own / ".git").write_text("gitdir: meta\n", "utf-8")
-    assert consent.allowed(find_workspace(own)) == {}
+    assert trusted_commands.allowed(find_workspace(own)) == {}
 
 
 @pytest.mark.parametrize(("switch", "runs"), [("on", True), ("off", False)])
@@ -230,7 +230,7 @@ def test_the_user_s_own_workspace_needs_no_consent(shell: Shell, monkeypatch: py
     name_all(shell.root)
     monkeypatch.setenv("HOME", ".")
     monkeypatch.delenv("XDG_CONFIG_HOME")
-    assert consent.allowed(find_workspace(shell.root)) == {}
+    assert trusted_commands.allowed(find_workspace(shell.root)) == {}
     monkeypatch.setenv("HOME", str(shell.root))
     shell("search", "leap")
     assert ran(shell.root).exists()

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from orbit_registry.analytics.replay import replay
 from orbit_registry.importers import import_from
-from orbit_registry.loop.replay.run import replay
 from orbit_registry.registry import Registry
 
 Commit = Mapping[str, Any]

@@ -10,8 +10,8 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.loop.stats.event_log import Said, read_line
-from orbit_registry.loop.stats.signals import PRIOR, Pair, pairs_of
+from orbit_registry.analytics.stats import PRIOR, Pair, pairs_of
+from orbit_registry.push.event_log import LoggedEvent, read_line
 from orbit_registry.snapshot import build
 from orbit_registry.snapshot.events import fill_events
 
@@ -39,7 +39,7 @@ EVENTS = st.lists(
 )  # fmt: skip
 
 
-def by_python(events: list[Said]) -> dict[str, tuple[object, ...]]:
+def by_python(events: list[LoggedEvent]) -> dict[str, tuple[object, ...]]:
     """Return sessions, signals and score of each record that was shown."""
     shown: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs_of(events):

@@ -79,7 +79,7 @@ def brief(
     words = _content(text, 4 * LONGEST_TEXT)[:LONGEST_TEXT]
     asked: str | Task = task
     if task_file is not None:
-        from orbit_registry.loop.tasks import LARGEST, read_task
+        from orbit_registry.briefs.tasks import LARGEST, read_task
 
         content = _content(task_file, LARGEST + 1)
         if len(content.encode()) > LARGEST - 4:  # a character may have been cut off
@@ -111,7 +111,7 @@ def brief(
 
 def _plan(registry: Registry, wanted: Mapping[str, Any], out: str | None, output: str) -> None:
     """Print what to know before planning, and keep it in a file where one is named."""
-    from orbit_registry.loop.plan import plan_brief, plan_text, write_plan
+    from orbit_registry.briefs.plan import plan_brief, plan_text, write_plan
 
     records = registry.collection.records  # read once: `Registry.brief` reads anew
 

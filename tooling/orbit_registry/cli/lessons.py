@@ -11,9 +11,9 @@ from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.records import binding_options, bound, say_record
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
-from orbit_registry.loop import review
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.review import review
 from orbit_registry.snapshot.personal import personal_workspace
 from orbit_registry.store.author import Review
 from orbit_registry.text.markdown import slug

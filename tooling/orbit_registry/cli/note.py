@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 import click
@@ -12,12 +13,12 @@ from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.review import line
 from orbit_registry.errors import UsageError
-from orbit_registry.loop import failures
-from orbit_registry.loop.failures import target_of
-from orbit_registry.loop.note import Contribution, Noted
-from orbit_registry.loop.note import note as noted
 from orbit_registry.push.events import CLEARED, NOTE_SKIPS, REQUEUED
 from orbit_registry.registry import Registry
+from orbit_registry.retro import failures
+from orbit_registry.retro.failures import target_of
+from orbit_registry.retro.note import Contribution, Noted
+from orbit_registry.retro.note import note as noted
 
 
 @click.command("note")
@@ -59,7 +60,7 @@ def note(
         "skip_reason": found.skip_reason or None,
         "turn": found.turn or None,
         "evidence": list(named),
-        "asks": [ask.as_data() for ask in found.asks],
+        "asks": [asdict(ask) for ask in found.asks],
         "known": [{"id": one.id, "title": one.title} for one in found.known],
         "unsolved": record_data(found.unsolved) if found.unsolved is not None else None,
         "failure": record_data(found.failure) if found.failure is not None else None,

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import click
 
+from orbit_registry.briefs.pitch import Pitch, verdict
+from orbit_registry.briefs.pitch import pitch as pitched
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.review import line
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.loop.pitch import Pitch, verdict
-from orbit_registry.loop.pitch import pitch as pitched
 from orbit_registry.store.author import Review
 
 

@@ -9,17 +9,17 @@ from datetime import UTC, datetime
 
 import click
 
+from orbit_registry.analytics.report import effect
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.loop import consolidate as consolidation
-from orbit_registry.loop import proposals
-from orbit_registry.loop.record_drafts import recommended, record_drafts
-from orbit_registry.loop.stats.event_log import LogState, log_files, said_in
-from orbit_registry.loop.stats.report import effect
+from orbit_registry.push.event_log import LogState, log_files, said_in
 from orbit_registry.registry import Registry
+from orbit_registry.review import consolidate as consolidation
+from orbit_registry.review import proposals
+from orbit_registry.review.proposals import recommended, record_drafts
 from orbit_registry.store.skills import read_skills
 from orbit_registry.text.patch import digest_of
 
@@ -50,7 +50,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     records = registry.collection.records
     ids = [_learning(registry, one) for one in any_ids]
     skills, problems = read_skills(registry.workspace)
-    known = proposals.Known.of(records)
+    known = proposals.ProposalHistory.of(records)
     workspace = registry.workspace
     more = [] if ids else recommended(workspace, records)
     drafts = proposals.skill_drafts(records, skills, known, ids, more)
@@ -97,7 +97,7 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     drafts = consolidation.retirements(workspace, records, consolidation.unneeded(records, usage, datetime.now(UTC)))
     author = registry.author()
     made = [None if dry_run else consolidation.propose_cluster(workspace, one, author) for one in found]
-    offered, _ = proposals.keep(workspace, drafts, proposals.Known.of(records), author, dry_run=dry_run)
+    offered, _ = proposals.keep(workspace, drafts, proposals.ProposalHistory.of(records), author, dry_run=dry_run)
     note = None if usage.is_enough else (
         f"what was never shown is not known: the event log spans {usage.days:.0f} days and {usage.sessions} sessions, "
         f"and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are needed"

@@ -24,7 +24,7 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import PHASES
-from orbit_registry.loop.events import note_opened
+from orbit_registry.push.event_log import note_opened
 from orbit_registry.records.freshness import FRESH
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
@@ -91,7 +91,7 @@ def say_part(registry: Registry, record: Record, name: str, output: str) -> None
 
 def say_record(registry: Registry, record: Record, output: str) -> None:
     """Print a record whole, with whether it still holds and, where it may not, why and what to do."""
-    from orbit_registry.loop.stats.report import outcome, outcome_words  # `orbit list` does without
+    from orbit_registry.analytics.report import outcome, outcome_words  # `orbit list` does without
 
     note_opened(registry.workspace.root, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)

@@ -16,11 +16,11 @@ from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.loop.ensure import REFUSED, Ensured, Entry, counts, ensure, read_entries
-from orbit_registry.loop.failures import target_of
-from orbit_registry.loop.retro.form import TRIGGERS, Retro, read_outcome, read_retro, trigger_of
-from orbit_registry.loop.retro.gather import Gathered, gather
-from orbit_registry.loop.retro.keep import Kept, keep_retro
+from orbit_registry.retro.ensure import REFUSED, Ensured, Entry, counts, ensure, read_entries
+from orbit_registry.retro.failures import target_of
+from orbit_registry.retro.form import TRIGGERS, Retro, read_outcome, read_retro, trigger_of
+from orbit_registry.retro.gather import Gathered, gather
+from orbit_registry.retro.keep import Kept, keep_retro
 
 WOULD = "nothing is written: so it would be; ids are chosen when it is"
 _PARTS = ("worked", "struggled", "durable", "recommend")

@@ -14,10 +14,10 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.records import binding_options, bound
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import Phase
-from orbit_registry.loop import review
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.registry import Registry
+from orbit_registry.review import review
 from orbit_registry.store.author import Review
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
+from orbit_registry.analytics.report import Stats, by_calls, effect, share
+from orbit_registry.analytics.report import stats as counted
+from orbit_registry.analytics.stats import Tally, UsageSlice
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
-from orbit_registry.loop.stats.count import Part, Tally
-from orbit_registry.loop.stats.report import Stats, by_calls, effect, share
-from orbit_registry.loop.stats.report import stats as counted
 from orbit_registry.registry import Registry
 
 LISTED, DAYS, WIDTH = 10, 14, 30
@@ -106,7 +106,7 @@ def _head(found: Stats) -> Iterator[str]:
         yield f"clock      was set back {plural(found.log.backwards, 'time')}"
 
 
-def _counts(whole: Part, tally: Tally) -> Iterator[str]:
+def _counts(whole: UsageSlice, tally: Tally) -> Iterator[str]:
     times = whole.times
     calls, sessions = plural(whole.calls, "call"), plural(len(tally.sessions), "session")
     yield f"{calls} in {sessions}, {_day(tally.first)} to {_day(tally.last)}"
@@ -146,11 +146,11 @@ def _sections(found: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
         yield f"never shown: {len(never)} of {sum(one.pushed for one in found.known.values())} that can be", rows
 
 
-def _parts(parts: Mapping[str, Part]) -> list[tuple[str, int, str]]:
+def _parts(parts: Mapping[str, UsageSlice]) -> list[tuple[str, int, str]]:
     return [(name or "(no name)", part.calls, _said(part)) for name, part in by_calls(parts)[:LISTED] if part.calls]
 
 
-def _said(part: Part) -> str:
+def _said(part: UsageSlice) -> str:
     quiet = share(part.calls - part.speaking, part.calls)
     silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
     late = _ms(part.times.percentile(0.99))
@@ -202,8 +202,8 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
     orbit replay --repo ../project --commits history.jsonl --format json
     orbit replay --effect          # whether commits were mended less often once a record stood
     """
-    from orbit_registry.loop.replay.run import effect
-    from orbit_registry.loop.replay.run import replay as replayed
+    from orbit_registry.analytics.replay import effect
+    from orbit_registry.analytics.replay import replay as replayed
 
     if is_effect:
         measured = effect(Registry.open(repo).workspace, since, commits)

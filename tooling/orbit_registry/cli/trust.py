@@ -13,7 +13,7 @@ from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
-from orbit_registry.store import consent
+from orbit_registry.store import trusted_commands
 from orbit_registry.store.author import acting_role
 
 
@@ -37,18 +37,18 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     if yes + listed + revoke > 1:
         raise UsageError("--yes, --list and --revoke exclude each other", hint="give one of them")
     if listed:
-        every = dict(consent.every())
+        every = dict(trusted_commands.every())
         text = "\n\n".join("\n".join([place, *_lines(held)]) for place, held in every.items())
         emit(output, {"repositories": every}, text or "nothing is allowed anywhere")
         return
     workspace = open_registry().workspace
     if revoke:
-        was = consent.revoke(workspace)
+        was = trusted_commands.revoke(workspace)
         emit(output, {"revoked": was}, "no command is allowed here any more" if was else "no command was allowed here")
         return
-    named = {**consent.named(workspace), **_of_the_site(workspace.root)}
-    files = {key: consent.files_of(workspace, words) for key, words in named.items()}
-    states = {key: consent.state(workspace, key, words) for key, words in named.items()}
+    named = {**trusted_commands.named(workspace), **_of_the_site(workspace.root)}
+    files = {key: trusted_commands.files_of(workspace, words) for key, words in named.items()}
+    states = {key: trusted_commands.state(workspace, key, words) for key, words in named.items()}
     data = {"commands": {key: {"words": named[key], "files": files[key], "state": states[key]} for key in named}}
     shown = "\n".join(_lines(named, states, files))
     if set(states.values()) <= {"allowed"}:
@@ -65,7 +65,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         if not sys.stdin.isatty():
             raise RefusedError("nobody is there to be asked", hint="read them, then `orbit trust --yes`")
         click.confirm("Run these commands when they are needed?", abort=True, err=True)
-    file = consent.allow(workspace, named, files)
+    file = trusted_commands.allow(workspace, named, files)
     data["commands"] = {key: {"words": named[key], "files": files[key], "state": "allowed"} for key in named}
     emit(output, data, f"allowed, in {file}", next_commands=["orbit trust --revoke"])
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from orbit_registry.analytics.stats import Counting, Tally
+from orbit_registry.capture.delivery import AGENTS, Delivery, claims, deliveries, without_event
 from orbit_registry.doctor import ground
 from orbit_registry.doctor.finding import LEVELS, Finding, Level
 from orbit_registry.errors import OrbitError
@@ -17,9 +19,7 @@ from orbit_registry.hooks import installation, trial
 from orbit_registry.hooks.agents import NAMES
 from orbit_registry.hooks.installation import HookState
 from orbit_registry.hooks.trial import Cost, Trial
-from orbit_registry.loop.stats.count import Counting, Tally
-from orbit_registry.loop.stats.event_log import LogState, Said, log_files, said_in
-from orbit_registry.loop.transcripts.delivery import AGENTS, Delivery, claims, deliveries, without_event
+from orbit_registry.push.event_log import LoggedEvent, LogState, log_files, said_in
 from orbit_registry.store.workspace import Workspace, find_workspace
 
 DEAR = 2.0
@@ -164,7 +164,11 @@ def _log(tally: Tally, met: LogState, log: str, installed: bool) -> Iterator[Fin
 
 
 def _transcripts(
-    root: Path, shown: Mapping[str, Sequence[Said]], found: Sequence[Delivery], tally: Tally, names: Sequence[str]
+    root: Path,
+    shown: Mapping[str, Sequence[LoggedEvent]],
+    found: Sequence[Delivery],
+    tally: Tally,
+    names: Sequence[str],
 ) -> Iterator[Finding]:
     if not shown:
         yield Finding("ok", "transcript", "no hook has shown anything yet, so there is nothing to read back")

@@ -12,9 +12,9 @@ from pathlib import Path
 from orbit_registry.answers.unread import check_command, unread_files, unread_text
 from orbit_registry.doctor.finding import Finding
 from orbit_registry.errors import GitStoppedError, OrbitError
-from orbit_registry.loop.review import queue, settling, unstated
 from orbit_registry.push.pack import is_whole
 from orbit_registry.push.reader import MISSING, Index
+from orbit_registry.review.review import queue, settling, unstated
 from orbit_registry.snapshot.push_index import open_index
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.store.elsewhere import is_writable, user_home

@@ -12,14 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from orbit_registry.checks.compliance import loop_log
 from orbit_registry.checks.loop_log import TURN_END, LoopLog, turns
 from orbit_registry.doctor.finding import LEVELS, Finding
 from orbit_registry.errors import OrbitError
-from orbit_registry.loop.compliance import loop_log
-from orbit_registry.loop.events import write_event
-from orbit_registry.loop.failures import KIND as FAILURE
-from orbit_registry.loop.failures import target_of
-from orbit_registry.loop.review import queue
+from orbit_registry.push.event_log import write_event
 from orbit_registry.push.events import DISPATCHED, RETRIEVAL, SYNCED
 from orbit_registry.push.folders import private_folder
 from orbit_registry.push.pack import is_whole
@@ -29,6 +26,9 @@ from orbit_registry.records.freshness import expires
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import moment
+from orbit_registry.retro.failures import KIND as FAILURE
+from orbit_registry.retro.failures import target_of
+from orbit_registry.review.review import queue
 from orbit_registry.snapshot.push_index import open_index
 from orbit_registry.snapshot.sync import last_built, sync
 from orbit_registry.store.files import read_bytes, write_atomic

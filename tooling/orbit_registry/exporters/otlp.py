@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
-from orbit_registry.loop.stats.event_log import LogState, Said, log_files, rows_in
+from orbit_registry.push.event_log import LoggedEvent, LogState, log_files, rows_in
 from orbit_registry.push.events import CAPTURED, RETRIEVAL, SYNCED
 from orbit_registry.push.folders import private_folder
 from orbit_registry.store.files import read_bytes, write_atomic
@@ -58,7 +58,7 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
     met = LogState(place=place if parts and parts[first][1] == number else 0)
     count = 0
     known = frozenset(record.id for record in read_collection(workspace).records)
-    batch: list[tuple[Said, Mapping[str, Any]]] = []
+    batch: list[tuple[LoggedEvent, Mapping[str, Any]]] = []
     for said, row in rows_in([file for file, _ in parts[first:]], time.time(), met):
         if said.kind in SPANS:
             batch.append((said, row))
@@ -100,7 +100,7 @@ def _exporter(endpoint: str) -> Any:
 
 
 def _deliver(
-    batch: Sequence[tuple[Said, Mapping[str, Any]]], project: str, known: Container[str], endpoint: str
+    batch: Sequence[tuple[LoggedEvent, Mapping[str, Any]]], project: str, known: Container[str], endpoint: str
 ) -> int:
     if batch:
         exporter = _exporter(endpoint)
@@ -110,7 +110,7 @@ def _deliver(
     return len(batch)
 
 
-def _span(said: Said, row: Mapping[str, Any], project: str, known: Container[str]) -> Any:
+def _span(said: LoggedEvent, row: Mapping[str, Any], project: str, known: Container[str]) -> Any:
     """Return the span of an event: those of a session are one trace."""
     trace, sdk = importlib.import_module("opentelemetry.trace"), importlib.import_module("opentelemetry.sdk.trace")
     resources = importlib.import_module("opentelemetry.sdk.resources")

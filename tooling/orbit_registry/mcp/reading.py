@@ -227,7 +227,7 @@ def brief(asked: Asked) -> Answer:
     """Say what an agent should know before it begins."""
     registry = asked.registry
     if asked.text("purpose") == "plan":
-        from orbit_registry.loop.plan import plan_brief, plan_text  # few ask, and each start would pay for it
+        from orbit_registry.briefs.plan import plan_brief, plan_text  # few ask, and each start would pay for it
 
         made = plan_brief(registry.workspace, registry.collection.records, datetime.now(UTC))
         warnings = [f"warning: {inert_line(one)}" for one in made.warnings]

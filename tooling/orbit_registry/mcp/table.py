@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from orbit_registry.answers.records import ORDERS
+from orbit_registry.briefs.task_class import CLASSES
 from orbit_registry.kinds.table import PHASES, Kind, KindTable
-from orbit_registry.loop.task_class import CLASSES
 from orbit_registry.mcp import reading, running, schemas, writing
 from orbit_registry.mcp.schemas import ID, PATHS, TAGS, TASK, choice, number, text, truth, words
 from orbit_registry.mcp.tool import Schema, Tool

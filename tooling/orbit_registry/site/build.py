@@ -15,8 +15,8 @@ from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_lin
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
 from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, strays_of, without_records
 from orbit_registry.site.urls import site_address
-from orbit_registry.store.consent import allowed, switched, why_not
 from orbit_registry.store.lock import locked
+from orbit_registry.store.trusted_commands import allowed, switched, why_not
 from orbit_registry.store.votes import half_life_days
 
 CACHE = "site"

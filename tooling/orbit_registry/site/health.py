@@ -15,10 +15,10 @@ from itertools import pairwise
 from orbit_registry.answers.records import remedies
 from orbit_registry.answers.unread import unread_files
 from orbit_registry.kinds.table import Kind
-from orbit_registry.loop.review import settling, unstated
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.record import Record
+from orbit_registry.review.review import settling, unstated
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative

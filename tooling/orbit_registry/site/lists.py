@@ -9,8 +9,8 @@ from functools import cached_property
 from html import escape
 
 from orbit_registry.kinds.table import Kind
-from orbit_registry.loop.review import unstated
 from orbit_registry.records.record import Record
+from orbit_registry.review.review import unstated
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import Document
 from orbit_registry.site.feeds import ATOM, JSON_FEED, newest

@@ -1,0 +1,176 @@
+"""Which facts of a project the files of a session show: imports, tests' places, registration, definitions, scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from orbit_registry.capture.patterns import FORMS, Observer
+from orbit_registry.capture.project import Project, Way, read_command
+from orbit_registry.capture.turns import Step, Turn
+from orbit_registry.registry import Registry
+from orbit_registry.search.contrast import Words, contrast
+
+Git = Callable[..., str]
+NAMES = ("cart", "order", "price", "stock", "tax", "user")
+FILES = {
+    **{f"src/{name}.py": f"from shop import {name}\nfrom src.cart import a\n" for name in NAMES},
+    **{f"rel/{name}.py": "from . import cart\n" for name in NAMES},
+    **{f"tests/test_{name}.py": "" for name in NAMES},
+    **{f"web/{name}.ts": "import { a } from './cart.js'\nimport x from 'react'\n" for name in NAMES},
+    **{f"web/{name}.spec.ts": "" for name in NAMES},
+    **{f"tools/{name}.py": "" for name in NAMES},
+    "tools/index.py": "".join(f"from tools import {name}\n" for name in NAMES) + "from tools import ship\n",
+    "mixed/a.py": "from . import b\n",
+    "mixed/b.py": "from mixed.a import c\n",
+    "pyproject.toml": "[tool.pytest.ini_options]\n",
+    "tsconfig.json": "{}",
+    "package.json": '{"scripts": {"test": "vitest", "lint:js": "eslint"}}',
+    "Makefile": "lint:\n\truff check\n.PHONY: lint\n",
+    "justfile": "build:\n  x\n",
+    "src/types.py": "class PriceList:\n    pass\n\n\ndef round_half():\n    pass\n",
+    "src/other.py": "def twice_there():\n    pass\n",
+    "rel/other.py": "def twice_there():\n    pass\n",
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Project:
+    """Return a project with habits, and one folder without."""
+    root = tmp_path_factory.mktemp("habits")
+    for name, text in FILES.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    git(root, "init", "-q")
+    Registry.init(root)
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "Shop")
+    (root / "tools/ship.py").write_text("SHIP = 1\n", "utf-8")
+    return Project(Registry.open(root).workspace)
+
+
+def way(text: str) -> Way:
+    """Return the one way that a command goes."""
+    (found,) = read_command(text).ways
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "said", "rests"),
+    [
+        (
+            "src/cart.py",
+            "Python files in `src/` import each other by their whole names, not relatively.",
+            "pyproject.toml",
+        ),
+        ("rel/cart.py", "Python files in `rel/` import each other relatively, with leading dots.", "pyproject.toml"),
+        ("web/cart.ts", "Imports in `web/` name the project's own files with `.js` at the end.", "tsconfig.json"),
+        ("mixed/a.py", "", ""),
+        ("package.json", "", ""),
+    ],
+)
+def test_imports_are_told_where_nearly_all_are_alike(project: Project, path: str, said: str, rests: str) -> None:
+    """By the endings and dots of the files beside it, resting on what configures them."""
+    assert project.imports(path) == (said, (rests,) if rests else ())
+
+
+def test_the_place_of_tests_is_told_where_nearly_all_stand_there(project: Project) -> None:
+    """In a folder of their own, or beside; a file that is no test of the other says nothing."""
+    assert project.test_place("src/cart.py", "tests/test_cart.py") == (
+        "The test of `NAME.py` stands in `tests/`, as `test_NAME.py`.", 6,
+    )  # fmt: skip
+    assert project.test_place("web/cart.ts", "web/cart.spec.ts") == (
+        "The test of `NAME.ts` stands beside it, as `NAME.spec.ts`.", 6,
+    )  # fmt: skip
+    assert project.test_place("src/cart.py", "tests/test_order.py") == ("", 0)
+
+
+def test_registration_is_told_where_another_file_names_all_neighbours(project: Project) -> None:
+    """A new tool and the index that names each: a file that names none of them registers nothing."""
+    assert project.registers("tools/ship.py", "tools/index.py") == 6
+    assert project.registers("tools/ship.py", "tools/cart.py") == 0
+    assert project.registers("mixed/new.py", "tools/index.py") == 0
+
+
+def test_a_definition_is_told_where_there_is_one(project: Project) -> None:
+    """One tracked file; neither a name that two define nor one that none does."""
+    assert project.definition("PriceList") == "src/types.py"
+    assert project.definition("round_half") == "src/types.py"
+    assert project.definition("twice_there") == ""
+    assert project.definition("NoSuchName") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "grounds"),
+    [
+        ("pytest -q", ("pyproject.toml#tool.pytest",)), ("npm test", ("package.json#scripts.test",)),
+        ("pnpm run lint:js", ("package.json#scripts.lint:js",)), ("npm run lint", ()), ("npm ci", ("package.json",)),
+        ("make lint", ("Makefile",)), ("make test", ()), ("just build", ("justfile",)), ("nox -s tests", ()),
+        ("npx tsc", ("tsconfig.json",)), ("cargo test", ()),
+    ],
+)  # fmt: skip
+def test_a_way_rests_on_where_the_project_defines_it(project: Project, text: str, grounds: tuple[str, ...]) -> None:
+    """A script that nobody defined is no way of this project."""
+    assert project.grounds(way(text)) == grounds
+
+
+def test_facts_come_with_what_they_rest_on(project: Project) -> None:
+    """A session that adds and registers a tool, and edits a source and its test: two are kept of a quiet one."""
+    observer = Observer(project)
+    written = ("tools/ship.py", "tools/index.py", "src/cart.py", "tests/test_cart.py")
+    for _ in range(3):
+        observer.take(Turn("Go on", "Done", [Step("write", paths=(path,)) for path in written]))
+        observer.take(Turn("Where?", "", [Step("search", pattern="class PriceList")]))
+    found = observer.findings()
+    assert [one.subject for one in found] == ["where:PriceList", "registration:tools"]
+    assert found[0].symbols == ("src/types.py::PriceList",)
+    assert found[1].summary == "A new file in `tools/` is registered in `tools/index.py`."
+    assert (found[1].paths, found[1].inputs) == (("tools/**",), ("tools/index.py",))
+
+
+def test_an_order_of_commands_is_a_habit_once_it_came_three_times(project: Project) -> None:
+    """After an edit, each command once, in accepted turns."""
+    observer = Observer(project)
+    steps = [
+        Step("write", paths=("notes.txt",)),
+        Step("run", "make lint"),
+        Step("run", "pytest -q"),
+        Step("run", "make lint"),
+    ]
+    for number in range(4):
+        observer.take(Turn("Go on", "Done", steps, rejected=number == 0))
+        orders = [one for one in observer.findings() if one.pattern == "sequence"]
+        assert len(orders) == (number == 3)
+    assert orders[0].summary == "After a change of code `make lint`, then `pytest` are run."
+    assert orders[0].inputs == ("Makefile", "pyproject.toml#tool.pytest")
+
+
+@pytest.mark.parametrize("said", sorted({said for _, said, _ in FORMS}))
+def test_how_a_way_failed_denies_nothing(said: str) -> None:
+    """A page that names the way that works says the same as what was captured, and is no contradiction to it."""
+    page = f"Tests run with `nox`; `pytest` fails here: {said}."
+    assert contrast(Words.of("Run tests with nox."), Words.of(page)) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "pattern"),
+    [
+        ("pytest -q", "bash: line 1: pytest: command not found", "pytest: command not found"),
+        ("pytest -q", "zsh: command not found: pytest", "command not found: pytest"),
+        ("make lint", "sh: 1: shellcheck: not found\nmake: *** [Makefile:2: lint] Error 127", ""),
+        ("pytest -q", "[Errno 2] No such file or directory: 'pytest'", "No such file or directory*pytest"),
+        ("pytest -q", "/usr/bin/python: No module named pytest", "No module named*pytest"),
+    ],
+)  # fmt: skip
+def test_an_error_is_known_again_by_the_program_it_names(
+    project: Project, command: str, text: str, pattern: str
+) -> None:
+    """`not found` alone is said by every page that is missing; a line that names no program gives no pattern."""
+    observer = Observer(project)
+    success = {"pytest -q": "python -m pytest", "make lint": "ruff check"}[command]
+    steps = [Step("run", command, said=text, failed=True), Step("run", success, said="1 passed")]
+    observer.take(Turn("Go on", "Done", steps))
+    (finding,) = (one for one in observer.findings() if one.pattern == "recovery")
+    assert finding.error_pattern == pattern

@@ -1,0 +1,84 @@
+"""Where transcripts are looked for: each agent's own place for a project, the newest, and those the event log names."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.capture.run import transcripts_of
+from orbit_registry.errors import UsageError
+from orbit_registry.registry import Registry
+from orbit_registry.store.workspace import Workspace
+
+THREAD = "0199c2f0-1111-7222-8333-444455557777"
+
+
+@pytest.fixture
+def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """Return a workspace, the agents' homes empty."""
+    for name, folder in (
+        ("CLAUDE_CONFIG_DIR", "c"),
+        ("CODEX_HOME", "x"),
+        ("GEMINI_CLI_HOME", "g"),
+        ("REASONIX_HOME", "r"),
+    ):
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    Registry.init(git_repo)
+    return Registry.open(git_repo).workspace
+
+
+def put(path: Path, at: float, first: object = None) -> Path:
+    """Write a transcript of some time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(first) + "\n", "utf-8")
+    os.utime(path, (at, at))
+    return path
+
+
+def everywhere(root: Path, homes: Path) -> dict[str, Path]:
+    """Put a transcript where each agent keeps it, the later agent's later."""
+    slug = "".join(one if one.isalnum() else "-" for one in str(root))
+    meta = {"type": "session_meta", "payload": {"id": THREAD, "cwd": str(root)}}
+    project = hashlib.sha256(str(root).encode()).hexdigest()
+    return {
+        "claude": put(homes / f"c/projects/{slug}/5b0c.jsonl", 1e9),
+        "codex": put(homes / f"x/sessions/2026/11/20/rollout-2026-11-20T09-00-00-{THREAD}.jsonl", 2e9, meta),
+        "gemini": put(homes / f"g/.gemini/tmp/{project}/chats/session-2026-a1b2.jsonl", 3e9),
+        "reasonix": put(homes / f"r/projects/{slug}/sessions/s-1.events.jsonl", 4e9),
+    }
+
+
+def test_each_agents_newest_is_found(workspace: Workspace, tmp_path: Path) -> None:
+    """By its name, and without one the newest of all; another project's is not seen."""
+    places = everywhere(workspace.root, tmp_path)
+    other = {"type": "session_meta", "payload": {"id": "o", "cwd": "/elsewhere"}}
+    put(tmp_path / "x/sessions/2026/11/21/rollout-2026-11-21T09-00-00-other.jsonl", 9e9, other)
+    for agent, path in places.items():
+        assert transcripts_of(workspace, agent, None) == [(agent, path)]
+    assert transcripts_of(workspace, "", None) == [("reasonix", places["reasonix"])]
+
+
+def test_a_named_file_says_whose_it_is_by_its_name(workspace: Workspace, tmp_path: Path) -> None:
+    """Where it does not, it has to be said."""
+    for agent, path in everywhere(workspace.root, tmp_path).items():
+        assert transcripts_of(workspace, "", path) == [(agent, path)]
+    with pytest.raises(UsageError, match="any agent"):
+        transcripts_of(workspace, "", tmp_path / "talk.jsonl")
+
+
+def test_the_sessions_of_the_event_log_are_found_whichever_agent_ran_them(workspace: Workspace, tmp_path: Path) -> None:
+    """Those that it names, and no other; none where it names none."""
+    places = everywhere(workspace.root, tmp_path)
+    found = transcripts_of(workspace, "events", None, [THREAD, "5b0c", ""])
+    assert found == [("claude", places["claude"]), ("codex", places["codex"])]
+    assert transcripts_of(workspace, "events", None, []) == []
+
+
+def test_without_a_transcript_it_is_said_what_to_do(workspace: Workspace) -> None:
+    """The agents that were asked are named."""
+    with pytest.raises(UsageError, match="claude, codex, gemini, reasonix"):
+        transcripts_of(workspace, "", None)

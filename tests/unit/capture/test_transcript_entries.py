@@ -1,0 +1,141 @@
+"""What each agent's transcript tells, one form for all; and that what is held does not grow with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.capture.run import READERS
+from orbit_registry.capture.transcripts import (
+    LONGEST_ROW,
+    LONGEST_TEXT,
+    Entry,
+    Progress,
+    entries_in,
+    without_injected,
+)
+from orbit_registry.capture.turns import MOST_STEPS, MOST_WAITING, Session, Turn, turns
+
+CASES = Path(__file__).parents[2] / "cases/transcripts"
+ROOT = "/home/ada/project"
+
+
+def taken(path: Path, agent: str) -> tuple[list[Turn], Session]:
+    """Return the turns of a transcript that hold a call, and what is known of the session."""
+    session = Session()
+    met = turns(entries_in(path, READERS[agent].entries, Progress()), ROOT, session)
+    return [turn for turn in met if turn.steps], session
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "reasonix"])
+def test_all_agents_tell_the_same(agent: str) -> None:
+    """What was asked, without what was put into it; a command that failed, one that worked, an edit."""
+    found, session = taken(CASES / f"{agent}-stumble.jsonl", agent)
+    (turn,) = found
+    assert session.id
+    assert session.folder in (ROOT, "")
+    assert "<" not in turn.asked
+    assert "deploy" not in turn.asked
+    assert turn.asked
+    assert not turn.rejected
+    assert not session.is_foreign
+    runs = [step for step in turn.steps if step.action == "run"]
+    assert next(step.command for step in runs if step.failed) in ("npm test", "pytest -q tests/test_cart.py")
+    assert not runs[-1].failed
+    assert any(step.action == "write" and step.paths for step in turn.steps)
+
+
+def test_what_was_taken_back_is_rejected(tmp_path: Path) -> None:
+    """Each agent's own word for it ends the turn as rejected."""
+    told = {
+        "claude": {"type": "user", "message": {"role": "user", "content": "[Request interrupted by user]"}},
+        "codex": {"type": "event_msg", "payload": {"type": "turn_aborted"}},
+        "gemini": {"$rewindTo": "1"},
+        "reasonix": {"type": "replace", "reason": "rewind", "messages": []},
+    }
+    for agent, row in told.items():
+        path = tmp_path / f"{agent}.jsonl"
+        path.write_text(
+            (CASES / f"{agent}-stumble.jsonl").read_text("utf-8").rstrip() + f"\n{json.dumps(row)}\n", "utf-8"
+        )
+        found = list(turns(entries_in(path, READERS[agent].entries, Progress()), ROOT, Session()))
+        assert found[-1].rejected
+
+
+def test_what_replaces_what_was_tells_no_call_twice(tmp_path: Path) -> None:
+    """A whole history that is written again adds nothing."""
+    rows = [json.loads(line) for line in (CASES / "reasonix-stumble.jsonl").read_text("utf-8").splitlines()]
+    again = {"type": "replace", "messages": [one for row in rows for one in row.get("messages", [])]}
+    path = tmp_path / "s.events.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, again]), "utf-8")
+    before, _ = taken(CASES / "reasonix-stumble.jsonl", "reasonix")
+    after, _ = taken(path, "reasonix")
+    assert [len(turn.steps) for turn in after] == [len(turn.steps) for turn in before]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<project-notes>\n- [L-1] recalled\n</project-notes>", "&lt;project-notes&gt;recalled&lt;/project-notes&gt;",
+        "[project notes]\nrecalled\n[end of project notes]", "<system-reminder>recalled</system-reminder>",
+        "<private>recalled", "<hook_context>recalled</hook_context>", "## System Context\n\nrecalled\n## Next\n",
+        "<environment_context>\nrecalled\n</environment_context>",
+    ],
+)  # fmt: skip
+def test_what_was_put_into_a_prompt_is_no_part_of_it(text: str) -> None:
+    """Blocks of records in each form, reminders, private parts; closed or not."""
+    left = without_injected(f"Before.\n{text}")
+    assert "recalled" not in left
+    assert left.startswith("Before.")
+
+
+def test_what_is_held_is_bounded_whatever_comes(tmp_path: Path) -> None:
+    """Calls without results, endless turns, long texts and lines: each is cut at its limit, and the rest is let go."""
+
+    def endless() -> Iterator[Entry]:
+        for number in range(5 * MOST_WAITING):
+            yield Entry("call", call=f"open-{number}", tool="Bash", given={"command": "x" * 5_000})
+        for number in range(3 * MOST_STEPS):
+            yield Entry("call", call=f"c{number}", tool="Bash", given={"command": "y" * 5_000})
+            yield Entry("result", "z" * LONGEST_TEXT, call=f"c{number}")
+
+    session = Session()
+    found = list(turns(endless(), ROOT, session))
+    assert session.peak <= MOST_WAITING + MOST_STEPS + 1
+    assert max(len(step.command) for turn in found for step in turn.steps) <= 2_000
+
+    path = tmp_path / "long.jsonl"
+    long = {"type": "user", "message": {"role": "user", "content": "p" * 100_000}}
+    with path.open("w", encoding="utf-8") as file:
+        file.write("x" * (2 * LONGEST_ROW + 17) + "\n" + json.dumps(long) + "\n" + "y" * LONGEST_ROW + "\n")
+    met = Progress()
+    (entry,) = entries_in(path, READERS["claude"].entries, met)
+    assert len(entry.text) <= LONGEST_TEXT + 3
+    assert met.longest <= LONGEST_ROW
+    assert (met.done, met.broken) == (path.stat().st_size, 2)
+
+
+KEYS = (
+    "type", "message", "content", "payload", "role", "text", "toolCalls", "result", "messages", "tool_calls",
+    "function", "arguments", "id", "head", "output", "action", "item", "sessionId", "attachment",
+)  # fmt: skip
+PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=20)
+STRANGE = st.recursive(
+    PLAIN,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60)
+@given(STRANGE)
+def test_no_line_of_a_transcript_is_too_strange(value: object) -> None:
+    """Whatever JSON a line holds, each reader tells what it understands of it."""
+    row = value if isinstance(value, dict) else {"type": "user", "message": value, "payload": value, "messages": value}
+    for reader in READERS.values():
+        list(turns(reader.entries(row), ROOT, Session()))

@@ -1,0 +1,77 @@
+"""Two processes that have read the same records and now write what follows from them: it is written once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.push.events import PROPOSED
+from orbit_registry.registry import Registry
+from orbit_registry.retro.note import Noted, note
+from orbit_registry.review.consolidate import clusters, propose_cluster
+from orbit_registry.review.proposals import ADDITIVE, STRUCTURAL, Draft, ProposalHistory, keep, said_hash
+from orbit_registry.text.patch import unified
+
+PAGE = "skills/testing/SKILL.md"
+
+
+@pytest.fixture
+def registry(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
+    """Return an empty workspace of a person's."""
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    Registry.init(git_repo)
+    return Registry.open(git_repo)
+
+
+def draft(drift: str, said: str) -> Draft:
+    """Return what would be proposed for the page."""
+    diff = unified(PAGE, "# Testing\n", f"# Testing\n\n- {said}\n") if drift == ADDITIVE else ""
+    return Draft(PAGE, drift, said, said, (said_hash(PAGE, said),), (), diff)
+
+
+@pytest.mark.parametrize("second", [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Mind the gap")])
+def test_what_another_process_has_just_proposed_is_not_proposed_again(registry: Registry, second: Draft) -> None:
+    """The same twice, or a second addition to one page; what was written before stands, and its event too."""
+    known, workspace = ProposalHistory.of(registry.collection.records), registry.workspace
+    keep(workspace, [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")], known, registry.author())
+
+    with pytest.raises(RefusedError, match=f"{PAGE}: another process has just proposed this"):
+        keep(workspace, [draft(STRUCTURAL, "Lock it"), second], known, registry.author())
+
+    registry.refresh()
+    held = registry.collection.records.of_kind("proposal")
+    assert sorted(one.title for one in held) == ["Close it", "Lock it", "Open it"]
+    log = (workspace.state / "log" / "events.jsonl").read_text("utf-8").splitlines()
+    assert [len(row["ids"]) for row in map(json.loads, log) if row["event"] == PROPOSED] == [2, 1]
+
+
+def test_a_cluster_is_proposed_once(registry: Registry) -> None:
+    """The same members come to the same rule, whoever looked first."""
+    for summary in (
+        "Sign the release tag before publishing wheels",
+        "Publishing wheels needs a signed tag of the release",
+        "Tooltips vanish when the sidebar is folded",
+        "Migrations run in one transaction on Postgres",
+    ):
+        registry.add("learning", {"summary": summary})
+    (found,) = clusters(registry.collection.records)
+    propose_cluster(registry.workspace, found, registry.author())
+
+    with pytest.raises(RefusedError, match="another process has just proposed what L-"):
+        propose_cluster(registry.workspace, found, registry.author())
+
+
+def test_what_was_tried_in_vain_is_noted_once(registry: Registry) -> None:
+    """Two that noted the same failure at the same time both found no such learning."""
+    records = registry.collection.records
+    said = Noted("Uploads fail without a retry key", attempts=3, failed=True)
+    note(registry.workspace, records, said, registry.author())
+
+    with pytest.raises(RefusedError, match="another process has just noted the same"):
+        note(registry.workspace, records, said, registry.author())
+
+    registry.refresh()
+    assert len(registry.collection.records) == 1

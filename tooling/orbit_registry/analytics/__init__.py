@@ -1,0 +1,1 @@
+"""What the event log and the history of a repository come to."""

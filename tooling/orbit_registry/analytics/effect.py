@@ -1,0 +1,310 @@
+"""Estimates what showing records did, from pairs of which a lot withheld some; it reads no log and decides nothing.
+
+Of one record each session is one pair, so shares are compared by Newcombe's interval (his method 10, from Wilson's);
+means, and all records together, by sums over sessions, whose pairs share a fate. All intervals are of 95 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.analytics.stats import PRIOR, WEIGHTS, Pair
+
+FEWEST = 20
+"""Sessions that each arm needs; with fewer nothing is said."""
+FEWEST_CASES = 5
+"""Of all records together a share is said where so many pairs at least had it, and so many had not."""
+LISTED = 10
+LOT, TIME = "hold-out", "before and after"
+"""How arms came about: by lot, or because a record did not stand yet, which proves less."""
+NOT_ENOUGH = "not enough data"
+_Z = 1.959963984540054
+WITHOUT = {LOT: "withheld", TIME: "before it stood"}
+NOTES = {TIME: "whatever else changed with time is in these differences too, and in no interval: only a lot proves"}
+SHARES: Mapping[str, Callable[[Pair], bool]] = {
+    "failures": lambda pair: pair.failed_again > 0,
+    "opened": lambda pair: pair.opened,
+    "edited": lambda pair: pair.edited,
+    "turned_green": lambda pair: pair.turned_green,
+    "reverted": lambda pair: pair.reverted,
+}
+MEANS: Mapping[str, Callable[[Pair], float]] = {
+    "failed_calls": lambda pair: pair.failed_calls,
+    "retries": lambda pair: pair.retries,
+    "tokens": lambda pair: pair.tokens,
+}
+SAID: Mapping[str, Mapping[str, str]] = {
+    LOT: {
+        "failures": "a failure that the record describes", "opened": "opened", "edited": "its file written afterwards",
+        "turned_green": "tests turned green", "reverted": "the commit reverted", "failed_calls": "calls that failed",
+        "retries": "commands run again", "tokens": "tokens pushed",
+    },
+    TIME: {
+        "failures": "mended or reverted afterwards", "reverted": "reverted", "retries": "commits of its files after it",
+        "tokens": "tokens shown",
+    },
+}  # fmt: skip
+"""What can be asked, by how the arms came about, and in which words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value of both arms, the difference shown − withheld, and its interval; None where there is not enough.
+
+    A difference of means has no interval where all values of each arm are alike.
+    """
+
+    shown: float | None
+    withheld: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def as_data(self) -> dict[str, object]:
+        """Return the estimate as JSON shows it."""
+        names = ("shown", "withheld", "difference", "low", "high")
+        return {"enough": self.difference is not None, **{name: _rounded(getattr(self, name)) for name in names}}
+
+    def text(self, without: str) -> str:
+        """Return the estimate in words; `without` names the other arm."""
+        if self.difference is None:
+            return NOT_ENOUGH
+        means = f"{_short(self.shown)} shown, {_short(self.withheld)} {without}: {self.difference:+.3g}"
+        if self.low is None or self.high is None:
+            return f"{means} (nothing varies: no interval)"
+        sure = "" if self.low * self.high > 0 else ", so it may be nothing"
+        return f"{means} ({self.low:+.3g} to {self.high:+.3g}){sure}"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What some pairs come to: how many were shown and withheld, estimates by name, and how the arms came about."""
+
+    shown: int
+    withheld: int
+    estimates: Mapping[str, Estimate]
+    by: str = LOT
+    described: int = 0
+    """How many of those shown are of records that describe an error: of the others no failure is known."""
+
+    @property
+    def avoided(self) -> tuple[float, float, float] | None:
+        """How many failures fewer there were than without, the least and the most; None where nobody knows.
+
+        Only a lot says that it was the record that kept them away.
+        """
+        found = self.estimates["failures"]
+        if self.by != LOT or found.difference is None or found.low is None or found.high is None:
+            return None
+        count, least, most = (0.0 - one * self.described for one in (found.difference, found.high, found.low))
+        return count, least, most
+
+    def as_data(self) -> dict[str, object]:
+        """Return the effect as JSON shows it."""
+        avoided = self.avoided
+        named = (
+            dict(zip(("count", "low", "high"), (round(one, 1) for one in avoided), strict=True)) if avoided else None
+        )
+        estimates = {name: one.as_data() for name, one in self.estimates.items()}
+        return {"shown": self.shown, "withheld": self.withheld, "failures_avoided": named, **estimates}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTitle:
+    """What is known of a record beside its pairs: a title, how many vote for it, whether it describes an error."""
+
+    title: str
+    votes: int
+    has_pattern: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What showing records did, in all and by record; `by` is one of `LOT` and `TIME`, `why` why nothing is said."""
+
+    by: str
+    sessions: int
+    overall: Effect
+    records: Mapping[str, Effect]
+    signals: Mapping[str, Mapping[str, float]]
+    """By record: of the sessions that were shown it, how many had each signal, and the score."""
+    told: Mapping[str, RecordTitle]
+    why: str = ""
+    days: float = 0.0
+    """Between the first and the last event that was looked at."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return the report as JSON shows it; the schema is docs/schemas/effect.schema.json."""
+        return {
+            "by": self.by,
+            "sessions": self.sessions,
+            "enough": self.enough,
+            "why": self.why or None,
+            "note": NOTES.get(self.by),
+            "overall": self.overall.as_data(),
+            "records": [
+                {
+                    "id": one,
+                    "title": self.told[one].title if one in self.told else None,
+                    "votes": self.told[one].votes if one in self.told else 0,
+                    **{name: _rounded(value) for name, value in self.signals[one].items()},
+                    "effect": self.records[one].as_data(),
+                }
+                for one in self.ranked
+            ],
+        }
+
+    @property
+    def enough(self) -> bool:
+        """Whether anything can be said of all records together."""
+        return any(one.difference is not None for one in self.overall.estimates.values())
+
+    @property
+    def ranked(self) -> list[str]:
+        """The records, the one with the best score first."""
+        return sorted(self.records, key=lambda one: (-self.signals[one]["score"], -self.records[one].shown, one))
+
+    def text(self) -> str:
+        """Return the report as a page for people."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        whole, without, named = self.overall, WITHOUT[self.by], SAID[self.by]
+        what = "sessions" if self.by == LOT else "commits"
+        yield f"shown {whole.shown} times, {without} {whole.withheld} times, in {self.sessions} {what}; by {self.by}"
+        if self.why:
+            yield f"{NOT_ENOUGH}: {self.why}"
+        if self.enough:
+            yield ""
+            yield from (f"  {named[name]:<36} {one.text(without)}" for name, one in whole.estimates.items())
+            yield from _avoided(whole)
+        if self.by in NOTES:
+            yield f"  {NOTES[self.by]}"
+        if self.records:
+            yield ""
+            yield "score  shown   without  votes"
+        for one in self.ranked[:LISTED]:
+            told, effect = self.told.get(one), self.records[one]
+            head = f"{self.signals[one]['score']:>5.2f}  {effect.shown:>5}  {effect.withheld:>8}"
+            yield f"{head}  {told.votes if told else 0:>5}  {one}  {told.title[:60] if told else '(gone)'}"
+            yield from (f"       {line.strip()}" for line in _avoided(effect))
+
+
+def _avoided(effect: Effect) -> Iterator[str]:
+    if effect.avoided is not None:
+        count, low, high = effect.avoided
+        yield f"  failures avoided: {count:.1f}, between {low:.1f} and {high:.1f}"
+
+
+def report(pairs: Sequence[Pair], told: Mapping[str, RecordTitle], by: str = LOT) -> Report:
+    """Return what some pairs come to; of failures those records are counted that describe an error."""
+    by_record: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_record.setdefault(pair.record, []).append(pair)
+    patterned = {one for one, known in told.items() if known.has_pattern or by == TIME}
+    patterned |= {pair.record for pair in pairs if pair.failed_again}
+    sessions = len({pair.session for pair in pairs})
+    records = {one: _effect(held, patterned, _of_one_record, by) for one, held in by_record.items()}
+    overall = _effect(pairs, patterned, _of_all, by)
+    is_told = any(one.difference is not None for one in overall.estimates.values())
+    why = "" if is_told else _why(overall, by)
+    return Report(by, sessions, overall, records, {one: signals(held) for one, held in by_record.items()}, told, why)
+
+
+def _why(overall: Effect, by: str) -> str:
+    if not overall.shown and not overall.withheld:
+        return "no record came due in a session"
+    if not overall.withheld:
+        return "nothing was withheld: experiment.holdout is 0" if by == LOT else "no record came due before it stood"
+    return f"each arm needs {FEWEST} sessions"
+
+
+def signals(pairs: Iterable[Pair]) -> dict[str, float]:
+    """Return how many of the pairs that were shown had each signal, and what all of it comes to, from -1 to 1."""
+    shown = [pair for pair in pairs if not pair.withheld]
+    counts: dict[str, float] = {name: sum(bool(getattr(pair, name)) for pair in shown) for name in WEIGHTS}
+    return {**counts, "score": sum(pair.worth for pair in shown) / (len(shown) + PRIOR)}
+
+
+# --------------------------------------------------------------------------------------------------------- estimates
+
+Estimator = Callable[[Sequence[Pair], Callable[[Pair], float], bool], Estimate]
+
+
+def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimator, by: str) -> Effect:
+    withheld = sum(pair.withheld for pair in pairs)
+    described = [pair for pair in pairs if pair.record in patterned]
+    found = {name: estimate(described if name == "failures" else pairs, has, True) for name, has in SHARES.items()}
+    found |= {name: estimate(pairs, value, False) for name, value in MEANS.items()}
+    shown = sum(not pair.withheld for pair in described)
+    return Effect(len(pairs) - withheld, withheld, {name: found[name] for name in SAID[by]}, by, shown)
+
+
+def _of_one_record(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: bool) -> Estimate:
+    if not is_share:
+        return clustered(pairs, value)
+    arms = [[bool(value(pair)) for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
+    means = (_mean(arms[0]), _mean(arms[1]))
+    if min(map(len, arms)) < FEWEST:
+        return Estimate(*means)
+    return Estimate(*means, *newcombe(sum(arms[0]), len(arms[0]), sum(arms[1]), len(arms[1])))
+
+
+def _of_all(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: bool) -> Estimate:
+    found = clustered(pairs, value)
+    having = sum(bool(value(pair)) for pair in pairs)
+    if is_share and min(having, len(pairs) - having) < FEWEST_CASES:
+        return Estimate(found.shown, found.withheld)
+    if is_share and found.difference is not None and not {found.shown, found.withheld}.isdisjoint((0, 1)):
+        # Where all or none of an arm had it, its sums do not vary: each session counts as one trial instead.
+        shown, withheld = (len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True))
+        interval = newcombe((found.shown or 0.0) * shown, shown, (found.withheld or 0.0) * withheld, withheld)
+        return Estimate(found.shown, found.withheld, *interval)
+    return found
+
+
+def wilson(having: float, of: int) -> tuple[float, float]:
+    """Return Wilson's interval of a share."""
+    share, spread = having / of, _Z * _Z / of
+    middle = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def newcombe(having: float, of: int, other: float, of_others: int) -> tuple[float, float, float]:
+    """Return the difference of two shares of independent trials, and its interval after Newcombe (1998, method 10)."""
+    first, second = having / of, other / of_others
+    (low, high), (low_other, high_other) = wilson(having, of), wilson(other, of_others)
+    below, above = math.hypot(first - low, high_other - second), math.hypot(high - first, second - low_other)
+    return first - second, first - second - below, first - second + above
+
+
+def clustered(pairs: Sequence[Pair], value: Callable[[Pair], float]) -> Estimate:
+    """Return the difference of two means, each session's pairs taken together: no session counts as more than one."""
+    arms = [[pair for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
+    shown, withheld = (_mean([value(pair) for pair in arm]) for arm in arms)
+    means = (shown, withheld)
+    if min(len({pair.session for pair in arm}) for arm in arms) < FEWEST:
+        return Estimate(*means)
+    pulls: dict[str, list[float]] = {}
+    for arm, mean, sign in zip(arms, means, (1, -1), strict=True):
+        for pair in arm:
+            pulls.setdefault(pair.session, []).append(sign * (value(pair) - (mean or 0.0)) / len(arm))
+    sums = [math.fsum(pull) for pull in pulls.values()]
+    half = _Z * math.sqrt(math.fsum(one * one for one in sums) * len(sums) / (len(sums) - 1))
+    difference = (means[0] or 0.0) - (means[1] or 0.0)
+    return Estimate(*means, difference, difference - half, difference + half) if half else Estimate(*means, difference)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return value if value is None or isinstance(value, int) else round(value, 4)
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"

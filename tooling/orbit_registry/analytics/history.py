@@ -1,0 +1,391 @@
+"""Histories to replay: commits, from git or a file, and which version of which record stood before each.
+
+Which stood when, git says, or the dates in the records. By git counts what a commit's own parent held: no record that
+the commit itself adds, none of another branch.
+"""
+
+from __future__ import annotations
+
+import calendar
+import json
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from orbit_registry.errors import UnreadableFileError, UsageError
+from orbit_registry.kinds.table import Kind, KindTable
+from orbit_registry.records.record import BODY, Record
+from orbit_registry.records.vote import moment
+from orbit_registry.store.codec import decode_record
+from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT
+from orbit_registry.store.git import Git
+from orbit_registry.store.git_log import Change, Commit
+from orbit_registry.store.git_log import since as commits_since
+from orbit_registry.store.votes import NAME as VOTES
+from orbit_registry.store.votes import parse_votes
+from orbit_registry.store.workspace import ORBIT, Workspace
+
+GIT, DATES = "git history of the records", "dates in the records"
+"""By what a record counts as being there: what git held before a commit, or what the records say themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One commit: its name, its message, the files it touched (from the root), and its time in seconds since 1970."""
+
+    name: str
+    message: str
+    files: tuple[str, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A record as it stood for a while, None where its file held none; `has_body`: a file beside it held its prose."""
+
+    record: Record | None
+    has_body: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A commit, and the versions that stood before it: a bit for each, by their places in `Past.versions`."""
+
+    touch: Touch
+    standing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A history to replay: by what records count as being there, and what was left out of it, in words."""
+
+    records_by: str
+    versions: Sequence[Version]
+    steps: Sequence[Step]
+    notes: Sequence[str] = ()
+
+    @property
+    def latest(self) -> dict[str, Record]:
+        """Return the last version of each record, by its lasting id."""
+        return {one.uid: one for version in self.versions if (one := version.record) is not None}
+
+
+LONGEST_LINE = 4_000_000
+MOST_NAMED = 20
+"""So many lines that are no commits are named; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitFile:
+    """The commits of a file, in its order, and the lines that are none: (line, why), counted in full."""
+
+    commits: tuple[Touch, ...]
+    skipped: tuple[tuple[int, str], ...]
+    skipped_count: int
+
+
+def read_commits(path: Path, since: str | None = None) -> CommitFile:
+    """Return the commits in a file; with `since`, those after the commit of that name (its start is enough).
+
+    Raises:
+        UnreadableFileError: the file can't be read.
+        UsageError: no commit is named so.
+    """
+    found: list[Touch] = []
+    skipped: list[tuple[int, str]] = []
+    count = 0
+    after = since is None
+    for number, line in _lines(path):
+        touch = _touch(line)
+        if isinstance(touch, str):
+            count += 1
+            if len(skipped) < MOST_NAMED:
+                skipped.append((number, touch))
+        elif after:
+            found.append(touch)
+        elif since and touch.name.startswith(since):
+            after = True
+    if not after:
+        raise UsageError(f"no commit of {path} is named {since!r}", hint="name one as its `commit` field does")
+    return CommitFile(tuple(found), tuple(skipped), count)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not empty, with their numbers; of one that is too long its start."""
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(LONGEST_LINE + 1):
+                number += 1
+                whole = line
+                while whole and not whole.endswith(b"\n") and len(whole) > LONGEST_LINE:
+                    whole = file.readline(LONGEST_LINE + 1)
+                if line.strip():
+                    yield number, line
+    except OSError as error:
+        said = (error.strerror or "").lower()
+        raise UnreadableFileError(f"{path} can't be read: {said}", hint="name a file of JSON lines") from None
+
+
+def _touch(line: bytes) -> Touch | str:
+    """Return the commit that a line holds, or why it holds none."""
+    if len(line) > LONGEST_LINE:
+        return "longer than any commit"
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return "torn or not JSON"
+    if not isinstance(row, dict):
+        return "not an object"
+    name, said = row.get("commit"), row.get("message", row.get("subject"))
+    if not isinstance(name, str) or not name or not isinstance(said, str):
+        return "`commit` and `subject` are texts"
+    files = row.get("files", [])
+    if not isinstance(files, list) or not all(isinstance(file, str) and file for file in files):
+        return "`files` is a list of paths"
+    try:
+        at = began(str(row.get("date")))
+    except (ValueError, OverflowError):
+        return "`date` is no day and no time with a zone"
+    return Touch(name, said, tuple(dict.fromkeys(files)), at)
+
+
+def began(text: str) -> float:
+    """Return when a commit was made, in seconds since 1970; of a bare day its start, so that nothing of it is foreseen.
+
+    Raises:
+        ValueError: it is no day and no time with a zone.
+    """
+    if len(text) == len("2026-01-01"):
+        day = date.fromisoformat(text)
+        return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError("a time needs a zone")
+    return at.timestamp()
+
+
+ACCEPTED = ("accepted_at", "x-accepted_at")
+"""Fields in which decisions that were taken over keep when they were accepted."""
+_CREATED, _DATE, _ACCEPTED, _NONE = "created_at", "date", "accepted_at", "no date"
+
+
+def past_by_dates(touches: Sequence[Touch], records: Sequence[tuple[Record, bool]]) -> Past:
+    """Return a history in which each record stands from when its fields say it did; pairs are records and `has_body`.
+
+    It is the record of today, with today's scope and text: only its times are of then.
+    """
+    by_id = {record.id: record for record, _ in records}
+    versions: list[Version] = []
+    turns: list[tuple[float, int]] = []
+    used: Counter[str] = Counter()
+    for record, has_body in records:
+        if record.phase == "pending":
+            continue
+        start, field = _begin(record)
+        used[field] += 1
+        if field != _NONE:
+            place = len(versions)
+            versions.append(Version(_as_live(record), has_body))
+            turns += (start, 1 << place), (_end(record, by_id), 1 << place)
+    return Past(DATES, versions, _steps(touches, turns), tuple(_notes(used, records)))
+
+
+def _notes(used: Mapping[str, int], records: Sequence[tuple[Record, bool]]) -> Iterable[str]:
+    """Yield what counted as a record's beginning, and what today's state hides."""
+    named = [f"{used[field]} by {field}" for field in (_CREATED, _DATE, _ACCEPTED) if used[field]]
+    yield f"records begin: {', '.join(named) or 'none'}"
+    if used[_NONE]:
+        yield f"{used[_NONE]} state no time at all and were left out"
+    waiting = sum(record.phase == "pending" for record, _ in records)
+    if waiting:
+        yield f"{waiting} wait today, or their status is unknown; they were never shown"
+    yield "scopes, texts and votes are today's"
+
+
+def _steps(touches: Sequence[Touch], turns: list[tuple[float, int]]) -> list[Step]:
+    """Return the commits with what stood before each; at a turn a version begins or ends."""
+    turns.sort()
+    times = [at for at, _ in turns]
+    masks = [0]
+    for _, bit in turns:
+        masks.append(masks[-1] ^ bit)
+    return [Step(touch, masks[bisect_left(times, touch.at)]) for touch in touches]
+
+
+def _as_live(record: Record) -> Record:
+    """Return a closed record as it was while it held; it stands for a while only."""
+    if record.phase == "live":
+        return record
+    held = next((status.name for status in record.kind.statuses.values() if status.phase == "live"), None)
+    return record if held is None else replace(record, data={**record.data, "status": held})
+
+
+def _begin(record: Record) -> tuple[float, str]:
+    """Return from when a record could be shown, and the field that says so; of a bare day its end."""
+    for name in ACCEPTED:
+        accepted = _time(record.text(name))
+        if accepted is not None:
+            return accepted, _ACCEPTED
+    created, dated = _time(record.text("created_at")), _time(record.text("date"))
+    if created is not None and (dated is None or created <= dated):
+        return created, _CREATED
+    return (dated, _DATE) if dated is not None else (math.inf, _NONE)
+
+
+def _end(record: Record, by_id: Mapping[str, Record]) -> float:
+    """Return until when a record could be shown: its successor's beginning, else its last change."""
+    if record.phase == "live":
+        return math.inf
+    successors = [by_id[one] for one in record.superseded_by if one in by_id]
+    begun = [start for start, field in map(_begin, successors) if field != _NONE]
+    changed = _time(record.text("updated_at"))
+    start = _begin(record)[0]
+    return max(start, min([*begun, *([changed] if changed is not None else [])], default=start))
+
+
+def _time(text: str | None) -> float | None:
+    """Return a time in seconds since 1970: a moment as it is, of a day, a month or a year its end; None for others."""
+    if text is None:
+        return None
+    try:
+        if "T" in text or " " in text:
+            return moment(text).timestamp()
+        year, month, day = (*map(int, text.split("-")), 0, 0)[:3]
+        month = month or 12
+        last = day or calendar.monthrange(year, month)[1]
+        return datetime(year, month, last, tzinfo=UTC).timestamp() + 86_400
+    except (ValueError, OverflowError):
+        return None
+
+
+_RECORD, _VOTES, _BODY = range(3)
+
+Blobs = tuple[str, str, str]
+"""Hashes of a record's file, its votes and its body; empty where there is none."""
+
+
+def has_history(git: Git) -> bool:
+    """Say whether the commit checked out holds records."""
+    return bool(git.run("ls-tree", "-d", "HEAD", "--", ORBIT, check=False))
+
+
+def past_of(workspace: Workspace, since: str | None) -> Past:
+    """Return the history of the branch checked out, after a revision or from its first commit on; merges are no steps.
+
+    Raises:
+        UsageError: nothing is called so.
+        GitError: git fails.
+    """
+    git = workspace.git
+    if since is not None and git.commit(since) is None:
+        raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
+    logged = commits_since(git, since)
+    states = _States(workspace.kinds)
+    known = {one.name for one in logged}
+    for parent in {one.parents[0] for one in logged if one.parents} - known:
+        states.begin(parent, git.files_at(parent, ORBIT).items())
+    steps: list[Step] = []
+    for one in logged:
+        before = states.after(one)
+        if len(one.parents) < 2:
+            steps.append(Step(touch_of(one), before))
+    versions, unread = _versions(git, states)
+    notes = ["scopes, texts and votes are those of then"]
+    if unread:
+        notes.append(f"{unread} of {len(versions)} versions hold no record that can be read today and were left out")
+    if git.is_shallow:
+        notes.append("the clone is shallow: what was before its first commit is unknown")
+    return Past(GIT, versions, steps, tuple(notes))
+
+
+def touch_of(commit: Commit) -> Touch:
+    """Return a commit of git's as one that is walked."""
+    return Touch(commit.name[:12], commit.message, commit.files, commit.at)
+
+
+class _States:
+    """Which versions stand after each commit: a number whose bits are the versions, met in this order."""
+
+    def __init__(self, kinds: KindTable) -> None:
+        self._kinds = kinds
+        self._by_folder: dict[str, dict[Blobs, int]] = {}
+        self._after: dict[str, int] = {}
+        self.met: list[tuple[str, Kind, Blobs]] = []
+
+    def begin(self, commit: str, files: Iterable[Change]) -> None:
+        """Note what stood at a commit before the first one that is walked."""
+        self._after[commit] = self._changed(0, files)
+
+    def after(self, one: Commit) -> int:
+        """Apply a commit and return what stood before it."""
+        before = self._after.get(one.parents[0], 0) if one.parents else 0
+        self._after[one.name] = self._changed(before, one.changes)
+        return before
+
+    def _changed(self, state: int, changes: Iterable[Change]) -> int:
+        wanted: dict[str, tuple[Kind, list[str]]] = {}
+        for path, content in changes:
+            found = self._part(path)
+            if found is None:
+                continue
+            folder, kind, part = found
+            if folder not in wanted:
+                wanted[folder] = (kind, list(self._standing(state, folder)))
+            wanted[folder][1][part] = content
+        for folder, (kind, parts) in wanted.items():
+            for number in self._by_folder.get(folder, {}).values():
+                state &= ~(1 << number)
+            blobs: Blobs = (parts[_RECORD], parts[_VOTES], parts[_BODY])
+            if blobs[_RECORD]:
+                state |= 1 << self._number(folder, kind, blobs)
+        return state
+
+    def _standing(self, state: int, folder: str) -> Blobs:
+        for blobs, number in self._by_folder.get(folder, {}).items():
+            if state >> number & 1:
+                return blobs
+        return "", "", ""
+
+    def _number(self, folder: str, kind: Kind, blobs: Blobs) -> int:
+        held = self._by_folder.setdefault(folder, {})
+        if blobs not in held:
+            held[blobs] = len(self.met)
+            self.met.append((folder, kind, blobs))
+        return held[blobs]
+
+    def _part(self, path: str) -> tuple[str, Kind, int] | None:
+        """Return the folder, the kind and the part of a record that a path is; None for any other file."""
+        names = path.split("/")
+        if len(names) != 4 or names[0] != ORBIT:
+            return None
+        kind = self._kinds.of_plural(names[1])
+        if kind is None:
+            return None
+        part = {f"{kind.name}.yaml": _RECORD, VOTES: _VOTES, BODY: _BODY}.get(names[3])
+        return None if part is None else (path.rpartition("/")[0], kind, part)
+
+
+def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
+    """Return the versions that were met, and how many can't be read: those keep their place, and are never shown."""
+    texts = git.blobs(blob for _, _, blobs in states.met for blob in blobs[:2] if blob)
+    now = datetime.now(UTC)
+    found: list[Version] = []
+    counts: Counter[bool] = Counter()
+    for folder, kind, (blob, votes, body) in states.met:
+        path = f"{folder}/{kind.name}.yaml"
+        text = texts.get(blob, b"")
+        record = None
+        if len(text) <= RECORD_LIMIT:
+            record, _ = decode_record(text.decode("utf-8", "replace"), kind, path, explain=False)
+        said = texts.get(votes, b"") if votes else b""
+        if record is not None and said and len(said) <= DOCUMENT_LIMIT:
+            held, _ = parse_votes(said.decode("utf-8", "replace"), path, record.id, now)
+            record = replace(record, votes=tuple(held))
+        counts[record is None] += 1
+        found.append(Version(record, bool(body)))
+    return found, counts[True]

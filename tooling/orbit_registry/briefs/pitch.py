@@ -1,0 +1,287 @@
+"""Ranks what could be done next, and keeps the verdict on it; every factor is said, and a person decides.
+
+What failed and is left alone is no candidate. What is near to it ranks lower, what is near to something that worked
+ranks higher: near by a tag, a path, or a task or target that both name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from orbit_registry.briefs.plan import ask_sources, capacity, recent_retros
+from orbit_registry.errors import OrbitError, RecordNotFoundError, RefusedError
+from orbit_registry.push import events
+from orbit_registry.push.event_log import write_event
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.retro import failures
+from orbit_registry.retro.form import COMPLETED
+from orbit_registry.review.review import decide
+from orbit_registry.store.author import Author, Review
+from orbit_registry.store.permission import BY_A_PERSON
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.inert import inert_line
+
+ADR, PROPOSED, WORKED = "adr", "proposed", "worked"
+BASE, PER_PRIORITY, PER_FAILURE, PER_SUCCESS = 1.0, 0.5, -0.4, 0.2
+MOST_FACTORS = 3
+"""So many failures, and so many successes, count for one candidate."""
+NO_CAPACITY = "not pitched: capacity"
+_ITEM = "task"
+"""The type of a work item whose id names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What tells that two things have to do with each other: tags, globs or paths, names of tasks and targets."""
+
+    tags: frozenset[str] = frozenset()
+    paths: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
+
+    def shared(self, other: Ground) -> str:
+        """Return in words what both have; empty where they have nothing in common."""
+        if names := sorted(self.names & other.names):
+            return f"both name {names[0]}"
+        if tags := sorted(self.tags & other.tags):
+            return f"both have the tag {tags[0]}"
+        near = next(((a, b) for a in self.paths for b in other.paths if _overlap(a, b)), None)
+        return f"both are about {near[0]}" if near is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What could be done next: a decision that is proposed, or a work item of the project's source."""
+
+    target: failures.Target
+    id: str
+    title: str
+    kind: str
+    ground: Ground
+    priority: float = 0.0
+    """From 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pitched:
+    """A candidate with its score and what that is made of."""
+
+    candidate: Candidate
+    factors: tuple[tuple[str, float, str], ...]
+    """Each a name, what it adds, and why."""
+
+    @property
+    def score(self) -> float:
+        """The sum of the factors."""
+        return round(sum(weight for _, weight, _ in self.factors), 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Pitch:
+    """What is pitched, the best first; what is not, and why; what was not known."""
+
+    pitched: tuple[Pitched, ...] = ()
+    left_out: tuple[tuple[Candidate, str], ...] = ()
+    capacity: Mapping[str, object] = field(default_factory=dict)
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as JSON shows it."""
+        return {
+            "pitched": [
+                {
+                    "rank": place, "id": one.candidate.id, "target": str(one.candidate.target),
+                    "kind": one.candidate.kind, "title": one.candidate.title, "score": one.score,
+                    "factors": [{"factor": name, "weight": weight, "why": why} for name, weight, why in one.factors],
+                }
+                for place, one in enumerate(self.pitched, 1)
+            ],
+            "left_out": [{"id": one.id, "target": str(one.target), "title": one.title, "why": why}
+                         for one, why in self.left_out],
+            "capacity": dict(self.capacity),
+            "reason": self.reason or None,
+            "warnings": list(self.warnings),
+        }  # fmt: skip
+
+
+def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5) -> Pitch:
+    """Return what could be done next, ranked; nothing where no loop can be started. It writes the event.
+
+    Raises:
+        OrbitError: never for a source that is missing or malformed; that is a warning.
+    """
+    sources = ask_sources(workspace, ("active_loops", "capacity", "work_items"))
+    room = capacity(workspace, sources)
+    warnings = list(sources.warnings)
+    items = {one.id: one for one in _items(sources.get("work_items"), warnings)}
+    candidates = [*_decisions(records), *items.values()]
+    if room["available"] == 0:
+        found = Pitch((), (), room, NO_CAPACITY, tuple(warnings))
+    else:
+        failed = [(one, _ground_of_failure(one)) for one in _failed(records, now)]
+        worked = [*_worked(records)]
+        left = {one.id: why for one in candidates if (why := _why_left(one, failed, now))}
+        ranked = sorted((_weighed(one, failed, worked) for one in candidates if one.id not in left),
+                        key=lambda one: (-one.score, one.candidate.id))  # fmt: skip
+        out = tuple((one, left[one.id]) for one in candidates if one.id in left)
+        found = Pitch(tuple(ranked[:most]), out, room, "" if ranked else "nothing to pitch", tuple(warnings))
+    ids = [one.candidate.id for one in found.pitched if one.candidate.kind == ADR]
+    write_event(workspace, events.PITCHED, ids, {"pitched": len(found.pitched), "reason": found.reason or None})
+    return found
+
+
+def verdict(
+    workspace: Workspace, name: str, author: Author, review: Review, now: datetime, *, approved: bool
+) -> Record | None:
+    """Keep a person's verdict on what was pitched: in the log, in a decision's status, and a rejection as a failure.
+
+    Returns the decision as it is then, None for a work item.
+
+    Raises:
+        RefusedError: an agent asks, the target is left alone, or the decision does not wait.
+        RecordNotFoundError: no decision has that id, and no work item that name.
+    """
+    if author.role == "agent":
+        raise RefusedError(f"an agent may not decide on {name[:100]}", hint=BY_A_PERSON)
+    records = read_collection(workspace).records
+    is_id = ":" not in name and workspace.kinds.of_id(name) is not None
+    record = records.get(name) if is_id else None
+    if record is not None and record.kind.name != ADR:
+        raise RecordNotFoundError(f"{name} is no decision", hint="`orbit pitch` lists what can be decided on")
+    target = _target_of(record) if record is not None else _asked(workspace, name)
+    held = failures.holding(records, target, now)
+    if approved and held is not None:
+        hint = f"`orbit clear {target}` lets it be tried again"
+        raise RefusedError(f"{target} is left alone: {held.text('reason')}", hint=hint)
+    if record is not None:
+        record = decide(workspace, record, "live" if approved else "closed", author, review)
+    if not approved:
+        reason = f"rejected in a pitch: {review.reason or 'no reason given'}"
+        failures.fail(workspace, target, {"reason": reason}, author, now, verb="was")
+    said = {"target": str(target), "verdict": "approved" if approved else "rejected", "by": review.by or author.name}
+    write_event(workspace, events.PITCHED, [record.id] if record is not None else [], said)
+    return record
+
+
+def _target(name: str) -> failures.Target:
+    return failures.read_target(name if ":" in name else f"{_ITEM}:{name}")
+
+
+def _asked(workspace: Workspace, name: str) -> failures.Target:
+    """Return the target of a work item; a bare name has to be one that is listed, lest a slip becomes a failure."""
+    target = _target(name)
+    listed = () if ":" in name else ask_sources(workspace, ("work_items",)).get("work_items")
+    if ":" not in name and target not in {one.target for one in _items(listed, [])}:
+        hint = f"`orbit pitch` lists what can be decided on; {target} names what no source lists"
+        raise RecordNotFoundError(f"{name} is neither a decision nor a work item", hint=hint)
+    return target
+
+
+def _target_of(record: Record) -> failures.Target:
+    return failures.Target(ADR, "", record.id)
+
+
+def _decisions(records: RecordSet) -> Iterable[Candidate]:
+    for record in records.of_kind(ADR):
+        if record.status.name == PROPOSED:
+            priority = record.data.get("priority", 0)
+            yield Candidate(_target_of(record), record.id, record.title, ADR, _ground(record),
+                            priority / 255 if isinstance(priority, int) else 0.0)  # fmt: skip
+
+
+def _items(said: Any, warnings: list[str]) -> Iterable[Candidate]:
+    """Yield the work items of a source: `id` as a target or a task's, `title`, `tags`, `paths`, `priority` up to 1."""
+    for place, one in enumerate(said if isinstance(said, list) else (), 1):
+        name = one.get("id") if isinstance(one, Mapping) else one
+        if not isinstance(name, str) or not name:
+            warnings.append(f'work_items: item {place}: it has no `id`; for example "id": "story:shop:S-4"')
+            continue
+        try:
+            target = _target(name)
+        except OrbitError as error:
+            warnings.append(f"work_items: item {place}: {error.message}")
+            continue
+        item: Mapping[str, Any] = one if isinstance(one, Mapping) else {}
+        priority = item.get("priority")
+        weight = float(priority) if isinstance(priority, (int, float)) and not isinstance(priority, bool) else 0.0
+        names = frozenset({str(target), target.id, *_texts(item.get("links")), *_texts(item.get("tasks"))})
+        ground = Ground(frozenset(_texts(item.get("tags"))), (*_texts(item.get("paths")),), names)
+        title = inert_line(str(item.get("title") or name))[:300]
+        yield Candidate(target, str(target), title, "work item", ground, min(max(weight, 0.0), 1.0))
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _ground(record: Record) -> Ground:
+    linked = {link.to for link in record.links} | {reference for _, reference in record.evidence}
+    names = {record.id, *linked, *record.words("tasks"), *record.scope.tasks}
+    return Ground(frozenset((*record.tags, *record.words("labels"))), record.globs, frozenset(names))
+
+
+def _ground_of_failure(record: Record) -> Ground:
+    own, target = _ground(record), failures.target_of(record)
+    return Ground(own.tags, own.paths, own.names | {str(target), target.id})
+
+
+def _failed(records: RecordSet, now: datetime) -> Iterable[Record]:
+    for record in records.of_kind(failures.KIND):
+        if record.phase == "live" and failures.state(record, now)["holds"]:
+            yield record
+
+
+def _worked(records: RecordSet) -> Iterable[tuple[str, Ground]]:
+    """Yield what worked: learnings in force that say so, and what recent runs completed."""
+    for record in records.of_kind("learning"):
+        if record.phase == "live" and WORKED in record.words("labels"):
+            yield record.id, _ground(record)
+    for retro in recent_retros(records):
+        outcomes: Any = retro.data.get("outcomes", ())
+        for one in outcomes:
+            if one.get("result") == COMPLETED:
+                target = failures.target_from(one.get("target"))
+                yield f"{target} in {retro.id}", Ground(names=frozenset({str(target), target.id}))
+
+
+def _why_left(one: Candidate, failed: Sequence[tuple[Record, Ground]], now: datetime) -> str:
+    held = next((record for record, _ in failed if failures.target_of(record) == one.target), None)
+    if held is None:
+        return ""
+    state = failures.state(held, now)
+    tried = "failed once" if state["attempts"] == 1 else f"failed {state['attempts']} times"
+    return f"{tried}, left alone until {state['until'] or 'it is cleared'}: {state['reason']}"
+
+
+def _weighed(one: Candidate, failed: Sequence[tuple[Record, Ground]], worked: Sequence[tuple[str, Ground]]) -> Pitched:
+    factors = [("base", BASE, "every candidate has it")]
+    if one.priority:
+        factors.append(("priority", round(PER_PRIORITY * one.priority, 4), f"{one.priority:.2f} of 1"))
+    near = [(str(failures.target_of(record)), one.ground.shared(ground)) for record, ground in failed]
+    factors += [("failed", PER_FAILURE, f"{name} failed; {why}") for name, why in near if why][:MOST_FACTORS]
+    good = [(name, one.ground.shared(ground)) for name, ground in worked if not ground.names & {one.id}]
+    done = [("worked", PER_SUCCESS, f"{name} worked; {why}") for name, why in good if why]
+    return Pitched(one, (*factors, *done[:MOST_FACTORS]))
+
+
+def _overlap(left: str, right: str) -> bool:
+    """Say whether two globs are about the same files, by the folders that they name before their first wildcard."""
+    first, second = _folder(left), _folder(right)
+    if not first or not second:
+        return left == right
+    short, long = sorted((first, second), key=len)
+    return long[: len(short)] == short
+
+
+def _folder(glob: str) -> tuple[str, ...]:
+    parts: list[str] = []
+    for part in glob.strip("/").split("/"):
+        if any(sign in part for sign in "*?[{!"):
+            break
+        parts.append(part)
+    return tuple(parts)

@@ -1,0 +1,344 @@
+"""What whoever plans the next run should know, from records, the event log and the project's own sources.
+
+What can't be known is `unknown`, with a warning that says why: a source that is missing, slow or malformed never keeps
+a plan from being made. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.push import events
+from orbit_registry.push.event_log import LogState, log_files, rows_in, write_event
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.records.vote import moment, stamp
+from orbit_registry.retro import failures
+from orbit_registry.retro.ensure import refuse_constant
+from orbit_registry.retro.form import COMPLETED, FAILED, WAY
+from orbit_registry.retro.keep import KIND as RETRO
+from orbit_registry.review.review import queue
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text, write_atomic
+from orbit_registry.store.trusted_commands import run_program
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.inert import inert, inert_line
+from orbit_registry.text.secrets import without_secrets
+
+UNKNOWN = "unknown"
+_FORMS: Mapping[str, type] = {"active_loops": list, "system_health": dict, "capacity": dict, "work_items": list}
+MOST_RETROS, MOST_PITCHES, MOST_EVENTS, MOST_LISTED, MOST_WAITING = 10, 20, 50, 10, 5
+SECONDS = 5.0
+"""A source that takes longer is unknown; all are asked at once."""
+_TOLD = frozenset(events.DONE) - {
+    events.OPENED, events.LOADED, events.BRIEF_PLAN, events.OUTCOME, events.SYNCED, events.WITHHELD,
+}  # fmt: skip
+"""Events that are news to whoever plans."""
+
+
+@dataclass(slots=True)
+class Sources:
+    """What the project's own sources say, each asked once, and why some say nothing."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def get(self, name: str) -> Any:
+        """Return what a source said; `unknown` where that can't be told."""
+        return self.values.get(name, UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan brief: `data` as JSON has it, and the sources that it was made of."""
+
+    data: Mapping[str, Any]
+    sources: Sources
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What could not be told."""
+        return tuple(self.data["warnings"])
+
+
+def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
+    """Return what the sources that `brief.sources` names say: a file's JSON, or what a command prints."""
+    configured = workspace.config.setting("brief", "sources")
+    found = Sources()
+
+    def asked(name: str) -> tuple[str, Any, str]:
+        source = configured.get(name)
+        if not source:
+            return name, None, "" if name == "capacity" else "no source is configured"
+        try:
+            value = _plain(json.loads(_text(workspace, name, source), parse_constant=refuse_constant))
+        except (OrbitError, ValueError, RecursionError) as error:
+            return name, None, error.message if isinstance(error, OrbitError) else f"{_place(source)} says no JSON"
+        if isinstance(value, Mapping) and name in value:  # one program may print several sections
+            value = value[name]
+        if not isinstance(value, _FORMS[name]):
+            return name, None, f"{_place(source)} says no {'list' if _FORMS[name] is list else 'mapping'}"
+        return name, value, ""
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        for name, value, fault in pool.map(asked, names):
+            if fault:
+                found.warnings.append(f"brief.sources.{name}: {without_secrets(fault)}")
+            elif value is not None:
+                found.values[name] = value
+    return found
+
+
+def _place(source: Mapping[str, Any]) -> str:
+    return str(source["file"]) if "file" in source else "its command"
+
+
+def _text(workspace: Workspace, name: str, source: Mapping[str, Any]) -> str:
+    if "file" in source:
+        return read_text(inside(workspace.root, str(source["file"])), limit=DOCUMENT_LIMIT)
+    return run_program(workspace, f"brief.sources.{name}", SECONDS).text
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return inert(without_secrets(value))
+    if isinstance(value, Mapping):
+        return {inert_line(without_secrets(str(name))): _plain(one) for name, one in value.items()}
+    if isinstance(value, float) and not isfinite(value):  # JSON may say 1e999, and can't say what that is
+        raise ValueError(value)
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+def plan_brief(
+    workspace: Workspace,
+    records: RecordSet,
+    now: datetime,
+    related: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
+    sources: Sources | None = None,
+) -> Plan:
+    """Return what to know before planning, every section there whatever is missing; writes the event.
+
+    `related` returns the learnings that fit the work ahead, where that is known; else those that retros led to.
+    """
+    found = sources or ask_sources(workspace, ("active_loops", "system_health", "capacity"))
+    warnings = list(found.warnings)
+    loops = found.get("active_loops")
+    history, news, watermark = _log(workspace, now, warnings)
+    retros = recent_retros(records)
+    try:
+        learnings = [*related()] if related is not None else _derived(records, retros)
+    except OrbitError as error:
+        learnings = []
+        warnings.append(f"related_learnings: {error.message}")
+    waiting = queue(records)
+    data = {
+        "generated_at": stamp(now),
+        "recent_retros": [_retro(one) for one in retros],
+        **_experience(records),
+        "active_loops": loops,
+        "failed_targets": failed_targets(records, now),
+        "recent_pitch_history": history,
+        "system_health": found.get("system_health"),
+        "capacity": capacity(workspace, found),
+        "related_learnings": learnings,
+        "queue": {
+            "count": len(waiting),
+            "by_kind": dict(sorted(Counter(one.kind.name for one in waiting).items())),
+            "longest_waiting": [_waiting(one) for one in sorted(waiting, key=_since)[:MOST_WAITING]],
+        },
+        "recent_events": {"after": watermark, "events": news},
+        "warnings": warnings,
+    }
+    known = {name: value != UNKNOWN for name, value in data.items() if name in ("active_loops", "system_health")}
+    left = {"failed_targets": len(data["failed_targets"])}
+    write_event(
+        workspace, events.BRIEF_PLAN, [one.id for one in retros], {"known": known, **left}, surface="brief:plan"
+    )
+    return Plan(_plain(data), found)
+
+
+def _since(record: Record) -> str:
+    return record.text("created_at") or ""
+
+
+def _waiting(record: Record) -> dict[str, str]:
+    return {"id": record.id, "kind": record.kind.name, "title": record.title, "since": _since(record)}
+
+
+def recent_retros(records: RecordSet) -> list[Record]:
+    """Return the retros that are recorded, the latest first."""
+    held = [one for one in records.of_kind(RETRO) if one.phase == "live"]
+    return sorted(held, key=lambda one: (_at(one), one.id), reverse=True)[:MOST_RETROS]
+
+
+def _at(record: Record) -> float:
+    try:
+        return moment(str(record.data.get("date"))).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def _retro(record: Record) -> dict[str, Any]:
+    target = failures.target_from(record.data.get("trigger"))
+    results = [one.get("result") for one in _outcomes(record)]
+    return {
+        "loop_id": target.id if target.type == "loop" else f"{target.type}:{target.id}",
+        "summary": record.text("summary") or record.title,
+        "stories_completed": results.count(COMPLETED),
+        "stories_failed": results.count(FAILED),
+        "date": record.text("date"),
+    }
+
+
+def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
+    """Return how often targets were completed and failed, by the tool, the best first, and by the attempts they took.
+
+    All retros that are recorded count. How the project's own programs are started says nothing of who works.
+    """
+    tools: dict[str, Counter[str]] = defaultdict(Counter)
+    tried: dict[int, Counter[str]] = defaultdict(Counter)
+    outcomes = (one for record in records.of_kind(RETRO) if record.phase == "live" for one in _outcomes(record))
+    for one in outcomes:
+        result, attempts = one.get("result"), one.get("attempts")
+        if result not in (COMPLETED, FAILED) or attempts == 0 or failures.target_from(one.get("target")).type == WAY:
+            continue
+        for tool in one.get("tools", ()):
+            tools[str(tool)][result] += 1
+        if isinstance(attempts, int):
+            tried[attempts][result] += 1
+    ranked = sorted(tools.items(), key=lambda one: (-one[1][COMPLETED] / one[1].total(), -one[1].total(), one[0]))
+    return {
+        "tools": [{"tool": name, **_ended(count)} for name, count in ranked[:MOST_LISTED]],
+        "attempts": [{"attempts": many, **_ended(tried[many])} for many in sorted(tried)[:MOST_LISTED]],
+    }
+
+
+def _ended(count: Counter[str]) -> dict[str, int]:
+    return {COMPLETED: count[COMPLETED], FAILED: count[FAILED]}
+
+
+def _outcomes(record: Record) -> Sequence[Mapping[str, Any]]:
+    data: Mapping[str, Any] = record.data
+    return [*data.get("outcomes", ())]
+
+
+def failed_targets(records: RecordSet, now: datetime) -> list[dict[str, object]]:
+    """Return what is left alone now: each target, why, how often it was tried and until when."""
+    held = [failures.state(one, now) for one in records.of_kind(failures.KIND) if one.phase == "live"]
+    return sorted((one for one in held if one["holds"]), key=lambda one: str(one["target"]))
+
+
+def capacity(workspace: Workspace, sources: Sources) -> dict[str, object]:
+    """Return how many loops run, may run, and could be started; a source's word counts more than the configuration."""
+    stated, loops = sources.get("capacity"), sources.get("active_loops")
+    told: Mapping[str, Any] = stated if isinstance(stated, Mapping) else {}
+    usual = workspace.config.setting("loop", "max_concurrent_loops")
+    most = _count(told.get("max_concurrent_loops"), usual)
+    active = _count(told.get("active_loops"), len(loops) if isinstance(loops, list) else UNKNOWN)
+    free = max(0, most - active) if isinstance(most, int) and isinstance(active, int) else UNKNOWN
+    return {"active_loops": active, "max_concurrent_loops": most, "available": free}
+
+
+def _count(value: object, other: int | str) -> int | str:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else other
+
+
+def _log(
+    workspace: Workspace, now: datetime, warnings: list[str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str | None]:
+    """Return the latest verdicts on pitches, and what happened since the last of them: the newest, and since when."""
+    history: deque[dict[str, Any]] = deque(maxlen=MOST_PITCHES)
+    news: deque[dict[str, Any]] = deque(maxlen=MOST_EVENTS)
+    watermark: str | None = None
+    try:
+        for said, row in rows_in(log_files(workspace.state), now.timestamp(), LogState()):
+            if said.kind == events.PITCHED:
+                news.clear()
+                watermark = str(row.get("at"))
+                if row.get("verdict") in ("approved", "rejected"):
+                    names = ("target", "verdict", "by")
+                    history.append({"at": watermark, **{name: str(row.get(name) or "")[:300] for name in names}})
+            elif said.kind in _TOLD:
+                ids = [str(one)[:100] for one in row.get("ids", [])[:20]] if isinstance(row.get("ids"), list) else []
+                target = {"target": str(row["target"])[:300]} if isinstance(row.get("target"), str) else {}
+                news.append({"at": str(row.get("at")), "event": said.kind, "ids": ids, **target})
+    except OrbitError as error:
+        warnings.append(f"recent_events: {error.message}")
+    return [*reversed(history)], [*news], watermark
+
+
+def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any]]:
+    """Return the learnings in force that the given retros led to, the latest first."""
+    named = {one.id for one in retros}
+    held = [
+        one for one in records.of_kind("learning")
+        if one.phase == "live" and any(link.rel == "derived_from" and link.to in named for link in one.links)
+    ]  # fmt: skip
+    held.sort(key=lambda one: (one.text("updated_at") or "", one.id), reverse=True)
+    return [{"id": one.id, "summary": one.title, "path": one.path} for one in held[:MOST_LISTED]]
+
+
+def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
+    """Write a plan brief, unless the file says the same but for `generated_at`; returns whether it was written.
+
+    Raises:
+        WriteError: the disk refused.
+    """
+    try:
+        held = json.loads(read_text(file, limit=DOCUMENT_LIMIT))
+    except (OrbitError, ValueError, RecursionError):
+        held = None
+    new = json.loads(json.dumps(data))
+    if isinstance(held, dict) and {**held, "generated_at": ""} == {**new, "generated_at": ""}:
+        return False
+    write_atomic(file, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+    return True
+
+
+def plan_text(data: Mapping[str, Any]) -> str:
+    """Return a plan brief as people read it."""
+    free = data["capacity"]
+    lines = [f"capacity: {free['available']} of {free['max_concurrent_loops']} free, {free['active_loops']} active"]
+    lines += _section("recent retros", data["recent_retros"],
+                      lambda one: f"{one['date'][:10]}  {one['loop_id']}  {one['stories_completed']} completed, "
+                                  f"{one['stories_failed']} failed: {one['summary']}")  # fmt: skip
+    went = "{completed} completed, {failed} failed".format_map
+    lines += _section("tools", data["tools"], lambda one: f"{one['tool']}: {went(one)}")
+    lines += _section("by attempts", data["attempts"], lambda one: f"{_attempts(one['attempts'])}: {went(one)}")
+    lines += _section("active loops", data["active_loops"], lambda one: _words(one))
+    lines += _section("left alone", data["failed_targets"],
+                      lambda one: f"{one['target']} ({_attempts(one['attempts'])}), until {one['until'] or 'cleared'}: "
+                                  f"{one['reason']}")  # fmt: skip
+    lines += _section("pitched before", data["recent_pitch_history"],
+                      lambda one: f"{one['at'][:10]}  {one['target']} {one['verdict']} by {one['by']}")  # fmt: skip
+    health = data["system_health"]
+    lines += ["system health: " + (_words(health) if isinstance(health, Mapping) else str(health))]
+    lines += _section("learnings", data["related_learnings"], lambda one: f"{one['id']}  {one['summary']}")
+    waiting = data["queue"]
+    kinds = ", ".join(f"{count} {kind}" for kind, count in waiting["by_kind"].items())
+    lines.append(f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""))
+    news = data["recent_events"]
+    lines.append(f"events since {news['after'] or 'the log began'}: {len(news['events'])}")
+    return "\n".join(lines)
+
+
+def _attempts(count: int) -> str:
+    return f"{count} attempt" + ("" if count == 1 else "s")
+
+
+def _section(name: str, found: Any, said: Callable[[Any], str]) -> list[str]:
+    if not isinstance(found, list):
+        return [f"{name}: {found}"]
+    return [f"{name}:", *(f"  {said(one)}" for one in found)] if found else [f"{name}: none"]
+
+
+def _words(one: Any) -> str:
+    return ", ".join(f"{name} {value}" for name, value in one.items()) if isinstance(one, Mapping) else str(one)

@@ -1,0 +1,144 @@
+"""Finds the task that a brief is for, in a file or by the project's own program, and its class; it briefs nobody."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from orbit_registry.briefs.task_class import CLASSES, CODE_GEN, LONGEST, MOST_REASONS, TaskClass, classify
+from orbit_registry.errors import ProgramError, UsageError
+from orbit_registry.kinds.schema import read_schema
+from orbit_registry.push.context import CODE
+from orbit_registry.records.task import TASK_SCHEMA, Task
+from orbit_registry.store.trusted_commands import not_run, run_program
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.position import MALFORMED, Position, Problem, YamlProblemError
+from orbit_registry.text.yaml import load, locate
+
+LARGEST = 1_000_000
+"""Bytes of a task file."""
+LONGEST_ID = 200
+PLACE = "{id}"
+COMMAND = "tasks.command"
+_FORM = "a task is {id, title, text, context_files}, in JSON or YAML"
+_NEEDED = frozenset(("title", "text", "context_files"))
+_ID = re.compile(r"[^\s\x00-\x1f\x7f-][^\x00-\x1f\x7f]*")
+
+
+def read_task(text: str, where: str) -> Task:
+    """Return the task in a text of JSON or YAML; keys that are not a task's are passed over.
+
+    Raises:
+        UsageError: it is none; the message begins with `where`, and with line and column where they are known.
+    """
+    try:
+        data = load(text)
+    except YamlProblemError as error:
+        problem = (_json_problem(text) if text.lstrip().startswith("{") else None) or error.problem
+        place = problem.position
+        at = f"{where}:{place.line}:{place.column}" if place is not None else where
+        raise UsageError(f"{at}: {problem.message}", hint=problem.hint or _FORM) from None
+    if not isinstance(data, dict):
+        raise UsageError(f"{where}: this is no task", hint=_FORM)
+    if isinstance(data.get("id"), int):  # most trackers count
+        data["id"] = str(data["id"])
+    data = {name: value for name, value in data.items() if value is not None}
+    if not _NEEDED & data.keys():
+        raise UsageError(f"{where}:1:1: a task needs a `title`, a `text` or `context_files`", hint=_FORM)
+    problems = read_schema(TASK_SCHEMA).problems(data)
+    if problems:
+        place = locate(text, problems[0].pointer)
+        said = "; ".join(dict.fromkeys(problem.message for problem in problems))
+        raise UsageError(f"{where}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _FORM)
+    files = tuple(dict.fromkeys(data.get("context_files", ())))
+    return Task(data.get("id", ""), data.get("title", ""), data.get("text", ""), files, data.get("project", ""))
+
+
+def _json_problem(text: str) -> Problem | None:
+    """Return what is wrong with a text as JSON, for one that begins as JSON does; None where nothing is."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return Problem(
+            MALFORMED, f"not valid JSON: {error.msg.removesuffix(' starting at')}", Position(error.lineno, error.colno)
+        )
+    except (ValueError, RecursionError):  # a number of thousands of digits, a nest without end
+        pass
+    return None
+
+
+def resolve_task(workspace: Workspace, task_id: str) -> Task:
+    """Return the task that the project's own program prints for an id; without a program, a task of that id alone.
+
+    Raises:
+        UsageError: the id could be taken for something else, the program has no place for it, or prints no task.
+        ProgramError: the program failed.
+    """
+    words, seconds = workspace.config.tasks.command, workspace.config.tasks.timeout_seconds
+    if not words or not_run(workspace, COMMAND):
+        return Task(task_id)
+    if not _ID.fullmatch(task_id) or len(task_id) > LONGEST_ID:
+        hint = f"at most {LONGEST_ID} characters on one line, not beginning with `-` or a space"
+        raise UsageError(f"{task_id[:80]!r} can't be given to `{words[0]}` as a task's id", hint=hint)
+    if not any(PLACE in word for word in words):
+        hint = f"write {PLACE} where the task's id belongs: [gh, issue, view, '{PLACE}', …]"
+        raise UsageError(f"tasks.command in .orbit/config.yaml has no {PLACE}", hint=hint)
+    printed = run_program(workspace, COMMAND, seconds, filled={PLACE: task_id})
+    task = read_task(printed.text, f"`{words[0]}` printed for {task_id}")
+    return Task(task.id or task_id, task.title, task.text, task.context_files, task.project)
+
+
+def why_unresolved(workspace: Workspace) -> str:
+    """Return why a task is known by nothing but its id."""
+    return not_run(workspace, COMMAND) or "no `tasks.command` is configured that would find it"
+
+
+CLASSIFIER = "tasks.classifier"
+LONGEST_REASON = 200
+
+
+def class_of(workspace: Workspace, task: Task, given: str = "") -> TaskClass:
+    """Return the class of a task; `given` is what the caller says it is, empty where it leaves that to us.
+
+    The program `tasks.classifier` gets {id, title, text, context_files} as JSON and prints {class, confidence,
+    reasons}; whatever goes wrong with it makes the task one of the class `other`, and the fault is kept.
+    """
+    for name in CLASSES:
+        if name == (CODE_GEN if given == CODE else given):
+            return TaskClass(name, 1.0, ("the caller says so",), "caller")
+    if not workspace.config.tasks.classifier or not_run(workspace, CLASSIFIER):
+        return classify(task.words)
+    asked = {"id": task.id, "title": task.title, "text": task.text[:LONGEST], "context_files": task.context_files}
+    try:
+        printed = run_program(workspace, CLASSIFIER, workspace.config.tasks.timeout_seconds, json.dumps(asked))
+    except ProgramError as error:
+        return _other(error.fault)
+    try:
+        said = json.loads(printed.text)
+    except ValueError:
+        return _other("what it printed is no JSON")
+    except RecursionError:
+        return _other("what it printed is nested too deeply")
+    return _opinion(said)
+
+
+def _opinion(said: object) -> TaskClass:
+    """Return the opinion in what a program printed."""
+    if not isinstance(said, Mapping):
+        return _other("what it printed is no object")
+    name = next((name for name in CLASSES if name == said.get("class")), None)
+    if name is None:
+        return _other(f"its `class` is none of {', '.join(CLASSES)}")
+    confidence = said.get("confidence", 1.0)
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        return _other("its `confidence` is no number from 0 to 1")
+    reasons = said.get("reasons", [])
+    if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
+        return _other("its `reasons` are no list of texts")
+    short = tuple(" ".join(reason.split())[:LONGEST_REASON] for reason in reasons[:MOST_REASONS])
+    return TaskClass(name, float(confidence), short, "command")
+
+
+def _other(fault: str) -> TaskClass:
+    return TaskClass("other", 0.0, (), "command", fault)

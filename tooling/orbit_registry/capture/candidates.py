@@ -1,0 +1,245 @@
+"""Makes pending learnings of findings, where none says it already and no review has turned it down; promotes nothing.
+
+A finding about what a stale learning says becomes a proposal in its place: a person promotes it and supersedes the old.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from orbit_registry.capture.patterns import Finding
+from orbit_registry.checks.derivation import standing
+from orbit_registry.checks.neighbours import Neighbour, copies_of, neighbours
+from orbit_registry.checks.wording import says_the_same
+from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
+from orbit_registry.records.record import Record
+from orbit_registry.store.author import Author
+from orbit_registry.store.freshness.verification import fingerprinted
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import create_record, draft_record, newcomers
+from orbit_registry.text.inert import inert, inert_line
+from orbit_registry.text.secrets import find_secrets
+
+KIND = "learning"
+AUTHOR = Author("orbit capture", "agent")
+LONGEST_BODY = 2_000
+_ORDER = re.compile(
+    r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,60}\b(?:previous|prior|above|earlier|all|any|instructions?|rules?)\b"
+    r"|\bsystem prompt\b|\byou (?:must|are now|will|shall|have to|need to)\b|\bas an? (?:ai|assistant|agent|model)\b"
+    r"|\b(?:do not|don['’]t|never) (?:tell|mention|reveal|ask|inform)\b|\b(?:new|following|these) instructions?\b"
+    r"|\b(?:run|execute|paste|type|send|post|upload|download|fetch|open|visit|install) (?:this|the following|it)\b"
+    r"|https?://|\bwww\.|\b(?:curl|wget|eval|sudo|chmod|base64|rm -|nc -|ssh |scp )|[$`]\(|\|\s*(?:ba|z)?sh\b|<\/?[a-z]"
+    r"|\b(?:assistant|system|user|human)\s*:",
+)
+"""What reads as an instruction to whoever reads it, or leads somewhere: no fact about a project has to be put so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the findings of one transcript come from."""
+
+    source: str
+    agent: str
+    session: str
+    transcript: str
+    commit: str = ""
+
+    def of(self, finding: Finding) -> dict[str, object]:
+        """Return what a record says of where it has a finding from."""
+        source = "tool" if finding.pattern == "command" and self.source != "web" else self.source
+        said = {"source": source, "pattern": finding.pattern, "subject": finding.subject, "agent": self.agent,
+                "session": self.session, "transcript": self.transcript, "commit": self.commit}  # fmt: skip
+        return {name: value for name, value in said.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A finding that waits for review now, or would; `instead_of` is the stale record whose fact was seen again."""
+
+    record: Record
+    instead_of: Record | None = None
+
+
+@dataclass(slots=True)
+class Taken:
+    """What became of findings: those that were taken, and how many were left, by why."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    left: Counter[str] = field(default_factory=Counter)
+
+
+def propose(
+    workspace: Workspace, records: Iterable[Record], found: Sequence[tuple[Finding, Provenance]],
+    recalled: Iterable[str] = (), *, sources: Sequence[str] = (), dry_run: bool = False,
+) -> Taken:  # fmt: skip
+    """Add what nobody knows yet to what waits for review; `recalled` are lines that sessions were shown.
+
+    `sources` are ids of records that it is derived from.
+
+    Raises:
+        RefusedError: records of an older layout are in the way.
+        WriteError: it can't be written.
+    """
+    taken = Taken()
+    known = list(records)
+    shown = [_plain(line) for line in recalled]
+    for finding, provenance in found:
+        try:
+            candidate = _candidate(workspace, known, finding, provenance, shown, sources, dry_run=dry_run)
+        except _KnownError as one:
+            taken.left[one.why] += 1
+            continue
+        taken.candidates.append(candidate)
+        known.append(candidate.record)
+    return taken
+
+
+class _KnownError(Exception):
+    """Ends the making of a candidate with why there is none; never leaves this module."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+def _refuse_unfit(finding: Finding) -> None:
+    texts = (finding.summary, finding.body, finding.error_pattern, *finding.paths, *finding.inputs)
+    if any(any(find_secrets(text)) for text in texts):
+        raise _KnownError("holds what looks like a secret")
+    if finding.pattern == "command" and any(reads_as_instruction(text) for text in texts):
+        raise _KnownError("reads as an instruction")
+
+
+def _refuse_recalled(finding: Finding, shown: Sequence[str]) -> None:
+    said = _plain(finding.summary)
+    if any(said in line or line in said for line in shown if line):
+        raise _KnownError("was shown to the session")
+
+
+def reads_as_instruction(text: str) -> bool:
+    """Say whether a text reads as an instruction, or leads somewhere."""
+    return bool(_ORDER.search(text))
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", re.sub(r"\A\W*\[[^\]]{1,40}\]", "", text).casefold()))
+
+
+def _candidate(
+    workspace: Workspace, known: Sequence[Record], finding: Finding, provenance: Provenance, shown: Sequence[str],
+    sources: Sequence[str], *, dry_run: bool,
+) -> Candidate:  # fmt: skip
+    """Return the candidate of a finding, written unless it is a dry run.
+
+    Raises:
+        _KnownError: it is known, or can't be kept.
+    """
+    _refuse_unfit(finding)
+    old = _already(workspace, known, finding)
+    if old is None or finding.pattern == "command":  # what was shown as stale, and then seen, is news
+        _refuse_recalled(finding, shown)
+    fields = _fields(workspace, finding, provenance, old, sources)
+    kind = workspace.kinds[KIND]
+    try:
+        draft = draft_record(workspace, kind, AUTHOR, fields)[1]
+        _refuse(near for near in neighbours(workspace, known, draft) if near.record is not old)
+        if dry_run:
+            return Candidate(draft, old)
+        compared = {record.path for record in known}
+
+        def admit(new: Record) -> None:  # another process may have added the same since it was compared
+            _refuse(copies_of(newcomers(workspace, kind, compared), new))
+
+        return Candidate(create_record(workspace, kind, AUTHOR, fields, admit), old)
+    except InvalidRecordError:
+        raise _KnownError("is no valid learning") from None
+    except RefusedError as error:
+        raise _KnownError(error.message) from None
+
+
+def _refuse(near: Iterable[Neighbour]) -> None:
+    for one in near:
+        if one.is_duplicate:
+            raise _KnownError("was rejected" if one.record.is_rejected else "is known")
+
+
+def _already(workspace: Workspace, known: Sequence[Record], finding: Finding) -> Record | None:
+    """Return the stale record that said what was found; None where no record says it.
+
+    Raises:
+        _KnownError: one that is fresh or waits says it, or a review turned it down.
+    """
+    stale: Record | None = None
+    for record in known:
+        same = _is_about(record, finding) and (
+            not finding.core or finding.core in f"{record.data['summary']}\n{record.data.get('body', '')}"
+        )
+        if not (same or _says(str(record.data["summary"]), finding)):
+            if record.phase == "live" and _is_about(record, finding) and _is_stale(workspace, record):
+                stale = record
+            continue
+        if record.is_rejected:
+            raise _KnownError("was rejected")
+        if record.phase == "pending":
+            raise _KnownError("waits for review already")
+        if record.phase == "live" and not _is_stale(workspace, record):
+            raise _KnownError("is known")
+        if record.phase == "live":
+            stale = record
+    waits = [
+        one for one in known if one.phase == "pending" and stale is not None and stale.id in one.words("distinct_from")
+    ]
+    if waits:
+        raise _KnownError("waits for review already")
+    return stale
+
+
+def _says(summary: str, finding: Finding) -> bool:
+    """Say whether a record's headline says what was found.
+
+    Ours differ only by what was found; a program puts one fact in many ways: one of two may hold the other, or two
+    thirds of the shorter one's words.
+    """
+    if finding.pattern != "command":
+        return _plain(summary) == _plain(finding.summary)
+    return says_the_same(summary, finding.summary, 2 / 3)
+
+
+def _is_about(record: Record, finding: Finding) -> bool:
+    said = record.data.get("provenance")
+    return isinstance(said, Mapping) and said.get("subject") == finding.subject
+
+
+def _is_stale(workspace: Workspace, record: Record) -> bool:
+    return record.path in standing(workspace, [record]).freshness
+
+
+def _fields(
+    workspace: Workspace, finding: Finding, provenance: Provenance, old: Record | None, sources: Sequence[str]
+) -> dict[str, object]:
+    scope = {"paths": list(finding.paths), "symbols": list(finding.symbols)}
+    evidence = [{"kind": "session", "reference": provenance.session}] if provenance.session else []
+    evidence += [{"kind": "file", "reference": path} for path in finding.files]
+    links = [{"rel": "derived_from", "to": one} for one in sources]
+    fields: dict[str, object] = {
+        "summary": inert_line(finding.summary)[: workspace.kinds[KIND].schema.longest("summary")],
+        "body": inert(finding.body)[:LONGEST_BODY],
+        "confidence": "medium" if finding.pattern == "recovery" else "low",
+        "procedural": finding.procedural or None,
+        "error_pattern": finding.error_pattern,
+        "scope": {axis: words for axis, words in scope.items() if words},
+        "evidence": evidence,
+        "provenance": provenance.of(finding),
+    }
+    if finding.inputs:
+        try:
+            fields["freshness"] = fingerprinted(workspace, {}, finding.inputs)
+        except OrbitError:  # it went away just now
+            raise _KnownError("rests on a file that is not there") from None
+    if old is not None:
+        links.append({"rel": "amends", "to": old.id})
+        fields["distinct_from"] = [old.id]
+    return {**fields, "links": links} if links else fields

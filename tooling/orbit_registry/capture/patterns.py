@@ -1,0 +1,351 @@
+"""Draws findings from turns: a way that failed and one that worked, an order of steps, what is sought again and again.
+
+A finding is in our own words. Of a transcript it holds ways of a closed table, and names that the project itself has;
+of an error no more than which of a closed list of forms it has. What was rejected teaches nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Literal
+
+from orbit_registry.capture.project import DONE, PURPOSE, Project, Way, read_command
+from orbit_registry.capture.turns import Step, Turn
+from orbit_registry.push.failures import compiled, holds, plain
+
+Pattern = Literal["recovery", "sequence", "discovery", "fact", "command"]
+MOST_KEYS = 500
+"""Of each thing that is counted."""
+FEWEST_TURNS = 3
+"""How often an order of steps, or a search, has to come before it is a habit."""
+QUIET, MOST = 2, 5
+"""Findings of one session at most: of one without a stumble, and of any."""
+_IDENTIFIER = re.compile(
+    r"(?:\\b|(?:class|interface|type|def|function|struct|enum) )?"
+    r"([A-Z][A-Za-z0-9]{3,40}|[a-z]+_[a-z0-9_]{3,40})(?:\\b)?\Z"
+)
+_PASSED = re.compile(
+    r"(?im)\b[1-9]\d* (?:passed|passing)\b|test result: ok|^ok\b|no issues found|all checks passed|build success"
+)
+_FAILED = re.compile(
+    r"(?im)\b[1-9]\d* (?:failed|failing|errors?)\b|^(?:error|failed)\b|test result: FAILED|build failure"
+)
+FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
+    (re.compile(reads), said, pattern)
+    for reads, said, pattern in (
+        (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is missing", "No module named*"),
+        (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is missing", "Cannot find module*"),
+        (r"\b(?:ImportError|ERR_MODULE_NOT_FOUND)\b", "an import fails", "ImportError"),
+        (
+            r"(?i)no such (?:sub)?command\b|no such (?:task|session|target)\b",
+            "the command is missing",
+            "no such command",
+        ),
+        (r"(?i)missing script:?", "the script is missing", "missing script"),
+        (r"\bERR_PNPM_NO_SCRIPT\b", "the script is missing", "ERR_PNPM_NO_SCRIPT"),
+        (r"No rule to make target", "the target is missing", "No rule to make target"),
+        (r"(?i)command not found\b", "the program is missing", "command not found"),
+        (r"(?i)not found\b", "the program is missing", "not found"),
+        (r"is not recognized as", "the program is missing", "is not recognized as"),
+        (r"No such file or directory: '", "the program is missing", "No such file or directory"),
+        (
+            r"(?i)unsupported engine|requires (?:node|python)\b|\bEBADENGINE\b",
+            "the version is another one",
+            "unsupported engine",
+        ),
+        (
+            r"(?i)this project (?:is configured to|requires) use?\b|\buse (?:pnpm|yarn|npm|bun) instead",
+            "the project uses another tool",
+            "",
+        ),
+        (r"\b(?:EACCES|EPERM)\b|(?i:permission denied)", "permission is denied", ""),
+        (r"\b(?:ECONNREFUSED|ConnectionRefusedError)\b", "a connection is refused", ""),
+        (r"(?i)unrecognized arguments|unknown option|no such option", "an option is unknown", "unrecognized arguments"),
+        (r"\bDJANGO_SETTINGS_MODULE\b|\bImproperlyConfigured\b", "settings are missing", "ImproperlyConfigured"),
+    )
+)
+"""Faults of an environment rather than of the code: how they read, what they are in our words, and by which text the
+same is known again, together with a module or the program. Empty where that would fit all kinds of errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a session teaches. `subject` is what it is about: another finding about the same may take its place."""
+
+    pattern: Pattern
+    subject: str
+    summary: str
+    body: str
+    weight: int
+    core: str = ""
+    """The words that say it, however it is told: a record that holds them says it already."""
+    paths: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    error_pattern: str = ""
+    procedural: bool = True
+
+
+@dataclass(slots=True)
+class _Stumble:
+    """A way that failed for its environment, and what was near it."""
+
+    way: Way
+    said: str
+    error_pattern: str
+    paths: list[str] = field(default_factory=list)
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A purpose for which a way failed for its environment: how often, with which tools, and whether one worked."""
+
+    purpose: str
+    attempts: int
+    tools: tuple[str, ...]
+    worked: bool
+    said: str
+    """How it failed, in our words."""
+
+
+class Observer:
+    """Takes the turns of a session one after another; what it holds is bounded, whatever comes."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._open: dict[str, _Stumble] = {}
+        self._recovered: dict[str, tuple[_Stumble, Way, int]] = {}
+        self._worked: Counter[Way] = Counter()
+        self._orders: Counter[tuple[Way, ...]] = Counter()
+        self._sought: dict[str, set[int]] = {}
+        self._facts: dict[str, Finding] = {}
+        self._turn = 0
+        self._now: list[_Stumble] = []
+        """Those that this turn recovered from."""
+
+    def take(self, turn: Turn) -> None:
+        """Learn from one turn."""
+        self._turn += 1
+        if turn.rejected:
+            self._open.clear()
+            return
+        written: list[str] = []
+        order: list[Way] = []
+        for step in turn.steps:
+            if step.action == "write" and not step.failed:
+                written += [path for path in step.paths if path in self._project.files or len(written) < 40]
+                self._open.clear()  # whether the code was mended or the way was wrong can't be told any more
+                order = []
+            elif step.action == "run":
+                order += self._run(step, written)
+            elif step.action == "search":
+                self._seek(step.pattern)
+        if written and len(order := list(dict.fromkeys(order))) > 1 and len(self._orders) < MOST_KEYS:
+            self._orders[tuple(order)] += 1
+        for stumble in self._now:
+            stumble.paths += written[:40]
+        self._now.clear()
+        self._look(written[:40])
+
+    def _seek(self, pattern: str) -> None:
+        name = _IDENTIFIER.match(pattern)
+        if name and (name[1] in self._sought or len(self._sought) < MOST_KEYS):
+            self._sought.setdefault(name[1], set()).add(self._turn)
+
+    def _run(self, step: Step, written: list[str]) -> list[Way]:
+        """Take a command: whether it failed for its environment, worked, or worked where another had failed."""
+        line = read_command(step.command)
+        if not line.ways:
+            return []
+        worked = not step.failed and (
+            not line.is_piped or bool(_PASSED.search(step.said) and not _FAILED.search(step.said))
+        )
+        if worked:
+            for way in line.ways:
+                if not self._project.grounds(way) or (way not in self._worked and len(self._worked) >= MOST_KEYS):
+                    continue
+                self._worked[way] += 1
+                self._recover(way, [*step.paths, *written])
+            return [way for way in line.ways if self._project.grounds(way)]
+        if len(line.ways) == 1 and self._is_vouched(line.ways[0]):
+            self._stumble(line.ways[0], step, written)
+        return []
+
+    def _stumble(self, way: Way, step: Step, written: list[str]) -> None:
+        """Keep a way that failed, where that has the form of a fault of the environment."""
+        for reads, said, pattern in FORMS:
+            found = reads.search(step.said)
+            if found is not None:
+                name = found[1] if found.lastindex and self._project.knows(found[1]) else ""
+                error = f"{pattern}{name}" if name else _error_pattern(step.said, pattern, way.tool)
+                stumble = _Stumble(way, said, error, [*step.paths, *written])
+                held = self._open.setdefault(way.purpose, stumble)
+                held.times += held is not stumble
+                return
+
+    def _is_vouched(self, way: Way) -> bool:
+        """Say whether a way that failed may be told: its script is the project's, or a word for what it is to do."""
+        return bool(self._project.grounds(way)) or all(
+            part in PURPOSE for part in re.split("[:_-]", way.script) if part
+        )
+
+    def _recover(self, way: Way, paths: list[str]) -> None:
+        stumble = self._open.pop(way.purpose, None)
+        if stumble is None or stumble.way.words == way.words:
+            return
+        stumble.paths += paths
+        before, _, count = self._recovered.get(way.purpose, (stumble, way, 0))
+        stumble.times += before.times if count else 0
+        self._recovered[way.purpose] = (stumble, way, count + 1)
+        self._now.append(stumble)
+
+    def _look(self, written: list[str]) -> None:
+        """See which habits of the project the files of a turn show."""
+        there = [path for path in dict.fromkeys(written) if path in self._project.files or self._project.text(path)]
+        for path in there[:5]:
+            subject = f"imports:{path.partition('/')[0]}:{PurePosixPath(path).suffix}"
+            if subject not in self._facts and len(self._facts) < MOST_KEYS and "/" in path:
+                said, rest = self._project.imports(path)
+                if said:
+                    self._keep(Finding("fact", subject, said, "", 1, said, (_below(path),), rest))
+        for test in [path for path in there if _is_test(path)][:3]:
+            for source in [path for path in there if not _is_test(path)][:3]:
+                said, count = self._project.test_place(source, test)
+                if said:
+                    subject = f"layout:{PurePosixPath(source).suffix}"
+                    body = f"So it is for {count} tests."
+                    self._keep(
+                        Finding("fact", subject, said, body, 2, said, (_below(source), _below(test)), (), (test,))
+                    )
+        self._registrations(there)
+
+    def _registrations(self, there: list[str]) -> None:
+        new = [path for path in there if path not in self._project.files]
+        for path in new[:3]:
+            for other in [one for one in there if one != path and one in self._project.files][:5]:
+                count = self._project.registers(path, other)
+                folder = str(PurePosixPath(path).parent)
+                if count:
+                    said = f"A new file in `{folder}/` is registered in `{other}`."
+                    body = f"`{other}` names {count} of its files."
+                    self._keep(
+                        Finding(
+                            "fact", f"registration:{folder}", said, body, 3, said, (f"{folder}/**",), (other,), (other,)
+                        )
+                    )
+
+    def _keep(self, finding: Finding) -> None:
+        if len(self._facts) < MOST_KEYS:
+            self._facts.setdefault(finding.subject, finding)
+
+    def findings(self) -> list[Finding]:
+        """Return what the session teaches, the weightiest first; of a session that never stumbled very little."""
+        found = [*self._recoveries(), *self._discoveries(), *self._sequences(), *self._facts.values()]
+        if "test" not in self._recovered:
+            found += self._test_runner()
+        found.sort(key=lambda one: (-one.weight, one.subject))
+        return found[: MOST if self._recovered else QUIET]
+
+    def tried(self) -> list[Tried]:
+        """Return for what a way failed, those that nothing worked for last."""
+        left = {purpose: one for purpose, one in self._open.items() if purpose not in self._recovered}
+        return [
+            Tried(purpose, stumble.times + 1, tuple(dict.fromkeys((stumble.way.tool, way.tool))), True, stumble.said)
+            for purpose, (stumble, way, _) in self._recovered.items()
+        ] + [Tried(purpose, one.times, (one.way.tool,), False, one.said) for purpose, one in left.items()]
+
+    def _recoveries(self) -> Iterator[Finding]:
+        for purpose, (stumble, way, count) in self._recovered.items():
+            said = f"{DONE[purpose]} with `{way.words}`; `{stumble.way.words}` fails here: {stumble.said}."
+            often = "once" if count == 1 else f"{count} times"
+            body = (
+                f"`{stumble.way.words}` failed and `{way.words}` worked after it, {often}; no file was changed between."
+            )
+            inputs, scope = self._project.grounds(way), _scope(stumble.paths, self._project)
+            yield Finding(
+                "recovery", f"run:{purpose}", said, body, 10 + count, f"`{way.words}`", scope, inputs,
+                error_pattern=stumble.error_pattern,
+            )  # fmt: skip
+
+    def _test_runner(self) -> Iterator[Finding]:
+        tests = [(count, way.words, way) for way, count in self._worked.items() if way.purpose == "test"]
+        if not tests:
+            return
+        count, words, way = max(tests, key=lambda one: one[:2])
+        if count >= FEWEST_TURNS:
+            body = f"So it worked {count} times."
+            yield Finding(
+                "fact",
+                "run:test",
+                f"{DONE['test']} with `{words}`.",
+                body,
+                5,
+                f"`{words}`",
+                (),
+                self._project.grounds(way),
+            )
+
+    def _sequences(self) -> Iterator[Finding]:
+        best = self._orders.most_common(1)
+        if best and best[0][1] >= FEWEST_TURNS:
+            order, count = best[0]
+            words = [f"`{way.words}`" for way in order]
+            said = f"After a change of code {', then '.join(words)} {'is' if len(words) == 1 else 'are'} run."
+            inputs = tuple(dict.fromkeys(one for way in order for one in self._project.grounds(way)))
+            yield Finding(
+                "sequence", "order", said, f"So it was in {count} turns that were accepted.", 4, said, (), inputs
+            )
+
+    def _discoveries(self) -> Iterator[Finding]:
+        often = sorted(
+            ((len(turns), name) for name, turns in self._sought.items() if len(turns) >= FEWEST_TURNS), reverse=True
+        )
+        for count, name in often[:5]:
+            path = self._project.definition(name)
+            if path:
+                said = f"`{name}` is defined in `{path}`."
+                body = f"It was looked for in {count} turns."
+                yield Finding(
+                    "discovery",
+                    f"where:{name}",
+                    said,
+                    body,
+                    2 + count,
+                    said,
+                    (),
+                    (path,),
+                    (path,),
+                    (f"{path}::{name}",),
+                )
+                return
+
+
+def _error_pattern(text: str, words: str, program: str) -> str:
+    """Return the pattern of words and a program as a line of a text has both; empty where none has."""
+    words = words.rstrip("*")
+    lines = [plain(line) for line in text.splitlines()] if words else []
+    for pattern in (f"{program}: {words}", f"{program}*{words}", f"{words}: {program}", f"{words}*{program}"):
+        if any(holds(compiled(pattern), line) for line in lines):
+            return pattern
+    return ""
+
+
+def _is_test(path: str) -> bool:
+    return bool(re.search(r"(?:^|[._/-])(?:tests?|spec)(?:[._/-]|$)", path))
+
+
+def _below(path: str) -> str:
+    folder = path.rpartition("/")[0]
+    return f"{folder}/**" if folder else path
+
+
+def _scope(paths: list[str], project: Project) -> tuple[str, ...]:
+    """Return where a way of work matters: the folders of tracked files that it was about."""
+    named = [path for path in dict.fromkeys(paths) if path in project.files or path.endswith("/")]
+    return tuple(dict.fromkeys(f"{path}**" if path.endswith("/") else _below(path) for path in named))[:5]

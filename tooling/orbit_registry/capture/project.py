@@ -1,0 +1,352 @@
+"""What a project itself says: its tracked files, where a way to do something is defined, how its code is laid out.
+
+Whatever capture writes down is either its own words or stands here; nothing of a transcript vouches for itself.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.store.files import inside, read_bytes
+from orbit_registry.store.freshness.fingerprints import Fingerprints
+from orbit_registry.store.workspace import Workspace
+
+_PURPOSES = {
+    "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",
+    "lint": "lint lints linter check checks eslint ruff clippy vet",
+    "types": "types type typecheck typing tsc mypy pyright",
+    "build": "build compile bundle dist",
+    "format": "format fmt prettier black",
+    "install": "install setup bootstrap sync ci",
+}
+PURPOSE = {word: purpose for purpose, words in _PURPOSES.items() for word in words.split()}
+DONE = {"test": "Tests run", "lint": "The linter runs", "types": "Types are checked", "build": "The project is built",
+        "format": "Code is formatted", "install": "Dependencies are installed"}  # fmt: skip
+"""What each purpose comes to, in words."""
+_TOOLS = {
+    tool: purpose
+    for purpose, tools in {
+        "test": "pytest py.test unittest nose2 jest vitest mocha ava rspec phpunit ctest tox",
+        "types": "mypy pyright tsc pyrefly",
+        "lint": "ruff eslint flake8 pylint golangci-lint shellcheck biome oxlint",
+        "format": "black prettier isort gofmt rustfmt",
+        "build": "webpack rollup esbuild tsup",
+    }.items()
+    for tool in tools.split()
+}
+_RUNNERS = frozenset(
+    ("npm", "pnpm", "yarn", "bun", "make", "just", "nox", "task", "rake", "cargo", "go", "mvn", "mvnw", "gradle",
+     "gradlew", "dotnet", "mix", "deno", "composer", "swift")
+)  # fmt: skip
+_WRAPPERS = {
+    "uv": ("run",), "poetry": ("run",), "pdm": ("run",), "hatch": ("run",), "pipenv": ("run",), "rye": ("run",),
+    "bundle": ("exec",), "pnpm": ("exec", "dlx"), "yarn": ("exec", "dlx"), "npm": ("exec",), "npx": (), "bunx": (),
+}  # fmt: skip
+_FILTERS = frozenset(["tail", "head", "grep", "cat", "tee", "less", "sed", "awk", "sort", "uniq", "wc", "cut"])
+_PYTHON = re.compile(r"(?:python|python3(?:\.\d{1,2})?|py)\Z")
+_SCRIPT = re.compile(r"[a-z]{1,12}(?:[:_-][a-z0-9]{1,12}){0,2}\Z")
+_PLACE = re.compile(r"(?:\./)?[\w.-]{1,30}(?:/[\w.-]{1,30}){0,3}/\Z")
+_SETTING = re.compile(r"([A-Z][A-Z0-9_]{1,30})=(0|1|true|false|\.|src|lib|test)\Z")
+_ANY_SETTING = re.compile(r"[A-Za-z_]\w*=")
+_NUMBER = re.compile(r"\d?>&?\d?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How something of a project was done: `words` start it, `tool` does it, `script` is what a runner was given."""
+
+    purpose: str
+    words: str
+    tool: str
+    script: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A command line: its ways in their order; where it is piped, the exit code is not that of the last."""
+
+    ways: tuple[Way, ...]
+    is_piped: bool = False
+
+
+def read_command(text: str) -> Line:
+    """Return the ways that a command line goes; none where it is more than programs one after another."""
+    try:
+        lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        words = list(lexer)
+    except ValueError:
+        return Line(())
+    pieces = list(_pieces(words))
+    if any(mark in ("||", ";", "&", "(", ")") for mark, _ in pieces):
+        return Line(())
+    found: list[Way] = []
+    piped = other = 0
+    for mark, piece in pieces:
+        if mark == "|":
+            piped += 1
+            other += piece[0] not in _FILTERS
+        elif piece[0] == "cd":
+            continue
+        elif (way := way_of(piece)) is not None:
+            found.append(way)
+        else:
+            other += 1
+    return Line(() if other else tuple(found), is_piped=piped > 0)
+
+
+def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the commands of a line, each with the mark before it; redirections are left out."""
+    piece: list[str] = []
+    mark, skip = "", False
+    for word in words:
+        if skip:
+            skip = False
+        elif _NUMBER.match(word) or word in (">", ">>", "<", ">&", "&>"):
+            skip = not word.endswith(("&1", "&2"))
+        elif word and set(word) <= set("|&;()"):
+            if piece:
+                yield mark, piece
+            mark, piece = word, []
+        else:
+            piece.append(word)
+    if piece:
+        yield mark, piece
+
+
+def way_of(words: Sequence[str]) -> Way | None:
+    """Return the way that one command goes; None where its program, its script or a setting is none that is known."""
+    left = list(words)
+    kept: list[str] = []
+    while left and _ANY_SETTING.match(left[0]):
+        if not _SETTING.match(left[0]):
+            return None
+        kept.append(left.pop(0))
+    while left and (verbs := _WRAPPERS.get(left[0])) is not None and (not verbs or set(left[1:2]) & set(verbs)):
+        count = 2 if verbs else 1
+        kept += left[:count]
+        del left[:count]
+    if len(left) > 2 and _PYTHON.match(_name(left[0]) or "") and left[1] == "-m":
+        kept += [left[0], "-m"]
+        del left[:2]
+    name = _name(left[0]) if left else None
+    if name is None or (kept[-1:] == ["-m"] and left[0] != name):
+        return None
+    rest = [word for word in left[1:] if not word.startswith("-")]
+    if name in _TOOLS:
+        action = rest[0] if name in ("ruff", "biome") and rest and rest[0] in ("check", "format", "lint") else ""
+        purpose = "format" if action == "format" else _TOOLS[name]
+        return Way(purpose, " ".join([*kept, left[0], *([action] if action else [])]), name)
+    return _script(name, left, rest, kept) if name in _RUNNERS else None
+
+
+def _script(name: str, left: Sequence[str], rest: Sequence[str], kept: Sequence[str]) -> Way | None:
+    runs = ["run"] if rest[:1] == ["run"] else []
+    flagged = [left[at + 1] for at, word in enumerate(left[1:-1], 1) if word in ("-s", "-e", "--session", "--sessions")]
+    script = next(iter(flagged if name == "nox" else rest[len(runs) :]), "")
+    if not _SCRIPT.match(script):
+        return None
+    purpose = next((PURPOSE[part] for part in re.split("[:_-]", script) if part in PURPOSE), None)
+    if purpose is None:
+        return None
+    words = [*kept, left[0], *(["-s"] if name == "nox" else runs), script]
+    return Way(purpose, " ".join(words), name, script)
+
+
+def _name(word: str) -> str | None:
+    """Return the program that a word starts; None for one that stands outside of the project, or nowhere."""
+    folder, slash, name = word.rpartition("/")
+    return name if not slash or (_PLACE.match(f"{folder}/") and ".." not in folder) else None
+
+
+LARGEST = 1_000_000
+MOST_READ = 60
+"""Files of one suffix that are looked at to tell how imports are written."""
+FEWEST, SHARE = 5, 0.9
+"""A habit is one that so many files have, and nine of ten."""
+_GROUNDS = {
+    "pytest": ("pyproject.toml#tool.pytest", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"),
+    "mypy": ("pyproject.toml#tool.mypy", "mypy.ini", "setup.cfg", "pyproject.toml"),
+    "ruff": ("pyproject.toml#tool.ruff", "ruff.toml", ".ruff.toml", "pyproject.toml"),
+    "tsc": ("tsconfig.json", "package.json"), "eslint": ("eslint.config.js", "eslint.config.mjs", "package.json"),
+    "jest": ("jest.config.js", "jest.config.ts", "package.json#jest", "package.json"),
+    "vitest": ("vitest.config.ts", "vite.config.ts", "package.json"), "tox": ("tox.ini", "pyproject.toml"),
+    "cargo": ("Cargo.toml",), "go": ("go.mod",), "mvn": ("pom.xml",), "mvnw": ("pom.xml",), "mix": ("mix.exs",),
+    "gradle": ("build.gradle", "build.gradle.kts"), "gradlew": ("build.gradle", "build.gradle.kts"),
+    "composer": ("composer.json",), "deno": ("deno.json",), "swift": ("Package.swift",), "rake": ("Rakefile",),
+}  # fmt: skip
+_NAMED = {
+    "make": (("Makefile", "makefile", "GNUmakefile"), r"(?m)^{}[ \t]*:"),
+    "just": (("justfile", "Justfile"), r"(?m)^@?{}\b[^:=\n]*:"),
+    "nox": (("noxfile.py",), r"(?m)^def {}\(|name=[\"']{}[\"']"),
+    "task": (("Taskfile.yml", "Taskfile.yaml"), r"(?m)^  {}:"),
+}
+_PACKAGES = ("npm", "pnpm", "yarn", "bun")
+_ANY = ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml", "go.mod")
+_PYTHON_OWN = re.compile(r"(?m)^(?:from (\.+)[\w.]* import|from (\w+)(?:\.[\w.]+)? import|import (\w+))")
+_SCRIPT_OWN = re.compile(r"""(?m)^\s*(?:import|export)\b[^'"\n]*['"](\.{1,2}/[^'"\n]+|[@~]/[^'"\n]+)['"]""")
+_SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mts", ".mjs")
+_DEFINES = r"^[[:space:]]*(export )?(default )?(abstract |async |pub )*(class|interface|type|enum|struct|trait|def|func|fn|function|const) {}([^A-Za-z0-9_]|$)"  # noqa: E501
+
+
+class Project:
+    """A workspace's files, each read once."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._texts: dict[str, str] = {}
+        self._grounds: dict[Way, tuple[str, ...]] = {}
+
+    @cached_property
+    def tracked(self) -> list[str]:
+        """The tracked files from the root, sorted; none where git can't list them."""
+        try:
+            return self._workspace.git.tracked() or []
+        except GitError:
+            return []
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The same, to ask whether one is among them."""
+        return frozenset(self.tracked)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of files and folders, without their endings: what a module of the project may be called."""
+        return frozenset(part.partition(".")[0] for path in self.tracked for part in path.split("/"))
+
+    @cached_property
+    def _inputs(self) -> Fingerprints:
+        return Fingerprints(self._workspace.root, self.tracked)
+
+    def text(self, path: str) -> str:
+        """Return a file's text; empty where it can't be read."""
+        if path not in self._texts:
+            try:
+                content = read_bytes(inside(self._workspace.root, path), limit=LARGEST)
+            except OrbitError:
+                content = b""
+            self._texts[path] = content.decode("utf-8", "replace")
+        return self._texts[path]
+
+    def is_there(self, text: str) -> bool:
+        """Say whether what a fact would rest on can be hashed."""
+        return self._inputs.find(text).hash is not None
+
+    def grounds(self, way: Way) -> tuple[str, ...]:
+        """Return what a way rests on, as freshness names it; nothing where the project does not know the way."""
+        if way not in self._grounds:
+            self._grounds[way] = tuple(self._found(way))
+        return self._grounds[way]
+
+    def _found(self, way: Way) -> Iterator[str]:
+        if way.tool in _NAMED:
+            names, form = _NAMED[way.tool]
+            wanted = re.compile(form.replace("{}", re.escape(way.script)))
+            yield from [one for one in names if one in self.files and wanted.search(self.text(one))][:1]
+        elif way.tool in _PACKAGES:
+            field = f"package.json#scripts.{way.script}"
+            whole = way.script in ("install", "ci") and " run " not in way.words
+            yield from [one for one in ("package.json" if whole else field,) if self.is_there(one)]
+        else:
+            yield from [one for one in _GROUNDS.get(way.tool, _ANY) if self.is_there(one)][:1]
+
+    def knows(self, name: str) -> bool:
+        """Say whether a module's name is one of the project's own."""
+        return name.partition(".")[0].partition("/")[0] in self.names
+
+    def definition(self, name: str) -> str:
+        """Return the one tracked file that defines a name; empty where none does, or several do."""
+        found = self._workspace.git.ask("grep", "-lE", "-e", _DEFINES.replace("{}", name), "--", ":!*.md") or ""
+        paths = found.split("\n") if found else []
+        return paths[0] if len(paths) == 1 and paths[0] in self.files else ""
+
+    def imports(self, path: str) -> tuple[str, tuple[str, ...]]:
+        """Return how files like one import the project's own, in words, and what that rests on; empty for no habit."""
+        suffix = PurePosixPath(path).suffix
+        top = path.partition("/")[0]
+        alike = [one for one in self.tracked if one.endswith(suffix) and one.partition("/")[0] == top]
+        if suffix == ".py":
+            return self._python_imports(top, alike)
+        return self._script_imports(top, alike) if suffix in _SCRIPTS else ("", ())
+
+    def _python_imports(self, top: str, alike: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        count: Counter[str] = Counter()
+        for path in alike[:MOST_READ]:
+            own = _PYTHON_OWN.findall(self.text(path))
+            count.update({"relative" if dots else "absolute" for dots, *names in own if dots or self.knows(max(names))})
+        style = _habit(count)
+        said = {"absolute": "by their whole names, not relatively", "relative": "relatively, with leading dots"}
+        rest = tuple(one for one in ("pyproject.toml", "setup.cfg") if one in self.files)[:1]
+        return (f"Python files in `{top}/` import each other {said[style]}.", rest) if style else ("", ())
+
+    def _script_imports(self, top: str, alike: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        count: Counter[str] = Counter()
+        for path in alike[:MOST_READ]:
+            for said in set(_SCRIPT_OWN.findall(self.text(path))):
+                ending = PurePosixPath(said).suffix
+                count["alias" if said[0] != "." else ending if ending in _SCRIPTS else "bare"] += 1
+        style = _habit(count)
+        words = {"alias": "by an alias (`@/` or `~/`)", "bare": "without an ending"}.get(
+            style, f"with `{style}` at the end"
+        )
+        rest = tuple(one for one in ("tsconfig.json", "jsconfig.json", "package.json") if one in self.files)[:1]
+        return (f"Imports in `{top}/` name the project's own files {words}.", rest) if style else ("", ())
+
+    def test_place(self, source: str, test: str) -> tuple[str, int]:
+        """Return where tests of files like one stand, in words, and for how many it holds; empty for no habit."""
+        stem, suffix = PurePosixPath(source).stem, PurePosixPath(source).suffix
+        name = PurePosixPath(test).name
+        form = name.replace(stem, "{}", 1)
+        if stem not in name or form == "{}" + suffix:
+            return "", 0
+        tests = [
+            PurePosixPath(one)
+            for one in self.tracked
+            if re.fullmatch(re.escape(form).replace(r"\{\}", ".+"), PurePosixPath(one).name)
+        ]
+        beside = sum(str(one.with_name(_bare(one.name, form) + suffix)) in self.files for one in tests)
+        top = PurePosixPath(test).parts[0]
+        if len(tests) < FEWEST:
+            return "", 0
+        shown = form.replace("{}", "NAME")
+        if beside >= SHARE * len(tests):
+            return f"The test of `NAME{suffix}` stands beside it, as `{shown}`.", beside
+        below = sum(one.parts[0] == top for one in tests)
+        return (
+            (f"The test of `NAME{suffix}` stands in `{top}/`, as `{shown}`.", below)
+            if below >= SHARE * len(tests)
+            else ("", 0)
+        )
+
+    def registers(self, added: str, edited: str) -> int:
+        """Return how many of a new file's neighbours another file names; 0 where too few for a habit."""
+        place = PurePosixPath(added)
+        near = [
+            PurePosixPath(one).stem
+            for one in self.tracked
+            if PurePosixPath(one).parent == place.parent and one not in (added, edited)
+        ]
+        near = [one for one in near if one != "__init__" and len(one) > 2]
+        text = self.text(edited)
+        named = sum(bool(re.search(rf"\b{re.escape(one)}\b", text)) for one in near)
+        both = re.search(rf"\b{re.escape(place.stem)}\b", text)
+        return named if both and named >= 3 and named >= SHARE * len(near) else 0
+
+
+def _habit(count: Counter[str]) -> str:
+    """Return what nearly all do; empty where they differ, or are too few."""
+    most = count.most_common(1)
+    return most[0][0] if most and most[0][1] >= FEWEST and most[0][1] >= SHARE * count.total() else ""
+
+
+def _bare(name: str, form: str) -> str:
+    before, _, after = form.partition("{}")
+    return name.removeprefix(before).removesuffix(after)

@@ -1,0 +1,1 @@
+"""What the lines of each agent's transcripts mean."""

@@ -1,0 +1,264 @@
+"""Captures: reads the transcripts of sessions once, each in a stream, and leaves what they teach for review.
+
+Where the project names a program of its own, that is asked too: JSON in, JSON out, a short answer. It has read what
+tools and the web said, so none of it is believed, and it only ever waits for a person.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from orbit_registry.capture.candidates import Candidate, Provenance, propose
+from orbit_registry.capture.patterns import Finding, Observer
+from orbit_registry.capture.project import Project
+from orbit_registry.capture.readers import claude, codex, gemini, reasonix
+from orbit_registry.capture.transcripts import Entry, Progress, Row, entries_in, newest_first
+from orbit_registry.capture.turns import Session, Turn, turns
+from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError
+from orbit_registry.push.caps import tokens
+from orbit_registry.push.event_log import write_event
+from orbit_registry.push.events import CAPTURED
+from orbit_registry.records.record import Record
+from orbit_registry.store.trusted_commands import run_program
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.inert import inert_line
+from orbit_registry.text.secrets import without_secrets
+
+MOST_TOKENS = 600
+MOST_TURNS, MOST_STEPS, MOST_ANSWERED = 50, 40, 5
+_FORM = 'print {"candidates": [{"summary": …, "body": …, "paths": […], "inputs": […]}]}'
+
+
+TurnData = Mapping[str, object]
+
+
+def turn_data(turn: Turn) -> TurnData:
+    """Return a turn as the program is given it: what was asked and done, nothing that was printed."""
+    steps = [
+        {"action": step.action, "command": _safe(step.command), "paths": list(step.paths), "failed": step.failed}
+        for step in turn.steps[-MOST_STEPS:]
+    ]
+    return {"asked": _safe(turn.asked), "answer": _safe(turn.answer), "rejected": turn.rejected, "steps": steps}
+
+
+def _safe(text: str) -> str:
+    return inert_line(without_secrets(text))
+
+
+def ask(workspace: Workspace, turns_data: Sequence[TurnData], found: Sequence[Finding], session: str) -> list[Finding]:
+    """Return what the program `capture.command` finds; nothing where there is none.
+
+    Raises:
+        ProgramError: it is not allowed, failed, said more than 600 tokens, or what it said has not the form.
+    """
+    words = workspace.config.setting("capture", "command")
+    if not words or not turns_data:
+        return []
+    given = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(turns_data),
+             "found": [{"summary": one.summary, "pattern": one.pattern} for one in found]}  # fmt: skip
+    seconds = float(workspace.config.setting("capture", "timeout_seconds"))
+    text = run_program(workspace, "capture.command", seconds, json.dumps(given)).text
+    name = f"`{words[0]}`"
+    count = tokens(text)
+    if count > MOST_TOKENS:
+        said = f"{name}: it answered {count} tokens, where {MOST_TOKENS} are the most"
+        raise ProgramError(said, hint="let it say less", fault="it said too much")
+    fault = ""
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        answer, fault = None, "what it printed is no JSON"
+    candidates = answer.get("candidates") if isinstance(answer, Mapping) else None
+    if not isinstance(candidates, list) or not all(
+        isinstance(candidate, Mapping) and isinstance(candidate.get("summary"), str) for candidate in candidates
+    ):
+        fault = fault or "its answer has another form"
+        raise ProgramError(f"{name}: {fault}", hint=_FORM, fault=fault)
+    return [_finding(candidate) for candidate in candidates[:MOST_ANSWERED] if candidate["summary"].strip()]
+
+
+def _finding(said: Mapping[str, object]) -> Finding:
+    summary = inert_line(str(said["summary"]))  # one with a secret in it is left out as a whole
+    body = said.get("body")
+    return Finding(
+        "command", f"said:{summary[:200]}", summary, inert_line(body) if isinstance(body, str) else "", 1,
+        paths=_words(said.get("paths")), inputs=_words(said.get("inputs")), procedural=said.get("procedural") is True,
+    )  # fmt: skip
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str) and one)[:10] if isinstance(value, list) else ()
+
+
+Tell = Callable[[int], None]
+
+
+class Reader(Protocol):
+    """What a module of `capture.readers` has: where an agent's transcripts stand, and what their lines tell."""
+
+    def entries(self, row: Row) -> Iterator[Entry]: ...  # noqa: D102
+    def subagents(self, path: Path) -> list[Path]: ...  # noqa: D102
+    def sessions(self, root: Path) -> list[Path]: ...  # noqa: D102
+
+
+READERS: Mapping[str, Reader] = {"claude": claude, "codex": codex, "gemini": gemini, "reasonix": reasonix}
+EVENTS = "events"
+Found = tuple[Finding, Provenance]
+MOST_TRIED = 200
+"""Entries by which it is told whose a transcript may be."""
+_SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
+"""What the id of a session is made of: a record names it, and a transcript may say anything."""
+
+
+@dataclass(slots=True)
+class Read:
+    """One transcript that was read: how far, and what the session was."""
+
+    agent: str
+    path: Path
+    session: Session
+    size: int = 0
+    lines: int = 0
+    broken: int = 0
+    skipped: str = ""
+    """Why nothing was learned from it."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {
+            "agent": self.agent, "path": str(self.path), "session": self.session.id or None, "bytes": self.size,
+            "lines": self.lines, "broken": self.broken, "turns": self.session.turns,
+            "from_web": self.session.is_foreign, "skipped": self.skipped or None,
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Captured:
+    """What a capture came to."""
+
+    reads: list[Read] = field(default_factory=list)
+    candidates: list[Candidate] = field(default_factory=list)
+    left: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
+
+
+def transcripts_of(
+    workspace: Workspace, agent: str, path: Path | None, sessions: Iterable[str] = ()
+) -> list[tuple[str, Path]]:
+    """Return which transcripts are meant, with their agents: a named one, else the newest of the project.
+
+    With `events` it is those of the sessions that are named, whichever agent ran them.
+
+    Raises:
+        UsageError: a transcript is named without its agent, or none is found.
+    """
+    if path is not None and agent != EVENTS:
+        found = agent or _agent_of(path)
+        if not found:
+            raise UsageError(f"{path} may be any agent's", hint=f"--from {'|'.join(READERS)} says whose it is")
+        return [(found, path)]
+    names = [agent] if agent in READERS else list(READERS)
+    listed = [(name, one) for name in names for one in READERS[name].sessions(workspace.root)]
+    if agent == EVENTS:
+        wanted = set(sessions)
+        return [(name, one) for name, one in listed if any(session and session in one.name for session in wanted)]
+    if not listed:
+        where = ", ".join(names)
+        hint = f"name its file: orbit capture SESSION.jsonl --from {names[0]}"
+        raise UsageError(f"no transcript of this project is found for {where}", hint=hint)
+    newest = newest_first(one for _, one in listed)[0]
+    return [one for one in listed if one[1] == newest][:1]
+
+
+def _agent_of(path: Path) -> str:
+    """Return whose transcript a file is by its name and place; empty where that does not say."""
+    if path.name.startswith("rollout-"):
+        return "codex"
+    if path.name.endswith(reasonix.SUFFIX):
+        return "reasonix"
+    if path.parent.name == "chats" or path.name.startswith("session-"):
+        return "gemini"
+    return "claude" if path.suffix == ".jsonl" and path.is_relative_to(claude.home()) else ""
+
+
+def _fitting(path: Path) -> str:
+    """Return the agent whose reader finds calls at the beginning of a file; empty where none does."""
+    for name, reader in READERS.items():
+        if any(one.what == "call" for one in islice(entries_in(path, reader.entries, Progress()), MOST_TRIED)):
+            return name
+    return ""
+
+
+def capture(
+    workspace: Workspace, records: Sequence[Record], wanted: Sequence[tuple[str, Path]], *, dry_run: bool = False,
+    tell: Tell | None = None,
+) -> Captured:  # fmt: skip
+    """Read transcripts and leave what they teach for review; `records` are the learnings, with their prose.
+
+    Raises:
+        UnreadableFileError: a transcript can't be read.
+    """
+    done = Captured()
+    project = Project(workspace)
+    for agent, path in wanted:
+        read, _, found = read_session(workspace, project, agent, path, done.warnings, tell)
+        done.reads.append(read)
+        known = [*records, *(candidate.record for candidate in done.candidates)]
+        taken = propose(workspace, known, found, read.session.recalled, dry_run=dry_run)
+        done.candidates += taken.candidates
+        done.left += taken.left
+        if not dry_run and not read.skipped:
+            transcript = found[0][1].transcript if found else None
+            details = {"agent": agent, "transcript": transcript, "turns": read.session.turns}
+            write_event(workspace, CAPTURED, [one.record.id for one in taken.candidates], details)
+    return done
+
+
+def read_session(
+    workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str], tell: Tell | None = None
+) -> tuple[Read, Observer, list[Found]]:
+    """Return what a transcript and those of its subagents tell; one of these that can't be read is a warning."""
+    reader, session, met = READERS[agent], Session(), Progress()
+    read = Read(agent, path, session)
+    observer: Observer = Observer(project)
+    latest: deque[TurnData] = deque(maxlen=MOST_TURNS)
+    whole = b""
+    for one in (path, *reader.subagents(path)):
+        met = Progress()
+        try:
+            for turn in turns(entries_in(one, reader.entries, met, tell), str(workspace.root), session):
+                observer.take(turn)
+                latest.append(turn_data(turn))
+        except OSError as error:
+            said = f"{one} can't be read: {(error.strerror or str(error)).lower()}"
+            if one != path:  # a subagent's is the lesser part
+                warnings.append(said)
+                continue
+            raise UnreadableFileError(said, hint="name a transcript, a plain file") from None
+        read.size, read.lines, read.broken = read.size + met.done, read.lines + met.lines, read.broken + met.broken
+        whole = whole or met.digest.digest()
+    names = (session.id, path.name.partition(".")[0])
+    session.id = next((one for one in names if _SESSION.fullmatch(one)), "")
+    if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):
+        read.skipped = "the session was in another folder"
+    elif not session.turns:
+        other = _fitting(path)
+        named = f"; {other} writes such files: --from {other}" if other not in ("", agent) else ""
+        read.skipped = f"no call of a tool is in it{named}"
+    if read.skipped:
+        return read, observer, []
+    found = observer.findings()
+    try:
+        found += ask(workspace, latest, found, session.id)
+    except ProgramError as error:
+        warnings.append(error.message)
+    source = "web" if session.is_foreign else "test"
+    where = Provenance(source, agent, session.id, f"sha256:{whole.hex()}", workspace.git.commit("HEAD") or "")
+    return read, observer, [(finding, where) for finding in found]

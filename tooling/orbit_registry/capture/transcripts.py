@@ -1,0 +1,219 @@
+"""Streams a transcript: the records in it, or what was said and done; what its lines mean, each agent's file says.
+
+Never more than one line is held, and of a line's texts no more than their beginnings and ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from orbit_registry.push.render import END, START
+from orbit_registry.records.ids import is_safe_id
+
+NEEDLE = re.compile(re.escape(START.strip("<>")).encode())
+"""Stands in every line of a transcript that holds a block, however its brackets are escaped."""
+_ITEM = re.compile(r"^- \[([^\]\s]{1,100})\]", re.MULTILINE)
+_ESCAPED = (START.replace("<", "&lt;").replace(">", "&gt;"), END.replace("<", "&lt;").replace(">", "&gt;"))
+"""How an agent that escapes brackets shows the ends of a block to its model."""
+
+_TOLD = (
+    "project-notes|system-reminder|hook_context|environment_context|user_instructions|user-prompt-submit-hook|"
+    "local-command-[a-z]+|command-[a-z]+|ide_[a-z]+|skills_instructions|permissions instructions|private|INSTRUCTIONS"
+)
+_INJECTED = re.compile(
+    rf"(?s)(?:<|&lt;)(?P<tag>{_TOLD})\b[^>\n]{{0,200}}?(?:>|&gt;).*?(?:(?:<|&lt;)/(?P=tag)(?:>|&gt;)|\Z)"
+    r"|\[project notes\].*?(?:\[end of project notes\]|\Z)|(?m:^)## System Context\n.*?(?=^## |\Z)",
+    re.MULTILINE,
+)
+"""What hosts, hooks and briefs put into a prompt, and what somebody marked as private; unclosed, it goes to the end."""
+
+
+def without_injected(text: str) -> str:
+    """Return a text without what was put into it: blocks of records, reminders of a host, private parts."""
+    return _INJECTED.sub(" ", text).strip() if "<" in text or "&lt;" in text or "[" in text or "## S" in text else text
+
+
+def injected_in(text: str) -> list[str]:
+    """Return what was put into a text."""
+    return [found[0] for found in _INJECTED.finditer(text)]
+
+
+def ids_in(text: str) -> list[str]:
+    """Return the ids of the records in the blocks of a text, each as often as it stands there."""
+    return [one for block in _blocks(text) for one in _ITEM.findall(block) if is_safe_id(one)]
+
+
+def _blocks(text: str) -> Iterator[str]:
+    for start, end in ((START, END), _ESCAPED):
+        at = text.find(start)
+        while at >= 0:
+            close = text.find(end, at)
+            yield text[at : close if close >= 0 else len(text)]
+            at = text.find(start, close) if close >= 0 else -1
+
+
+LONGEST_ROW = 4_000_000
+"""Bytes of a line from which something is learned; a longer one holds what a tool printed, and is passed over."""
+MOST_BYTES = 2_000_000_000
+LONGEST_TEXT = 4_000
+Row = Mapping[str, Any]
+Given = Callable[[Row], Iterable[str]]
+"""Texts of a line of a transcript that the model was given by a hook."""
+What = Literal["session", "prompt", "answer", "call", "result", "injected", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that a transcript tells.
+
+    `session`: whose it is (`text` is its id, `given` may hold its `cwd`) · `prompt`, `answer`: what a person and the
+    model said · `call`: a tool that was called with `given` · `result`: what it answered, and whether it failed ·
+    `injected`: what hosts and hooks put before the model · `stopped`: a person broke the turn off, or took it back.
+    """
+
+    what: What
+    text: str = ""
+    call: str = ""
+    """What pairs a call with its result; where they stand says nothing."""
+    tool: str = ""
+    given: object = None
+    failed: bool = False
+
+
+Entries = Callable[[Row], Iterator[Entry]]
+"""What a line of a transcript tells, in its order."""
+
+
+def clipped(text: str) -> str:
+    """Return a text, of a long one its beginning and its end."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT // 2]}\n…\n{text[-LONGEST_TEXT // 2 :]}"
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a transcript was read: bytes, lines, lines that can't be read, and the hash of all that was read."""
+
+    size: int = 0
+    done: int = 0
+    lines: int = 0
+    broken: int = 0
+    longest: int = 0
+    """Bytes of the longest line that was held."""
+    digest: Any = field(default_factory=hashlib.sha256)
+
+
+def entries_in(
+    path: Path, entries: Entries, met: Progress, tell: Callable[[int], None] | None = None
+) -> Iterator[Entry]:
+    """Yield what a transcript tells; `met` is filled in on the way, `tell` gets the bytes that were read.
+
+    Raises:
+        OSError: it can't be read, or is no plain file.
+    """
+    with _opened(path) as file:
+        met.size = os.fstat(file.fileno()).st_size
+        for line in _rows(file, met):
+            if tell is not None and met.lines % 500 == 0:
+                tell(met.done)
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                met.broken += 1
+                continue
+            if isinstance(row, dict):
+                yield from entries(row)
+    if tell is not None:
+        tell(met.done)
+
+
+def first_line(path: Path) -> bytes:
+    """Return the beginning of a transcript's first line; empty where it can't be read."""
+    try:
+        with _opened(path) as file:
+            return file.readline(20_000)
+    except OSError:
+        return b""
+
+
+def newest_first(paths: Iterable[Path]) -> list[Path]:
+    """Return the files that are there, the one that was written last first."""
+    found = [(path.stat().st_mtime, path) for path in paths if path.is_file()]
+    return [path for _, path in sorted(found, reverse=True)]
+
+
+def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
+    """Yield the lines that are not too long; of a longer one no more than a part is ever held."""
+    while met.done < MOST_BYTES and (line := file.readline(LONGEST_ROW)):
+        is_whole = line.endswith(b"\n") or len(line) < LONGEST_ROW
+        met.lines += 1
+        while line:
+            met.done += len(line)
+            met.longest = max(met.longest, len(line))
+            met.digest.update(line)
+            if is_whole or line.endswith(b"\n"):
+                break
+            line = file.readline(LONGEST_ROW)
+        if is_whole and line.strip():
+            yield line
+        elif not is_whole:
+            met.broken += 1
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a plain file, never a link to one.
+
+    Raises:
+        OSError: it is none, or can't be read.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{path} is no file")
+    return os.fdopen(handle, "rb")
+
+
+@dataclass(slots=True)
+class Read:
+    """What a transcript holds: how often each record stands in what hooks gave, and lines that can't be read."""
+
+    records: Counter[str] = field(default_factory=Counter)
+    broken: int = 0
+    ended: float = 0.0
+    """When it was last written, in seconds since 1970."""
+
+
+def read_transcript(path: Path, given: Given) -> Read | None:
+    """Return what a transcript holds; None where it can't be read or is no plain file."""
+    result = Read()
+    try:
+        with _opened(path) as file:
+            result.ended = os.fstat(file.fileno()).st_mtime
+            for line in filter(NEEDLE.search, _rows(file, Progress())):
+                try:
+                    row = json.loads(line)
+                except (ValueError, RecursionError):
+                    result.broken += 1
+                    continue
+                for text in given(row) if isinstance(row, dict) else ():
+                    result.records.update(ids_in(text))
+    except OSError:
+        return None
+    return result
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Yield the texts in a value that is a text, a list of texts, or a list of parts that have a `text`."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from texts_of(one.get("text") if isinstance(one, dict) else one)

@@ -1,1 +1,0 @@
-"""What agents are told and what comes of it; nothing here decides what applies."""

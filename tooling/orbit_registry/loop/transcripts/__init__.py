@@ -1,1 +1,0 @@
-"""Reads back what agents keep of their sessions: the records that the model was given, what was said and done."""

@@ -1,0 +1,1 @@
+"""Retros, failures, notes and records that a program keeps."""

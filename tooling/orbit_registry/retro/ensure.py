@@ -1,0 +1,399 @@
+"""Makes what producers say stand in the registry once: a record of a key is added, brought up to date, or left alone.
+
+A producer calls each thing by a key of its own and says it again whenever it likes. Nothing here needs an index: what
+looks for near neighbours does without where it can't be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from orbit_registry.checks.neighbours import neighbours_of_all
+from orbit_registry.checks.wording import says_the_same, wording
+from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.push.event_log import write_event
+from orbit_registry.push.events import ENSURED
+from orbit_registry.records.ids import code_id, new_uid
+from orbit_registry.records.record import Record
+from orbit_registry.search.similarity import normalised
+from orbit_registry.store import lifecycle
+from orbit_registry.store.author import Author
+from orbit_registry.store.decisions import adrs
+from orbit_registry.store.files import document_text
+from orbit_registry.store.journal import Change
+from orbit_registry.store.permission import refuse_for_agent, refuse_secrets, write_step
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import FIXED, Admission, drafted, edited, free_code_id, new_data, newcomers, writing
+from orbit_registry.text.secrets import without_secrets
+
+INSERTED, UPDATED, UNCHANGED, REFUSED = "inserted", "updated", "unchanged", "refused"
+MOST_ENTRIES = 10_000
+LARGEST_LINE = 1_000_000
+_NAMED = ("kind", "key", "status", "fields")
+_LINE = 'a line is an object: {"kind": "learning", "key": "meeting/7/1", "summary": "…"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a producer says: a kind, its key for it, the fields by the kind's schema, the status where that matters.
+
+    `text` is what stands in the file beside the record, for kinds whose prose is one.
+    """
+
+    kind: str
+    key: str
+    fields: Mapping[str, object] = field(default_factory=dict)
+    status: str = ""
+    text: str | None = None
+    join: Callable[[Record], Entry] | None = None
+    """Makes of a record that stands there what is said with it; asked while nobody else can write."""
+    share: float = 0.0
+    """Such a share of the shorter headline's words makes two say the same; 0 where the key alone tells them apart."""
+    line: int = 0
+    """Where it stands in a batch, from 1."""
+
+    @property
+    def digest(self) -> str:
+        """Return a hash of what is said, by which the same is known again whatever people made of it."""
+        said = json.dumps([self.fields, self.status, self.text], sort_keys=True, default=str)
+        return f"sha256:{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ensured:
+    """What came of an entry, the record that stands for it, and why where nothing was written."""
+
+    entry: Entry
+    outcome: str
+    record: Record | None = None
+    why: str = ""
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        record = self.record
+        return {
+            "kind": self.entry.kind,
+            "key": self.entry.key,
+            "line": self.entry.line or None,
+            "outcome": self.outcome,
+            "id": record.id if record is not None else None,
+            "path": record.path if record is not None else None,
+            "why": self.why or None,
+        }
+
+
+def counts(found: Iterable[Ensured]) -> dict[str, int]:
+    """Return how many entries were inserted, updated, unchanged and refused."""
+    outcomes = [one.outcome for one in found]
+    return {name: outcomes.count(name) for name in (INSERTED, UPDATED, UNCHANGED, REFUSED)}
+
+
+def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[Entry | UsageError]:
+    """Yield what each line of JSON says, or what is wrong with it; `kind` is that of lines that name none."""
+    for number, line in enumerate(lines, 1):
+        if number > MOST_ENTRIES:
+            yield UsageError(f"line {number}: a batch has at most {MOST_ENTRIES:,} lines", hint="split it")
+            return
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line, parse_constant=refuse_constant) if len(line) <= LARGEST_LINE else None
+        except (ValueError, RecursionError):
+            data = None
+        if not isinstance(data, dict) or not isinstance(data.get("fields", {}), dict):
+            yield UsageError(f"line {number} holds no entry", hint=_LINE)
+            continue
+        own = {name: value for name, value in data.items() if name not in _NAMED}
+        named = str(data.get("kind") or kind)
+        fields = {**data.get("fields", {}), **own}
+        yield Entry(named, str(data.get("key") or ""), fields, str(data.get("status") or ""), line=number)
+
+
+def refuse_constant(name: str) -> None:
+    """Refuse what Python reads as JSON and JSON has not: NaN, Infinity.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(name)
+
+
+def ensure(
+    workspace: Workspace, entries: Sequence[Entry], author: Author, *, pending: bool = False, dry_run: bool = False
+) -> list[Ensured]:
+    """Make each entry stand once, all under one lock and in one step, and return what came of each, in their order.
+
+    New records get the status that `add` gives them; `pending` leaves a person's for review too. What a person
+    rejected is not written again. An agent's word for what is in force is refused, entry by entry; a refusal never
+    hinders the others. A dry run says what would come of them.
+
+    Raises:
+        WriteError, LockTimeoutError: nothing can be written at all.
+    """
+    entries = [_with_headline(workspace, entry) for entry in entries]
+    batch = _Batch(workspace, author, pending=pending)
+    batch.read()
+    batch.compare(entries)  # it takes a while, and nobody else is to wait for it
+    if dry_run:
+        found = [batch.settle(entry) for entry in entries]
+        return [
+            replace(one, outcome=UPDATED) if batch.moves(one) and one.outcome == UNCHANGED else one for one in found
+        ]
+    with writing(workspace):
+        batch.read()
+        found = [batch.settle(entry) for entry in entries]
+        if batch.changes:
+            write_step(workspace, "ensure", batch.changes, author=author)
+    found = [batch.finish(one) for one in found]
+    written = [one.record.id for one in found if one.record is not None and one.outcome in (INSERTED, UPDATED)]
+    if written:
+        write_event(workspace, ENSURED, written, counts(found))
+    return found
+
+
+class _Batch:
+    """The entries of one call, against the records as they stand under the lock."""
+
+    def __init__(self, workspace: Workspace, author: Author, *, pending: bool) -> None:
+        self.workspace, self.author, self.pending = workspace, author, pending
+        self.changes: list[Change] = []
+        self._keys: dict[tuple[str, str], list[Record]] = {}
+        self._of_kind: dict[str, dict[str, Record]] = {}
+        self._known: dict[tuple[str, str], tuple[str, str]] = {}
+        """What a new entry says that a record says already: by kind and key the record's path, and how that is said."""
+        self._said: dict[str, dict[str, str]] = {}
+        """What the records of a kind say, but for form, by which the same is found; the paths of those that say it."""
+        self._touched: set[str] = set()
+        self._ids: set[str] = set()
+
+    def read(self) -> None:
+        """Look at the records that there are."""
+        self._keys.clear()
+        self._of_kind.clear()
+        self._said.clear()
+        for record in read_collection(self.workspace).records:
+            self._remember(record)
+
+    def compare(self, entries: Sequence[Entry]) -> None:
+        """Find which new entries say what a record says already, in other words."""
+        drafts: dict[str, dict[str, Record]] = {}
+        for entry in entries:
+            if entry.kind not in self.workspace.kinds or (entry.kind, entry.key) in self._keys:
+                continue
+            kind = self.workspace.kinds[entry.kind]
+            if not kind.voted:
+                continue
+            try:
+                _refuse(kind, entry)
+                drafts.setdefault(kind.name, {})[entry.key] = self._drafted(kind, entry)[1]
+            except OrbitError:
+                continue  # it is refused with its reason when it is settled
+        for name, by_key in drafts.items():
+            held = [*self._of_kind.get(name, {}).values()]
+            try:
+                found = neighbours_of_all(self.workspace, held, [*by_key.values()])
+            except (OrbitError, OSError, ValueError):
+                continue  # whoever says something is not to suffer for an index that is broken
+            for key, near in zip(by_key, found, strict=True):
+                same = next((one for one in near if one.is_duplicate), None)
+                if same is not None:
+                    self._known[name, key] = (same.record.path, same.rejection or same.words)
+
+    def _remember(self, record: Record) -> None:
+        key = record.text("key")
+        if key is not None:
+            self._keys.setdefault((record.kind.name, key), []).append(record)
+        self._of_kind.setdefault(record.kind.name, {})[record.path] = record
+
+    def settle(self, entry: Entry) -> Ensured:
+        """Plan what one entry changes; what can't be is refused with its reason."""
+        try:
+            return self._settled(entry)
+        except OrbitError as error:
+            return Ensured(entry, REFUSED, None, f"{error.message}; {error.hint}")
+
+    def _settled(self, entry: Entry) -> Ensured:
+        kind = self.workspace.kinds[entry.kind]
+        _refuse(kind, entry)
+        held = self._keys.get((kind.name, entry.key), [])
+        record = next((one for one in held if one.phase != "closed"), None)
+        record = record or next((one for one in held if one.is_rejected), held[-1] if held else None)
+        if record is not None and record.path in self._touched:
+            raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
+        if record is None:
+            return self._inserted(kind, entry)
+        if entry.join is not None and record.phase != "closed":
+            entry = entry.join(record)
+            _refuse(kind, entry)
+        if record.is_rejected:
+            said = record.approval
+            why = f"rejected by {said['rejected_by']}" if "rejected_by" in said else f"it was {record.status.name}"
+            return Ensured(entry, UNCHANGED, record, why)
+        if record.data.get("ensured") == entry.digest:
+            entry = replace(entry, status="")  # nothing new was said: what people made of it stays
+            return Ensured(entry, UNCHANGED, record, record.status.word if record.phase == "closed" else "")
+        differs = self._differs(record, entry)
+        if record.phase == "closed":
+            return self._inserted(kind, entry) if differs else Ensured(entry, UNCHANGED, record, record.status.word)
+        if kind.in_document or not differs:
+            return Ensured(entry, UPDATED if differs else UNCHANGED, record)
+        return self._updated(record, entry)
+
+    def _differs(self, record: Record, entry: Entry) -> bool:
+        if any(record.data.get(name) != value for name, value in entry.fields.items() if not _is_prose(record, name)):
+            return True
+        return entry.text is not None and entry.text != self._text(record)
+
+    def _text(self, record: Record) -> str | None:
+        source = record.source
+        return document_text(self.workspace.root, source.path) if source is not None else None
+
+    def _inserted(self, kind: Kind, entry: Entry) -> Ensured:
+        if kind.in_document:
+            if f"{kind.name} {entry.key}" in self._touched:
+                raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
+            self._touched.add(f"{kind.name} {entry.key}")
+            return Ensured(entry, INSERTED)
+        text, record = self._drafted(kind, entry)
+        if kind.voted and (known := self._same(entry, record)) is not None:
+            return Ensured(entry, UNCHANGED, *known)
+        self.changes.append(Change(record.path, None, text))
+        if entry.text is not None and record.source is not None:
+            self.changes.append(Change(record.source.path, None, entry.text))
+        self._remember(record)
+        self._touched.add(record.path)
+        self._ids.add(record.id)
+        return Ensured(entry, INSERTED, record)
+
+    def _drafted(self, kind: Kind, entry: Entry) -> tuple[str, Record]:
+        status = {"status": kind.initial["agent"]} if self.pending else {}
+        uid = new_uid()
+        record_id = free_code_id(self.workspace, kind, uid)
+        while record_id in self._ids:
+            record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
+        data = new_data(kind, record_id, uid, self.author, {**entry.fields, **_named(entry), **status})
+        return drafted(self.workspace, kind, self.author, record_id, data)
+
+    def _same(self, entry: Entry, new: Record) -> tuple[Record, str] | None:
+        """Return the record that says the same already, waiting, in force or rejected, and how that is said."""
+        held, name = self._of_kind.get(new.kind.name, {}), new.kind.name
+        if name not in self._said:
+            compared = (one for one in held.values() if one.phase != "closed" or one.is_rejected)
+            self._said[name] = {normalised(wording(one)): one.path for one in compared}
+        path, how = self._known.get((name, entry.key), ("", "the same, word for word"))
+        path = self._said[name].get(normalised(wording(new)), path)
+        if entry.share and not path:
+            alike = (one for one in held.values() if says_the_same(one.title, new.title, entry.share))
+            path = next((one.path for one in alike if one.phase != "closed" or one.is_rejected), "")
+            how = "in other words"
+        record = held.get(path)
+        if record is None or (record.phase == "closed" and not record.is_rejected):
+            self._said[name][normalised(wording(new))] = new.path
+            return None
+        if record.is_rejected:
+            how = f"rejected by {record.approval.get('rejected_by', 'somebody')}"
+        return record, f"{record.id} says so already, {how}"
+
+    def _updated(self, record: Record, entry: Entry) -> Ensured:
+        change, result = edited(self.workspace, record, lambda data: {**data, **entry.fields, **_named(entry)})
+        changes = [change]
+        if entry.text is not None and record.source is not None:
+            changes.append(Change(record.source.path, self._text(record), entry.text))
+        changes = [one for one in changes if one.before != one.after]
+        refuse_for_agent(self.workspace, [change], author=self.author)
+        if not changes:
+            return Ensured(entry, UNCHANGED, record)
+        self.changes += changes
+        self._touched.add(record.path)
+        return Ensured(entry, UPDATED, result)
+
+    def finish(self, found: Ensured) -> Ensured:
+        """Do what takes a lock of its own: decisions with their documents, and another status."""
+        entry = found.entry
+        if found.outcome == REFUSED:
+            return found
+        try:
+            found = self._decision(found) if self.workspace.kinds[entry.kind].in_document else found
+        except OrbitError as error:
+            return replace(found, outcome=REFUSED, why=f"{error.message}; {error.hint}")
+        try:
+            if found.record is None or not self.moves(found):
+                return found
+            moved = lifecycle.transition(self.workspace, found.record.id, entry.status, self.author)
+            return replace(found, record=moved, outcome=INSERTED if found.outcome == INSERTED else UPDATED)
+        except OrbitError as error:
+            why = f"{error.message}; {error.hint}"
+            return replace(found, outcome=REFUSED if found.outcome == UNCHANGED else found.outcome, why=why)
+
+    def moves(self, found: Ensured) -> bool:
+        """Say whether an entry asks for another status of its record."""
+        entry, record = found.entry, found.record
+        if not entry.status or record is None or str(record.data["status"]) == entry.status or record.is_rejected:
+            return False
+        return found.outcome != UNCHANGED or record.text("key") == entry.key
+
+    def _decision(self, found: Ensured) -> Ensured:
+        entry, record = found.entry, found.record
+        if found.outcome == INSERTED:
+            waits = self.pending or self.author.role == "agent"
+            wanted = adrs.new_adr(entry.fields, **_named(entry), status="proposed" if waits else entry.status or None)
+            added = adrs.add_adr(self.workspace, wanted, self.author, self._is_new(entry))
+            return replace(found, record=added.record)
+        if found.outcome != UPDATED or record is None:
+            return found
+        fields = {name: value for name, value in entry.fields.items() if not _is_prose(record, name)}
+        title = str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
+        changed = adrs.update_adr(
+            self.workspace, record.id, lambda data: {**data, **fields, **_named(entry)}, title, author=self.author
+        )
+        return replace(found, record=changed)
+
+    def _is_new(self, entry: Entry) -> Admission:
+        """Return what refuses a decision that another process has said since the records were read."""
+
+        def admit(new: Record) -> None:
+            for one in newcomers(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
+                if one.text("key") == entry.key:
+                    raise RefusedError(f"{one.id} says {entry.key} since just now", hint=f"`orbit show {one.id}`")
+
+        return admit
+
+
+def _with_headline(workspace: Workspace, entry: Entry) -> Entry:
+    """Return an entry whose `title`, as lists name it, is the headline of a kind that calls it otherwise."""
+    if entry.kind not in workspace.kinds or "title" not in entry.fields:
+        return entry
+    headline = workspace.kinds[entry.kind].headline
+    fields = {name: value for name, value in entry.fields.items() if name != "title"}
+    return replace(entry, fields={headline: entry.fields["title"], **fields})
+
+
+def _named(entry: Entry) -> dict[str, str]:
+    """Return the fields by which an entry's record is known again."""
+    return {"key": entry.key, "ensured": entry.digest}
+
+
+def _is_prose(record: Record, name: str) -> bool:
+    """Say whether a field is the text of a new document: there it is changed by hand from then on."""
+    return record.kind.in_document and name == "body"
+
+
+def _refuse(kind: Kind, entry: Entry) -> None:
+    if not entry.key.strip() or any(map(str.isspace, entry.key)):
+        raise UsageError(f"{entry.key[:80]!r} is no key", hint="give each thing a name without spaces: meeting/7/1")
+    fixed = sorted({*entry.fields} & (FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed)))
+    if fixed:
+        raise UsageError(f"`{fixed[0]}` can't be given", hint="the registry says it; `status` has a place of its own")
+    if entry.status and entry.status not in kind.statuses:
+        known = ", ".join(kind.statuses)
+        raise InvalidRecordError(f"a {kind.name} has no status {entry.status[:80]!r}", hint=f"statuses: {known}")
+    if kind.in_file and entry.text is None:
+        raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
+    called = without_secrets(entry.key)
+    refuse_secrets(f"{kind.name} {called}", json.dumps([entry.key, entry.fields], ensure_ascii=False, default=str))
+    refuse_secrets(f"the text of {called}", entry.text or "")

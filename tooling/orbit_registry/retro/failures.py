@@ -1,0 +1,177 @@
+"""Failures: targets that were tried and failed, kept from being tried again for a while; it prints nothing.
+
+A target has one open record at most. Whether it still holds is derived from the record's age, so that nothing has to
+run for it to end, and records that are cleared or over stay as history.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from orbit_registry.errors import RecordNotFoundError, RefusedError, UsageError
+from orbit_registry.push.event_log import write_event
+from orbit_registry.push.events import CLEARED, FAILED
+from orbit_registry.records.freshness import expires
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import stamp
+from orbit_registry.store import lifecycle
+from orbit_registry.store.author import Author
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import create_record, draft_record
+
+KIND = "failure"
+LONGEST_TITLE = 200
+OWN = frozenset(("schedule", "watchdog"))
+"""Types of what runs the loop itself: were one of them left alone, nothing would ever run again."""
+_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,99}\Z")
+_FORM = "write it as type:project:id or type:id: story:shop:S-1, adr:ADR-0042"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What was tried: its type, the project it belongs to ("" for none), its id there; equal where all three are."""
+
+    type: str
+    project: str
+    id: str
+
+    def __str__(self) -> str:
+        return ":".join(filter(None, (self.type, self.project, self.id)))
+
+    def as_data(self) -> dict[str, str]:
+        """Return it as a record holds it."""
+        return {"type": self.type, **({"project": self.project} if self.project else {}), "id": self.id}
+
+
+def read_target(text: str) -> Target:
+    """Return the target that a text names.
+
+    Raises:
+        UsageError: it names none.
+    """
+    kind, _, rest = text.partition(":")
+    project, _, name = rest.rpartition(":")
+    if not _TYPE.match(kind) or not name.strip() or (rest.startswith(":")) or any(map(str.isspace, text)):
+        raise UsageError(f"{text[:100]!r} is no target", hint=_FORM)
+    return Target(kind, project, name)
+
+
+def target_from(value: object) -> Target:
+    """Return the target that a mapping states, as records do."""
+    said: Mapping[str, object] = value if isinstance(value, Mapping) else {}
+    return Target(str(said.get("type", "")), str(said.get("project", "")), str(said.get("id", "")))
+
+
+def target_of(record: Record) -> Target:
+    """Return the target of a record."""
+    return target_from(record.data["target"])
+
+
+def holding(records: Iterable[Record], target: Target, now: datetime) -> Record | None:
+    """Return the open failure of a target that is not over yet; None where it may be tried."""
+    for record in records:
+        if record.kind.name == KIND and record.phase == "live" and target_of(record) == target:
+            end = expires(record)
+            if end is None or end > now:
+                return record
+    return None
+
+
+def fail(
+    workspace: Workspace, target: Target, fields: Mapping[str, object], author: Author, now: datetime, *,
+    dry_run: bool = False, verb: str = "failed:",
+) -> tuple[Record, bool]:  # fmt: skip
+    """Keep that a target failed, and return its record and whether it is a new one.
+
+    While one holds it is brought up to date and its time begins anew; `fields` are those of the kind beside `target`;
+    `verb` stands between the target and the reason in its title.
+
+    Raises:
+        RefusedError: a text holds a secret, or an agent goes beyond what it may say; see `store.authority`.
+    """
+    if target.type in OWN:
+        hint = "keep what it runs from being tried: story:shop:S-1"
+        raise RefusedError(f"{target} runs the work itself and can't be left alone", hint=hint)
+    said = {name: value for name, value in fields.items() if value is not None}
+    held = holding(read_collection(workspace).records, target, now)
+    if held is not None and author.role == "agent" and held.role == "human":  # a person's words stay a person's
+        said = {name: value for name, value in said.items() if name == "attempts"}
+    if held is None:
+
+        def admit(_: Record) -> None:  # somebody may have said so since it was looked for
+            if other := holding(read_collection(workspace).records, target, now):
+                raise RefusedError(f"{other.id} says so of {target} since just now", hint="run the command again")
+
+        given = {"attempts": 1, **said, "title": _title(target, verb, said), "target": target.as_data()}
+        if dry_run:
+            return draft_record(workspace, workspace.kinds[KIND], author, given)[1], True
+        record = create_record(workspace, workspace.kinds[KIND], author, given, admit)
+    else:
+
+        def again(data: dict[str, object]) -> dict[str, object]:
+            freshness = data.get("freshness")
+            seen = {**(freshness if isinstance(freshness, Mapping) else {}), "verified_at": stamp(now)}
+            tried = data.get("attempts")
+            attempts = {"attempts": tried + 1 if isinstance(tried, int) else 1}
+            joined: dict[str, object] = {
+                name: _united(data.get(name), said[name]) for name in ("links", "evidence") if name in said
+            }
+            return {
+                **data,
+                **attempts,
+                **said,
+                **joined,
+                "title": _title(target, verb, {**data, **said}),
+                "freshness": seen,
+            }
+
+        if dry_run:
+            return lifecycle.planned_change(workspace, held.id, again)[0], False
+        record = lifecycle.change_fields(workspace, held.id, again)
+    write_event(workspace, FAILED, [record.id], {"target": str(target), "attempts": record.data.get("attempts", 1)})
+    return record, held is None
+
+
+def clear(workspace: Workspace, target: Target, author: Author, now: datetime, event: str = CLEARED) -> Record:
+    """Let a target be tried again: it succeeded, or somebody says so; `event` says which of both in the log.
+
+    Raises:
+        RecordNotFoundError: no failure of it holds.
+    """
+    held = holding(read_collection(workspace).records, target, now)
+    if held is None:
+        said = f"nothing keeps {target} from being tried"
+        raise RecordNotFoundError(said, hint="`orbit failure list --all` shows every failure")
+    record = lifecycle.transition(workspace, held.id, CLEARED, author)
+    write_event(workspace, event, [record.id], {"target": str(target)})
+    return record
+
+
+def _united(held: object, more: object) -> list[object]:
+    listed = [*held] if isinstance(held, list) else []
+    return listed + [one for one in (more if isinstance(more, list) else []) if one not in listed]
+
+
+def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:
+    """Return the line that agents are shown: the target, and why, as far as one line goes."""
+    why = " ".join(str(fields.get("reason", "")).split())
+    said = f"{target} {verb} {why}"
+    return said if len(said) <= LONGEST_TITLE else f"{said[: LONGEST_TITLE - 1]}…"
+
+
+def state(record: Record, now: datetime) -> dict[str, object]:
+    """Return what is said of a failure: its target, how often and why, whether it holds and until when."""
+    end = expires(record)
+    holds = record.phase == "live" and (end is None or end > now)
+    return {
+        "target": str(target_of(record)),
+        "id": record.id,
+        "holds": holds,
+        "attempts": record.data.get("attempts", 1),
+        "reason": record.text("reason"),
+        "until": None if end is None else stamp(end.astimezone(UTC)),
+    }

@@ -1,0 +1,219 @@
+"""What a run came to, from the event log and transcripts: a retro in our own words; it keeps nothing.
+
+A loop is what was dispatched with its name, with the sessions it went to; an incident is a failure, with the sessions
+that met it. A target is what events name (a task that was noted, a failure, an item that was dispatched), or a purpose
+for which a way of the project failed. What nobody knows is left out.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from orbit_registry.capture.patterns import Pattern, Tried
+from orbit_registry.capture.project import Project
+from orbit_registry.capture.run import EVENTS, Found, read_session, transcripts_of
+from orbit_registry.errors import UsageError
+from orbit_registry.push import events
+from orbit_registry.push.event_log import LogState, log_files, rows_in
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.records.vote import stamp
+from orbit_registry.retro import failures
+from orbit_registry.retro.form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro
+from orbit_registry.store.workspace import Workspace
+
+_TOLD = (events.NOTED, events.FAILED, events.CLEARED, events.REQUEUED, events.DISPATCHED)
+_NAME = re.compile(r"[\w.:/#@+~,-]{1,200}")
+_MOST_ATTEMPTS = 100_000
+_OR_SAY = "or say what came of it: --outcome story:S-1=failed"
+_HINTS = {
+    "loop": f"a loop is known by what was dispatched with its name; {_OR_SAY}",
+    "session": f"`orbit events tail` names sessions; {_OR_SAY}",
+    "incident": f"an incident is known by a failure: its id, its target, or its evidence; {_OR_SAY}",
+}
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The retro that a run comes to, the findings behind it, and lines that its sessions were shown."""
+
+    retro: Retro
+    found: list[Found] = field(default_factory=list)
+    recalled: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def said(self, *patterns: Pattern) -> tuple[str, ...]:
+        """Return what was found by some patterns, each once."""
+        return tuple(dict.fromkeys(one.summary for one, _ in self.found if one.pattern in patterns))
+
+
+def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Gathered:
+    """Return what the event log, failures and the transcripts of its sessions tell of a run.
+
+    Raises:
+        UsageError: none of them knows it.
+        UnreadableFileError: a transcript or the log can't be read.
+    """
+    told = Gathered(Retro(run))
+    failed = _failures(records, run) if run.type == "incident" else []
+    rows, sessions = _of_run(workspace, run, {failures.target_of(one) for one in failed})
+    ended = max((str(row["at"]) for _, row in rows), default="")
+    agents: dict[str, str] = {}
+    accepted: set[str] = set()
+    tried: list[Tried] = []
+    turns = 0
+    for agent, path in transcripts_of(workspace, EVENTS, None, sessions):
+        read, observer, found = read_session(workspace, Project(workspace), agent, path, told.warnings)
+        if read.skipped:
+            continue
+        told.found += found
+        told.recalled += read.session.recalled
+        tried += observer.tried()
+        name = next(one for one in sessions if one in path.name)
+        agents[name] = agent
+        turns += read.session.turns
+        if not read.session.rejected:
+            accepted.add(name)
+        ended = ended or stamp(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    if not (rows or agents or failed):
+        name = str(run).partition(":")[2]
+        raise UsageError(f"nothing is known here of the {run.type} {name[:80]!r}", hint=_HINTS[run.type])
+    outcomes = {one.target: one for one in (*map(_kept, failed), *_targets(records, rows, agents, accepted))}
+    told.retro = replace(
+        told.retro,
+        date=ended or max(str(one.data["updated_at"]) for one in failed),
+        summary=_summary(run, agents, accepted, turns),
+        outcomes=(*outcomes.values(), *_ways(tried)),
+        recommendations=tuple(dict.fromkeys(
+            f"Say how `{one.purpose}` is done here: `{one.tools[0]}` failed, and nothing worked after it"
+            for one in tried if not one.worked
+        )),
+        struggled=told.said("recovery"),
+        durable_behavior=told.said("sequence"),
+        worked=told.said("fact", "discovery", "command"),
+    )  # fmt: skip
+    return told
+
+
+def _failures(records: RecordSet, run: failures.Target) -> list[Record]:
+    """Return the failures that an incident is, by their id, their target, or evidence that names it; the oldest first.
+
+    What a run is called may look like one of a project: `incident:story:shop:S-1`.
+    """
+    target = ":".join(filter(None, (run.project, run.id)))
+    found = [
+        one for one in records.of_kind(failures.KIND)
+        if one.id == run.id or str(failures.target_of(one)) == target
+        or any(reference == run.id for _, reference in one.evidence)
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: str(one.data["updated_at"]))
+
+
+Row = tuple[str, Mapping[str, Any]]
+"""A session, and the members of an event of it."""
+
+
+def _of_run(
+    workspace: Workspace, run: failures.Target, failed: Collection[failures.Target]
+) -> tuple[list[Row], list[str]]:
+    """Return the events of a run, and the sessions that it went through.
+
+    What happens to an item belongs to the loop that dispatched it last, and so does what happens in a session.
+    """
+    items: dict[str, str] = {}
+    served: dict[str, str] = {}
+    found: list[Row] = []
+    sessions = {run.id: None} if run.type == "session" else {}
+    for said, row in rows_in(log_files(workspace.state), time.time(), LogState()):
+        session, named = said.session.partition(".")[0], _named(row)
+        if said.kind not in (events.RETRIEVAL, *_TOLD, *events.MOMENTS):
+            continue
+        if run.type == "session":
+            is_of_run = session == run.id
+        elif run.type == "incident":
+            is_of_run = said.kind in _TOLD and _target(named) in failed
+        else:
+            loop = str(row.get("loop") or items.get(named) or served.get(session) or "")
+            if said.kind == events.DISPATCHED and loop:
+                items[named] = loop
+                served |= {session: loop} if session else {}
+            is_of_run = loop == run.id
+        if is_of_run:
+            found.append((session, row))
+            sessions |= {session: None} if session else {}
+    return found, [*sessions]
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return str(row.get("target") or row.get("item") or row.get("task") or "")
+
+
+def _target(named: str) -> failures.Target | None:
+    """Return the target that an event names; None where it is none, or no plain name: any program may append events."""
+    if not _NAME.fullmatch(named):
+        return None
+    try:
+        return failures.read_target(named if ":" in named else f"task:{named}")
+    except UsageError:
+        return None
+
+
+def _summary(run: failures.Target, agents: Mapping[str, str], accepted: Collection[str], turns: int) -> str:
+    if not agents:
+        return "known by its events alone" if run.type != "incident" else "known by failures and events alone"
+    counted = f"{turns} turn{'' if turns == 1 else 's'}"
+    if run.type == "session":
+        return f"{counted}, {'accepted' if accepted else 'the last turned down'}"
+    sessions = f"{len(agents)} session{'' if len(agents) == 1 else 's'}"
+    return f"{sessions} of {counted}, {len(agents) - len(accepted)} turned down"
+
+
+def _ways(tried: Iterable[Tried]) -> Iterable[Outcome]:
+    """Return what became of each purpose: of several sessions the last one's word, with the attempts of all."""
+    found: dict[str, Outcome] = {}
+    for one in tried:
+        held = found.get(one.purpose)
+        attempts = one.attempts + ((held.attempts or 0) if held is not None else 0)
+        tools = dict.fromkeys((*(held.tools if held is not None else ()), *one.tools))
+        result, target = COMPLETED if one.worked else FAILED, failures.Target(WAY, "", one.purpose)
+        found[one.purpose] = Outcome(target, result, attempts, tuple(tools), one.said)
+    return found.values()
+
+
+def _kept(failure: Record) -> Outcome:
+    """Return what a failure says of its target by itself; the log may have forgotten it."""
+    result = FAILED if failure.phase == "live" else COMPLETED
+    reason = failure.text("reason") or "" if result == FAILED else ""
+    attempts = failure.data.get("attempts")
+    return Outcome(failures.target_of(failure), result, attempts if isinstance(attempts, int) else 1, (), reason)
+
+
+def _targets(
+    records: RecordSet, rows: Iterable[Row], agents: Mapping[str, str], accepted: Collection[str]
+) -> Iterable[Outcome]:
+    """Return what the events say of each target, the last word of each.
+
+    An item that was dispatched is completed where its session was accepted; else nobody knows.
+    """
+    reasons = {one.id: one.text("reason") or "" for one in records.of_kind(failures.KIND)}
+    found: dict[failures.Target, Outcome] = {}
+    for session, row in rows:
+        kind, target = row["event"], _target(_named(row))
+        if target is None or kind not in _TOLD:
+            continue
+        held = found.get(target)
+        if kind == events.DISPATCHED and (held is not None or session not in accepted):
+            continue
+        said, before = row.get("attempts"), (held.attempts or 1) if held is not None else 1
+        attempts = max(before, said) if isinstance(said, int) and said <= _MOST_ATTEMPTS else before
+        failed = kind == events.FAILED or (kind == events.NOTED and row.get("failed") is True)
+        result = FAILED if failed else REQUEUED if kind == events.REQUEUED else COMPLETED
+        reason = next((reasons[one] for one in row.get("ids") or () if one in reasons), "") if failed else ""
+        tools = (*(held.tools if held is not None else ()), *([agents[session]] if session in agents else []))
+        found[target] = Outcome(target, result, attempts, tuple(dict.fromkeys(tools)), reason)
+    return found.values()

@@ -1,0 +1,297 @@
+"""Consolidation: which learnings belong together, and which nobody needs; it proposes and changes none of them.
+
+Learnings are alike by their words, tags and folders together (TF-IDF cosine). Those that say nearly the same become one
+proposed learning, those of one theme one suggested rule; at least two records stand behind each. What was never shown,
+never opened or is contradicted is offered for retirement, as far as the event log of this machine can tell.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import chain, combinations
+
+from orbit_registry.analytics.effect import Report
+from orbit_registry.errors import RefusedError
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.records.vote import moment
+from orbit_registry.review.proposals import ADDITIVE, Draft, said_hash
+from orbit_registry.search.all_pairs import Pairs, Scores
+from orbit_registry.search.contrast import Words, contrast
+from orbit_registry.search.terms import terms
+from orbit_registry.search.weights import Vector, Weights
+from orbit_registry.store.author import Author
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import create_record, edited, writing
+from orbit_registry.text.inert import inert_line
+from orbit_registry.text.patch import unified
+from orbit_registry.text.secrets import without_secrets
+
+LEARNING, RULE = "learning", "rule"
+TOGETHER, FLOOR = 0.22, 0.11
+"""The mean likeness from which learnings are one theme, and what counts as none. On the 50 learnings of a project it
+made seven clusters; a reader found five of them one matter, and two that share no more than a place. From 0.20 on came
+three more, one of them of one matter."""
+SAME = 0.55
+"""From this likeness of their summaries on they say the same."""
+MOST_MEMBERS, MOST_PAIRS = 8, 500_000
+SHOWN_DAYS, SHOWN_SESSIONS = 30, 20
+"""The event log has to hold so many days and sessions before it can say that nobody was shown a learning."""
+UNOPENED = 10
+"""So many sessions were shown a learning and none opened it."""
+_FEW = 8
+_WILD = re.compile(r"[*?\[{!]")
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Learnings that belong together: their mean likeness, and the words, tags and folders that they share."""
+
+    members: tuple[Record, ...]
+    likeness: float
+    shared: tuple[str, ...]
+    kind: str = RULE
+    """What they are proposed to become: one learning where their words say the same."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The members' ids."""
+        return tuple(one.id for one in self.members)
+
+    def fields(self) -> dict[str, object]:
+        """Return the fields of the rule or learning that is proposed; the first member speaks for all."""
+        first = inert_line(self.members[0].title)
+        reasons = "\n".join(f"- {one.id}: {inert_line(one.title)}" for one in self.members)
+        head = (
+            "These say nearly the same" if self.kind == LEARNING else "These have in common: " + ", ".join(self.shared)
+        )
+        prose = f"{head}.\n\n{reasons}"
+        paths = list(dict.fromkeys(chain.from_iterable(one.scope.paths for one in self.members)))
+        tags = [
+            tag
+            for tag, count in Counter(chain.from_iterable({*one.scope.tags} for one in self.members)).items()
+            if count > 1
+        ]
+        scope = {name: words for name, words in (("paths", paths), ("tags", sorted(tags))) if words}
+        links = [{"rel": "derived_from", "to": one.id} for one in self.members]
+        own = {"summary": first, "body": prose} if self.kind == LEARNING else {"title": first, "rationale": prose}
+        apart = {"distinct_from": list(self.ids)} if self.kind == LEARNING else {}
+        return {**own, "scope": scope, "links": links, "labels": ["consolidated"], **apart}
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {
+            "kind": self.kind, "members": [{"id": one.id, "title": one.title} for one in self.members],
+            "likeness": round(self.likeness, 3), "shared": list(self.shared),
+        }  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------------ clusters
+
+
+def clusters(records: Iterable[Record]) -> list[Cluster]:
+    """Return the themes among some learnings, the closest first; none has more than eight members.
+
+    Clusters grow by the mean likeness of all their pairs (average linkage), so that no chain of neighbours makes one.
+    """
+    held = {one.path: one for one in records if without_secrets(one.title) == one.title}
+    vectors = {path: Vector.of(_words(one)) for path, one in held.items()}
+    search = Pairs(vectors, _weights(vectors), FLOOR, MOST_PAIRS)
+    search.find_all()
+    found = [_cluster([held[path] for path in paths], search.scores, vectors) for paths in _grown(search.scores)]
+    said = {path: Vector.of(terms(held[path].title)) for path in held}
+    weights = _weights(said)
+    found = [replace(one, kind=LEARNING) if _says_the_same(one, said, weights) else one for one in found]
+    return sorted(found, key=lambda one: (-one.likeness, one.members[0].sort_key))
+
+
+def _weights(vectors: Mapping[str, Vector]) -> Weights:
+    return Weights(len(vectors), Counter(chain.from_iterable(vector.terms for vector in vectors.values())))
+
+
+def _says_the_same(cluster: Cluster, said: Mapping[str, Vector], weights: Weights) -> bool:
+    first, *others = (weights.weigh(said[one.path]) for one in cluster.members)
+    return all(first.cosine(other) >= SAME for other in others)
+
+
+def _grown(scores: Scores) -> Iterator[list[str]]:
+    """Yield the clusters of two and more; a pair that is not scored is not alike at all."""
+    groups: dict[int, list[str]] = {}
+    number_of: dict[str, int] = {}
+    sums: dict[int, dict[int, float]] = {}
+    for path in sorted(set(chain.from_iterable(scores))):
+        number_of[path] = len(groups)
+        groups[len(groups)] = [path]
+        sums[number_of[path]] = {}
+    for (one, other), score in scores.items():
+        a, b = number_of[one], number_of[other]
+        sums[a][b] = sums[b][a] = score
+    heap = [(-score, a, b) for a, near in sums.items() for b, score in near.items() if a < b and score >= TOGETHER]
+    heapq.heapify(heap)
+    following = len(groups)
+    while heap:
+        _, a, b = heapq.heappop(heap)
+        if a not in groups or b not in groups or len(groups[a]) + len(groups[b]) > MOST_MEMBERS:
+            continue
+        groups[following] = groups.pop(a) + groups.pop(b)
+        near, more = sums.pop(a), sums.pop(b)
+        sums[following] = {}
+        for place in sorted({*near, *more}):
+            if place in groups and place != following:
+                both = near.get(place, 0.0) + more.get(place, 0.0)
+                sums[following][place] = sums[place][following] = both
+                mean = both / (len(groups[following]) * len(groups[place]))
+                if mean >= TOGETHER:
+                    heapq.heappush(heap, (-mean, place, following))
+        following += 1
+    yield from (paths for paths in groups.values() if len(paths) > 1)
+
+
+def _cluster(members: Sequence[Record], scores: Scores, vectors: Mapping[str, Vector]) -> Cluster:
+    """Return a cluster, the member that is most like the others first."""
+    worth = dict.fromkeys((member.path for member in members), 0.0)
+    for one, other in combinations(sorted(worth), 2):
+        worth[one] += scores.get((one, other), 0.0)
+        worth[other] += scores.get((one, other), 0.0)
+    ranked = sorted(members, key=lambda one: (-len(one.votes), -worth[one.path], one.sort_key))
+    pairs = len(members) * (len(members) - 1) / 2
+    common = Counter(chain.from_iterable(vectors[one.path].terms for one in members))
+    every = [term for term, count in common.items() if count == len(members)]
+    shared = [one for one in every if not any(other.startswith(f"{one}/") for other in every)]
+    shared.sort(key=lambda term: (term[0] not in "#/", -len(term), term))
+    return Cluster(tuple(ranked), sum(worth.values()) / 2 / pairs, tuple(shared[:_FEW]))
+
+
+def _words(record: Record) -> list[str]:
+    """Return what a learning is compared by: terms of its text, its tags twice, the folders of its scope."""
+    tags = [f"#{tag.replace(':', '_')}" for tag in record.scope.tags]
+    folders = {f"/{folder.replace(':', '_')}" for glob in record.scope.paths for folder in _folders(glob)}
+    return [*terms(f"{record.title}\n{record.prose}"), *tags, *tags, *sorted(folders)]
+
+
+def _folders(glob: str) -> Iterator[str]:
+    """Yield the folders that a glob names, from the second level on, and the file if it names one."""
+    plain = _WILD.split(glob, maxsplit=1)[0]
+    names = plain.split("/")[:-1]
+    yield from ("/".join(names[:depth]) for depth in range(2, len(names) + 1))
+    if plain == glob:
+        yield plain
+
+
+def fresh(found: Iterable[Cluster], records: RecordSet) -> list[Cluster]:
+    """Return the clusters that nothing was derived from yet, whatever became of it: two thirds of one are the same."""
+    derived = [
+        {link.to for link in one.links if link.rel == "derived_from"}
+        for one in records
+        if one.kind.name in (LEARNING, RULE)
+    ]
+    known = [ends for ends in derived if len(ends) > 1]
+    return [one for one in found if not any(3 * len(ends.intersection(one.ids)) >= 2 * len(one.ids) for ends in known)]
+
+
+def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> Record:
+    """Write the rule or the learning that a cluster is proposed to become; it waits for review, whoever asks.
+
+    Raises:
+        RefusedError: another process proposed it since the records were read.
+    """
+    kind = workspace.kinds[cluster.kind]
+
+    def admit(_: Record) -> None:
+        if not fresh([cluster], read_collection(workspace).records):
+            said = f"another process has just proposed what {' and '.join(cluster.ids)} come to"
+            raise RefusedError(said, hint="run the command again")
+
+    return create_record(workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]}, admit)
+
+
+# ---------------------------------------------------------------------------------------------------------- retirement
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the event log knows of records by id: in how many sessions each was shown, and opened; days it spans."""
+
+    shown: Mapping[str, int]
+    opened: Mapping[str, int]
+    sessions: int
+    days: float
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether something that it does not hold is likely not to have happened."""
+        return self.days >= SHOWN_DAYS and self.sessions >= SHOWN_SESSIONS
+
+    @classmethod
+    def of(cls, report: Report) -> Usage:
+        """Return what a report says."""
+        shown = {one: effect.shown for one, effect in report.records.items()}
+        opened = {one: int(said["opened"]) for one, said in report.signals.items()}
+        scores = {one: said["score"] for one, said in report.signals.items()}
+        proven = {one: 1.0 for one, effect in report.records.items() if effect.avoided and effect.avoided[1] > 0}
+        return cls(shown, opened, report.sessions, report.days, {**scores, **proven})
+
+
+def unneeded(records: RecordSet, usage: Usage, now: datetime) -> dict[str, str]:
+    """Return why learnings in force may be retired, by id; whoever has votes is left alone but where contradicted."""
+    live = [one for one in records.of_kind(LEARNING) if one.phase == "live"]
+    contradicting: dict[str, list[str]] = defaultdict(list)
+    for record in records:
+        if record.phase == "live":
+            for target in {link.to for link in record.links if link.rel == "contradicts"}:
+                contradicting[target].append(record.id)
+    found: dict[str, str] = {}
+    for one in live:
+        if one.id in contradicting:
+            found[one.id] = f"contradicted by {', '.join(contradicting[one.id])}"
+        elif one.votes:
+            continue
+        elif usage.is_enough and not usage.shown.get(one.id) and _age_days(one, now) >= usage.days:
+            found[one.id] = f"never shown in {usage.days:.0f} days and {usage.sessions} sessions"
+        elif usage.shown.get(one.id, 0) >= UNOPENED and not usage.opened.get(one.id) and usage.scores[one.id] <= 0:
+            found[one.id] = f"shown in {usage.shown[one.id]} sessions, opened in none, and nothing speaks for it"
+    return {**found, **{one.id: why for one, why in _opposites(live)}}
+
+
+def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
+    """Yield learnings that another says but for a negation or a number: the one with fewer votes, else the older."""
+    vectors = {one.path: Vector.of(terms(one.title)) for one in live}
+    search = Pairs(vectors, _weights(vectors), SAME, MOST_PAIRS)
+    search.find_all()
+    by_path = {one.path: one for one in live}
+    words = {one.path: Words.of(one.title) for one in live}
+    for paths in sorted(search.scores):
+        pair = (by_path[path] for path in paths)
+        old, new = sorted(pair, key=lambda one: (len(one.votes), one.text("created_at") or "", one.sort_key))
+        apart = {*old.words("distinct_from"), *new.words("distinct_from")}
+        differs = contrast(words[new.path], words[old.path])
+        if differs is not None and apart.isdisjoint((old.id, new.id)):
+            yield old, f"{new.id} says otherwise: {differs}"
+
+
+def retirements(workspace: Workspace, records: RecordSet, reasons: Mapping[str, str]) -> list[Draft]:
+    """Return a proposal for each learning that may be retired: a diff of its own file."""
+    found = []
+    with writing(workspace):
+        for any_id, why in reasons.items():
+            record = records.get(any_id)
+            change, _ = edited(workspace, record, lambda data: {**data, "status": "retired"})
+            says = said_hash(record.path, "retire", record.title, why.partition(" in ")[0])
+            title = f"Retire {record.id}: {inert_line(record.title)}"[:200]
+            diff = unified(record.path, change.before or "", change.after or "")
+            found.append(Draft(record.path, ADDITIVE, title, f"{why}.", (says,), (record.id,), diff, record.id))
+    return found
+
+
+def _age_days(record: Record, now: datetime) -> float:
+    try:
+        return (now - moment(record.text("created_at") or "")).total_seconds() / 86_400
+    except ValueError:
+        return 0.0
