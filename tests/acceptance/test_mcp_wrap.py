@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.push import client
+from orbit_registry.push.folders import index_file
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.push_index import sync_index
@@ -140,8 +141,7 @@ def test_what_a_hook_has_said_in_the_hosts_session_is_not_said_again(root: Path)
 def test_where_nothing_can_be_found_the_answer_is_the_servers(root: Path, lost: str) -> None:
     """Without an index, with a ledger that can't be written, outside a workspace: the bytes are the server's."""
     if lost == "index":
-        for file in (root / ".orbit/state/cache").glob("push*"):
-            file.write_bytes(b"no index")
+        Path(index_file(str(root))).write_bytes(b"no index")
     elif lost == "state":
         (root / ".orbit/state/log").mkdir(exist_ok=True)
         (root / ".orbit/state/log/sessions").write_text("a file, no folder", "utf-8")
