@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.checks.compliance import check_loop
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.checks.gate import look
+from orbit_registry.checks.engine import look
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.checks.derivation import standing
 from orbit_registry.push.context import BRIEF, Context
 from orbit_registry.push.reader import ID, Index, open_index
 from orbit_registry.push.select import select
 from orbit_registry.snapshot.matches import current_index, explain, match
+from orbit_registry.store.freshness.evaluate import standing
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import open_workspace
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.checks.catalogue import all_checks
-from orbit_registry.checks.check import DOCS, Check
+from orbit_registry.checks.check import DOCS, Check, all_checks
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases" / "checks"

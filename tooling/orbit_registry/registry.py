@@ -20,9 +20,10 @@ from orbit_registry.store.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from orbit_registry.briefs.brief import Brief
-    from orbit_registry.checks.neighbours import Neighbour
-    from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix
-    from orbit_registry.checks.unmatched import Unmatched
+    from orbit_registry.checks.check import Announce
+    from orbit_registry.checks.duplicates import Neighbour
+    from orbit_registry.checks.engine import CheckOutcome, Fix
+    from orbit_registry.checks.scopes import Unmatched
     from orbit_registry.records.freshness import Freshness
     from orbit_registry.records.task import Task
     from orbit_registry.search.hits import Searcher, SearchResult
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from orbit_registry.snapshot.sync import SyncResult
     from orbit_registry.store import voting
     from orbit_registry.store.decisions import adrs
-    from orbit_registry.store.freshness import relocation, verification
+    from orbit_registry.store.freshness import renames, verification
     from orbit_registry.store.journal import Change
     from orbit_registry.store.merge import resolve as merging
     from orbit_registry.store.numbers import renumber as numbers
@@ -143,11 +144,11 @@ class Registry:
         refuse_outside_git(Path(path))
         report = setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
         if report.detected is not None and not dry_run:
-            from orbit_registry.checks import gate
+            from orbit_registry.checks import engine
 
             with undone_on_failure(report):
                 workspace = cls.open(report.root).workspace
-                report.baselined = gate.take_into_baseline(workspace, [], gate.findings(workspace))
+                report.baselined = engine.take_into_baseline(workspace, [], engine.findings(workspace))
         return report
 
     def author(self, model: str | None = None) -> Author:
@@ -199,13 +200,13 @@ class Registry:
 
     def neighbours(self, new: Record) -> list[Neighbour]:
         """Return the records that say nearly what a new one would; see `checks.neighbours`."""
-        from orbit_registry.checks.neighbours import neighbours
+        from orbit_registry.checks.duplicates import neighbours
 
         return neighbours(self.workspace, self._with_prose(new.kind.name), new)
 
     def unmatched(self, record: Record, below: str = "") -> list[Unmatched]:
         """Return the globs of a record that match no file; see `checks.unmatched`."""
-        from orbit_registry.checks.unmatched import unmatched
+        from orbit_registry.checks.scopes import unmatched
 
         return unmatched(self.workspace, record, below)
 
@@ -311,15 +312,15 @@ class Registry:
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records, of all if none are given, by path; those left out are fresh or closed."""
-        from orbit_registry.checks import derivation
+        from orbit_registry.store.freshness import evaluate
 
         if records is not None:  # the few globs of a few records are matched sooner than a memory of all is read
-            return derivation.standing(self.workspace, records).freshness
-        return derivation.standing(self.workspace, tuple(self.collection.records)).freshness
+            return evaluate.standing(self.workspace, records).freshness
+        return evaluate.standing(self.workspace, tuple(self.collection.records)).freshness
 
-    def follow_renames(self, kind: str, *, write: bool = False) -> relocation.Relocation:
+    def follow_renames(self, kind: str, *, write: bool = False) -> renames.Relocation:
         """Find where git saw go what records of a kind name; see `checks.lost.follow_renames`."""
-        from orbit_registry.checks.lost import follow_renames
+        from orbit_registry.store.freshness.renames import follow_renames
 
         self.refresh()
         return follow_renames(self.workspace, self.collection.records.of_kind(kind), write=write)
@@ -343,18 +344,18 @@ class Registry:
         announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False,
     ) -> CheckOutcome:  # fmt: skip
         """Run the gate; see `checks.gate.check`."""
-        from orbit_registry.checks import gate
+        from orbit_registry.checks import engine
 
-        return gate.check(
+        return engine.check(
             self.workspace, self.refresh, paths=paths, against=against, fix=fix, everything=everything,
             announce=announce, dry_run=dry_run,
         )  # fmt: skip
 
     def update_baseline(self) -> tuple[int, bool]:
         """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
-        from orbit_registry.checks import gate
+        from orbit_registry.checks import engine
 
-        return gate.update_baseline(self.workspace)
+        return engine.update_baseline(self.workspace)
 
     def sync(self, *, rebuild: bool = False) -> SyncResult:
         """Bring the snapshot up to date; see `snapshot.sync.sync`."""

@@ -13,8 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from orbit_registry.checks.neighbours import outcome_of
-from orbit_registry.checks.wording import wording
+from orbit_registry.checks.duplicates import outcome_of
+from orbit_registry.checks.texts import wording
 from orbit_registry.registry import Registry
 from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import SimilarityIndex

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.checks.citing import MOST_REFERENCES, references_of
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
+from orbit_registry.store.citations import MOST_REFERENCES, references_of
 
 KINDS = load_kinds()
 

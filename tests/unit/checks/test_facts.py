@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.checks.neighbours import FEWEST_TO_ERR, Neighbour
+from orbit_registry.checks.duplicates import FEWEST_TO_ERR, Neighbour
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.registry import Registry
 from orbit_registry.store.setup import setup_workspace

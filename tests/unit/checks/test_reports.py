@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.checks.catalogue import all_checks
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.check import all_checks
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report import formats, render
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.schema import read_schema

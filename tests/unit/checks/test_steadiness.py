@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from orbit_registry.checks.engine import run
 from orbit_registry.checks.inputs import take
-from orbit_registry.checks.load import run
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import open_workspace
 

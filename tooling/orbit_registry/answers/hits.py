@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from orbit_registry.answers.records import chunk_place
-from orbit_registry.checks.neighbours import Neighbour
+from orbit_registry.checks.duplicates import Neighbour
 from orbit_registry.records.record import Record
 from orbit_registry.search.hits import Hit, SearchResult
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.capture.patterns import Finding
-from orbit_registry.checks.derivation import standing
-from orbit_registry.checks.neighbours import Neighbour, copies_of, neighbours
-from orbit_registry.checks.wording import says_the_same
+from orbit_registry.checks.duplicates import Neighbour, copies_of, neighbours
+from orbit_registry.checks.texts import says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.store.author import Author
+from orbit_registry.store.freshness.evaluate import standing
 from orbit_registry.store.freshness.verification import fingerprinted
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import create_record, draft_record, newcomers

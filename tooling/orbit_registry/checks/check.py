@@ -1,22 +1,33 @@
-"""What a check is: a code, words about it, a function from the context to diagnostics, perhaps a fix; it runs none."""
+"""Checks: what one is, all there are, and a run of them over a context."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
-from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks import rules
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
+from orbit_registry.store.codec import HIDING, hides_record
 from orbit_registry.store.journal import Change
+
+if TYPE_CHECKING:
+    from orbit_registry.checks.context import CheckContext
 
 DOCS = "docs/reference/checks.md"
 
-Run = Callable[[CheckContext], Iterable[Diagnostic]]
+Run = Callable[["CheckContext"], Iterable[Diagnostic]]
 """Yields findings."""
 
-Fix = Callable[[CheckContext, Diagnostic], Sequence[Change]]
+Fix = Callable[["CheckContext", Diagnostic], Sequence[Change]]
 """Returns the files a finding's fix changes, each with the text it was made for; the gate writes them as one step."""
+
+Announce = Callable[[Diagnostic, Sequence[Change]], None]
+"""Takes a finding and the changes that mend it, before they are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +79,33 @@ def check(
 ) -> Callable[[Run], Check]:
     """Return what makes a check of the function below it, by whose name the check is known from then on."""
     return lambda run: Check(code, name, severity, summary, hint, run, fix)
+
+
+@cache
+def all_checks() -> tuple[Check, ...]:
+    """Return every check, in the order of codes."""
+    return tuple(sorted(_stated(), key=lambda check: check.code))
+
+
+def check_of(code: str) -> Check | None:
+    """Return the check with a code."""
+    return next((check for check in all_checks() if check.code == code), None)
+
+
+def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> list[Diagnostic]:
+    """Return what the checks find, ordered by place; all but the ignored ones.
+
+    A file that holds no record is named all the same: every answer leaves it out and refers to the gate.
+    An error inside a check is a bug of ours and is not caught: it ends the run.
+    """
+    ignored = frozenset(context.config.setting("checks", "ignore"))
+    wanted = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored - HIDING]
+    found = (diagnostic for check in wanted for diagnostic in check.run(context))
+    named = {diagnostic for diagnostic in found if diagnostic.code not in ignored or hides_record(diagnostic)}
+    return sorted(named, key=lambda diagnostic: diagnostic.sort_key)
+
+
+def _stated() -> Iterator[Check]:
+    for found in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}."):
+        for value in vars(importlib.import_module(found.name)).values():
+            yield from (one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Check))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from orbit_registry.checks.catalogue import all_checks, run_checks
+from orbit_registry.checks.check import all_checks, run_checks
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.loop_log import Logged, LoopLog
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.checks.rules.loop import Logged, LoopLog
 from orbit_registry.push.context import TRIAL
 from orbit_registry.push.event_log import LogState, log_files, rows_in
 from orbit_registry.push.events import NAME

@@ -1,20 +1,19 @@
-"""The one value that checks look at, and the questions most of them ask of it; it reads nothing by itself."""
+"""Everything the checks of one run look at."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from orbit_registry.checks.citing import Cited, cited_by, cited_in
-from orbit_registry.checks.derivation import not_fresh, nowhere
-from orbit_registry.checks.loop_log import LoopLog
-from orbit_registry.checks.matching import count_matches
+from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.places import place_of
-from orbit_registry.checks.wording import copies, wording
+from orbit_registry.checks.texts import copies, wording
+from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness, Sight, says_when
@@ -22,14 +21,23 @@ from orbit_registry.records.record import Record, Source
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt.edges import Targets
 from orbit_registry.store.adopt.edges import place_of as place_of_text
+from orbit_registry.store.baseline import read_baseline
+from orbit_registry.store.citations import Cited, cited_by, cited_in
 from orbit_registry.store.config import Config, config_of
-from orbit_registry.store.decisions.documents import Document, Documents
+from orbit_registry.store.decisions.documents import Document, Documents, document_of, read_one
 from orbit_registry.store.facts import Facts
+from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, read_bytes
+from orbit_registry.store.freshness.evaluate import not_fresh, nowhere
+from orbit_registry.store.glob_counts import count_matches
+from orbit_registry.store.votes import BROKEN
+from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.position import Pointer, Position, position_at
 
 if TYPE_CHECKING:
-    from orbit_registry.store.freshness.relocation import Renames
+    from orbit_registry.checks.rules.loop import LoopLog
+    from orbit_registry.store.freshness.renames import Renames
     from orbit_registry.text.adr.model import AdrDocument, Section
+
 
 LOCAL = ".orbit/state/"
 """Where records wait that git never sees."""
@@ -241,3 +249,94 @@ def is_ours(record: Record) -> bool:
 def binding(record: Record, severity: Severity = Severity.ERROR, otherwise: Severity = Severity.NOTE) -> Severity:
     """Return how much a finding weighs: `severity` in a record of ours, `otherwise` in an adopted one."""
     return severity if is_ours(record) else otherwise
+
+
+class Files:
+    """The texts of the project's files, each read once."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._texts: dict[str, str | None] = {}
+        self.is_steady = True
+        """Whether each file that was read still had the hash of the inputs."""
+
+    def __call__(self, path: str) -> str | None:
+        """Return the text of a file, named from the root; None where it has none."""
+        if path not in self._texts:
+            self._texts[path] = self._read(path)
+        return self._texts[path]
+
+    def _read(self, path: str) -> str | None:
+        states = self._inputs.reading.states
+        state = self._inputs.texts.get(path) or states.get(path)
+        try:
+            file = inside(self._inputs.workspace.root, path)
+            content = read_bytes(file, limit=RECORD_LIMIT if path in states else DOCUMENT_LIMIT)
+        except OrbitError:
+            self.is_steady &= state is None or not state.sha256
+            return None
+        self.is_steady &= state is None or hashlib.sha256(content).hexdigest() == state.sha256
+        try:
+            return decode(content, path)
+        except OrbitError:
+            return None
+
+
+def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
+    """Return what the checks look at."""
+    files = files or Files(inputs)
+    workspace, collection = inputs.workspace, inputs.reading.collection
+    read = {path: _document(inputs, files, path) for path in sorted(inputs.documents)}
+    unread = tuple(document for document in read.values() if isinstance(document, Diagnostic))
+    documents = Documents({path: it for path, it in read.items() if isinstance(it, Document)}, unread)
+    bodies = {entry.path for entry in inputs.reading.entries if entry.has_body}
+    records = RecordSet(
+        _with_prose(record, documents, files, has_body=record.path in bodies) for record in collection.records
+    )
+    return CheckContext(
+        records=records,
+        kinds=workspace.kinds,
+        config=workspace.config,
+        problems=(*collection.problems, *read_baseline(workspace)[1], *unread),
+        documents=documents,
+        facts=inputs.facts,
+        sight=inputs.sight,
+        now=inputs.now,
+        text=files,
+        renames=partial(_renames, workspace),
+    )
+
+
+def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Renames | None:
+    from orbit_registry.store.freshness.renames import renames_since  # most runs find no glob that is dead
+
+    try:
+        return renames_since(workspace.git, since, files)
+    except GitError:
+        return None
+
+
+def _document(inputs: Inputs, files: Files, path: str) -> Document | Diagnostic | None:
+    text = files(path)
+    return read_one(inputs.workspace, path) if text is None else document_of(path, text)
+
+
+def _with_prose(record: Record, documents: Documents, files: Files, *, has_body: bool) -> Record:
+    """Return a record with its prose, whichever file holds it."""
+    source = record.source
+    if record.kind.in_file and source is not None:
+        return replace(record, prose=files(source.path) or "")
+    if not record.kind.in_document:
+        return record
+    prose = documents.prose_of(record) if source is not None else None
+    if prose is None and has_body:
+        prose = files(record.body_path)
+    return record if prose is None else replace(record, prose=prose)
+
+
+def record_count(inputs: Inputs) -> int:
+    """Return how many records there are, unreadable files among them."""
+    reading = inputs.reading
+    valid = {entry.path for entry in reading.entries if reading.record(entry) is not None}
+    broken = {problem.location.path for problem in reading.collection.problems if problem.code != BROKEN}
+    return len(valid) + len(broken - valid)

@@ -12,7 +12,7 @@ import click
 
 from orbit_registry.answers.hits import MOST_NAMED, known_already, near_text, neighbours_data, settles, shows
 from orbit_registry.answers.records import record_data
-from orbit_registry.checks.neighbours import Neighbour, copies_of
+from orbit_registry.checks.duplicates import Neighbour, copies_of
 from orbit_registry.cli.editor import copy_path, edited_text, kept_name
 from orbit_registry.cli.fields import MANAGED, add_options, fields_from, text_from
 from orbit_registry.cli.kind import one_of, with_examples

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.checks.outcome import Announce
+from orbit_registry.checks.check import Announce
 from orbit_registry.checks.report import formats, render
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import from_root, open_registry

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orbit_registry.checks.compliance import loop_log
-from orbit_registry.checks.loop_log import TURN_END, LoopLog, turns
+from orbit_registry.checks.rules.loop import TURN_END, LoopLog, turns
 from orbit_registry.doctor.finding import LEVELS, Finding
 from orbit_registry.errors import OrbitError
 from orbit_registry.push.event_log import write_event

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from orbit_registry.checks import gate
+from orbit_registry.checks import engine
 from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError
 from orbit_registry.importers.orbit import OrbitImporter
 from orbit_registry.records.diagnostic import Diagnostic
@@ -369,7 +369,7 @@ def take_over(path: Path, source: str, *, assume: str | None = None, dry_run: bo
         workspace = _workspace_at(place)
         if workspace is not None and workspace.root not in seen:
             seen.add(workspace.root)
-            count += gate.take_into_baseline(workspace, found, gate.findings(workspace))
+            count += engine.take_into_baseline(workspace, found, engine.findings(workspace))
     if not count:
         return report
     older = "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"
@@ -379,7 +379,7 @@ def take_over(path: Path, source: str, *, assume: str | None = None, dry_run: bo
 def _findings_at(place: Path) -> list[Diagnostic]:
     """Return what the gate finds in the workspace around a folder, nothing where there is none yet."""
     workspace = _workspace_at(place)
-    return gate.findings(workspace) if workspace is not None else []
+    return engine.findings(workspace) if workspace is not None else []
 
 
 def _workspace_at(place: Path) -> Workspace | None:

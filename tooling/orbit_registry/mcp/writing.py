@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from orbit_registry.answers.hits import known_already, near_text, neighbours_data, settles
 from orbit_registry.answers.records import record_data, vote_data
-from orbit_registry.checks.neighbours import Neighbour, copies_of
+from orbit_registry.checks.duplicates import Neighbour, copies_of
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.mcp.reading import clean

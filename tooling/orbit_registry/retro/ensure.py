@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from orbit_registry.checks.neighbours import neighbours_of_all
-from orbit_registry.checks.wording import says_the_same, wording
+from orbit_registry.checks.duplicates import neighbours_of_all
+from orbit_registry.checks.texts import says_the_same, wording
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.push.event_log import write_event

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from orbit_registry.capture.candidates import propose
-from orbit_registry.checks.wording import letters
+from orbit_registry.checks.texts import letters
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.push import events
 from orbit_registry.push.event_log import write_event

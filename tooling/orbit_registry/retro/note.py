@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from orbit_registry.checks.loop_log import turn_id
-from orbit_registry.checks.neighbours import copies_of, neighbours
+from orbit_registry.checks.duplicates import copies_of, neighbours
+from orbit_registry.checks.rules.loop import turn_id
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.push.event_log import LogState, log_files, rows_in, write_event
 from orbit_registry.push.events import NOTE_SKIPS as SKIPS

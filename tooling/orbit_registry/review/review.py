@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from orbit_registry.checks.derivation import standing
 from orbit_registry.errors import RefusedError
 from orbit_registry.kinds.table import Phase
 from orbit_registry.push.event_log import write_event
@@ -20,6 +19,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author, Review
+from orbit_registry.store.freshness.evaluate import standing
 from orbit_registry.store.workspace import Workspace
 
 _PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}

@@ -6,12 +6,12 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from orbit_registry.checks.citing import in_text
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.documents import slot
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
+from orbit_registry.store.citations import in_text
 from orbit_registry.text import is_markdown
 from orbit_registry.text.markdown import Document, parse_markdown
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from orbit_registry.checks.derivation import standing
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
@@ -29,6 +28,7 @@ from orbit_registry.snapshot.edges import files_that_cite
 from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.store.codec import MISPLACED, hides_record
+from orbit_registry.store.freshness.evaluate import standing
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.secrets import without_secrets

@@ -1,6 +1,6 @@
 """Owns what leads to records: what files name, and the rows of links and citations.
 
-How a text is searched for ids, `checks.citing` says; what an id or a path means is settled among the records given.
+How a text is searched for ids, `store.citations` says; what an id or a path means is settled among the records given.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
-from orbit_registry.checks.citing import in_text
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.same_file import by_version
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
+from orbit_registry.store.citations import in_text
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown

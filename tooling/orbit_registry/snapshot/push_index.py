@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orbit_registry.checks.derivation import standing
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
@@ -24,6 +23,7 @@ from orbit_registry.snapshot.sources import digest_of
 from orbit_registry.snapshot.trust import trust_files, trust_of
 from orbit_registry.store.cache import code_version
 from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, read_found, write_atomic
+from orbit_registry.store.freshness.evaluate import standing
 from orbit_registry.store.freshness.ground import windows_of
 from orbit_registry.store.git import looks_elsewhere
 from orbit_registry.store.lock import locked

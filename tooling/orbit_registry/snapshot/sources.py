@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.checks.citing import references_of
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.record import Record
+from orbit_registry.store.citations import references_of
 from orbit_registry.store.decisions.prose import ProseReading
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import NAME as VOTES

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from orbit_registry.checks.derivation import standing
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.snapshot.edges import citations_of
@@ -26,6 +25,7 @@ from orbit_registry.snapshot.sources import digest_of, references_in, sources_of
 from orbit_registry.store.cache import code_version
 from orbit_registry.store.decisions.prose import ProseReading, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
+from orbit_registry.store.freshness.evaluate import standing
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.skills import Skill, read_skills

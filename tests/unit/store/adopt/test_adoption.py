@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.checks import gate
+from orbit_registry.checks import engine
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Source
@@ -344,7 +344,7 @@ def test_a_record_or_a_name_makes_a_document_a_decision(workspace: Workspace) ->
     found = documents.of(records(workspace).get("ADR-0007"))
     assert found is not None
     assert found[1].title == "Retry twice"
-    assert gate.findings(workspace) == []
+    assert engine.findings(workspace) == []
 
 
 def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace, write: Write) -> None:
@@ -356,7 +356,7 @@ def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace,
     (folder / "0002-gone.md").symlink_to("nowhere.md")
     (folder / "0003-out.md").symlink_to("/etc/hostname")
     (folder / "0004-circle.md").symlink_to("0004-circle.md")
-    found = [one.location.path for one in gate.findings(workspace) if one.code == "ORB108"]
+    found = [one.location.path for one in engine.findings(workspace) if one.code == "ORB108"]
     assert found == [f"docs/adr/{name}.md" for name in ("0002-gone", "0003-out", "0004-circle")]
 
 

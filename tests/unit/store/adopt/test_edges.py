@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.checks import gate
+from orbit_registry.checks import engine
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt.adoption import adopt, backfill
@@ -73,5 +73,5 @@ def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Wor
     write("0001-a.md", "A", "accepted")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     backfill(workspace)
-    (finding,) = (one for one in gate.findings(workspace) if one.code == "ORB301")
+    (finding,) = (one for one in engine.findings(workspace) if one.code == "ORB301")
     assert finding.message == "its document says `supersedes 0001-a.md`, which is no link between records"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.checks import gate
+from orbit_registry.checks import engine
 from orbit_registry.errors import UnsafePathError, UsageError
 from orbit_registry.registry import Registry
 from orbit_registry.store.adopt.moved import follow
@@ -22,7 +22,7 @@ def paths(registry: Registry) -> dict[str, str]:
 
 def missing(registry: Registry) -> list[str]:
     """Return which records the gate finds without a document."""
-    return [str(one.record) for one in gate.findings(registry.workspace) if one.code == "ORB703"]
+    return [str(one.record) for one in engine.findings(registry.workspace) if one.code == "ORB703"]
 
 
 def test_a_renamed_log_is_followed_by_its_records_and_the_configuration(registry: Registry) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report.text import printable, summary
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 

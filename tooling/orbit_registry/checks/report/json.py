@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.records.envelope import envelope
 from orbit_registry.text.inert import inert_json

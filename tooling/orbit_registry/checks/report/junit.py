@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from xml.etree import ElementTree
 
-from orbit_registry.checks.catalogue import all_checks
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.check import all_checks
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report.text import diagnostic_lines, printable
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 

@@ -6,9 +6,8 @@ import hashlib
 import json
 from urllib.parse import quote
 
-from orbit_registry.checks.catalogue import all_checks
-from orbit_registry.checks.check import Check
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.check import Check, all_checks
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.records.diagnostic import Diagnostic, Location
 from orbit_registry.text.inert import inert_json
 

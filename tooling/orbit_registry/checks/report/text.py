@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 MOST = 1_000

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
+from orbit_registry.records.freshness import inputs_of, made
 from orbit_registry.records.record import Record
+from orbit_registry.store.freshness.evaluate import Standing, standing
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import Change, unified_diff
 from orbit_registry.store.permission import write_step
@@ -209,3 +211,34 @@ def _renamed(
 ) -> Mapping[str, object]:
     old = str(entry[name])
     return {**entry, name: names.get((place, old), old)}
+
+
+def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bool) -> Relocation:
+    """Return where git saw go, since the records were made, what they name; `write` puts the new names into them.
+
+    Raises:
+        RefusedError: an agent would change a record that holds; nothing was written.
+    """
+    found = standing(workspace, records)
+    lost = lost_names(records, found)
+    if not lost:
+        return Relocation()
+    renames = renames_since(workspace.git, min(made(one.record) for one in lost), found.files)
+    return (relocate if write else plan)(workspace, lost, renames)
+
+
+def lost_names(records: Iterable[Record], found: Standing) -> list[Lost]:
+    """Return what records that wait or hold name and that is not there: globs, inputs, files of their evidence."""
+    lost: list[Lost] = []
+    for record in records:
+        if record.phase == "closed":
+            continue
+        globs = found.dead.get(record.path, ())
+        seen = found.sight.inputs
+        inputs = tuple(one.input for one in inputs_of(record) if one.input in seen and seen[one.input].is_missing)
+        files = tuple(
+            reference for kind, reference in record.evidence if kind == "file" and (kind, reference) in found.sight.gone
+        )
+        if globs or inputs or files:
+            lost.append(Lost(record, globs, inputs, files))
+    return lost

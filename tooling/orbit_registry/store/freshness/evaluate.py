@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from orbit_registry.checks.matching import count_matches
 from orbit_registry.errors import GitError
 from orbit_registry.records.freshness import Freshness, Sight, derive, says_when, turns
 from orbit_registry.records.record import Record
 from orbit_registry.store.config import Config
 from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look, windows_of
+from orbit_registry.store.glob_counts import count_matches
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import Glob, parse_glob
 

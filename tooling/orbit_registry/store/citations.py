@@ -1,7 +1,6 @@
 """What a text cites: ids with their places, examples left out, and files it links to; it decides no meaning of either.
 
-Which file is read when, `checks.context` says.
-"""
+Which file is read when, `checks.context` says."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Which records say nearly what a new one would say, by the measure and the thresholds of the gate (6xx).
 
-A door asks before it writes: what the gate would report as a duplicate is better voted for than written again.
-"""
+A door asks before it writes: what the gate would report as a duplicate is better voted for than written again."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from orbit_registry.checks.wording import wording
+from orbit_registry.checks.texts import wording
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
 from orbit_registry.search.similarity import SimilarityIndex, normalised

@@ -1,19 +1,69 @@
-"""The gate as one call: runs the checks unless an earlier run saw the same, applies fixes and the baseline."""
+"""The gate: runs the checks or takes a remembered result, then applies fixes and the baseline."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from orbit_registry.checks.inputs import take
-from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix, Result
+from orbit_registry.checks.check import Announce, run_checks
+from orbit_registry.checks.inputs import Inputs, take
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.diagnostic import Diagnostic, Location, diagnostic_of, row_of
-from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, refuse_newer, write_baseline
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, diagnostic_of, row_of
+from orbit_registry.store.baseline import (
+    Baseline,
+    Known,
+    apply,
+    baseline_of,
+    read_baseline,
+    refuse_newer,
+    write_baseline,
+)
+from orbit_registry.store.freshness.evaluate import turn_today
+from orbit_registry.store.votes import BROKEN
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace, project_path
+
+if TYPE_CHECKING:
+    pass
+
+Fix = bool | str
+"""Whether to mend; `record` or `document`: that decides where the two differ, in place of each one's own authority."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the checks found, every finding in order."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    checked_count: int
+    base: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """What the gate says."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    """New findings; with `everything`, every finding."""
+    baselined: tuple[Diagnostic, ...] = ()
+    fixed: tuple[Diagnostic, ...] = ()
+    checked_count: int = 0
+    """How many records were looked at, the unreadable ones among them; how many events, where `subject` says so."""
+    gone: tuple[Known, ...] = ()
+    """Findings of the baseline that no longer are."""
+    base: str | None = None
+    """What "changed" compares with."""
+    paths: tuple[str, ...] = ()
+    subject: str = "record"
+
+    @property
+    def ok(self) -> bool:
+        """Say whether no error is among the diagnostics: exit 0 or 1."""
+        return not any(diagnostic.severity is Severity.ERROR for diagnostic in self.diagnostics)
+
 
 # Running checks and mending imports parsers and a hundred modules, so both are imported where they are needed: a run
 # in which nothing changed takes half the time without them.
@@ -57,7 +107,7 @@ def check(
         selected = _selection(wanted, baselined)
         if side is None and not any(one.fixable and selected(one) for one in result.diagnostics):
             break
-        from orbit_registry.checks.mend import mend
+        from orbit_registry.checks.autofix import mend
 
         mended = mend(workspace, against, selected, side, announce, dry_run=dry_run)
         refused |= {_subject(one): why for one, why in mended.refused.items()}
@@ -108,13 +158,23 @@ def look(workspace: Workspace, against: str | None = None, now: datetime | None 
     if stored is not None:
         rows, count, base = stored
         return Result(tuple(map(diagnostic_of, rows)), count, base)
-    from orbit_registry.checks.load import run
-
     result, lasts = run(inputs)
     if lasts:
         rows = [row_of(diagnostic) for diagnostic in result.diagnostics]
         workspace.values.remember("check", key, [rows, result.checked_count, result.base])
     return result
+
+
+def run(inputs: Inputs) -> tuple[Result, bool]:
+    """Return what the checks find, and whether it may be remembered under the key of these inputs."""
+    from orbit_registry.checks.context import Files, load_context, record_count
+
+    files = Files(inputs)
+    context = load_context(inputs, files)
+    diagnostics = tuple(run_checks(context))
+    lasts = not turn_today(context.records, inputs.now, context.config)
+    lasts &= not any(diagnostic.code == BROKEN for diagnostic in diagnostics)
+    return Result(diagnostics, record_count(inputs), inputs.facts.base), files.is_steady and lasts
 
 
 def findings(workspace: Workspace) -> list[Diagnostic]:

@@ -8,11 +8,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from orbit_registry.checks.catalogue import check_of, run_checks
-from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.check import Announce, check_of, run_checks
+from orbit_registry.checks.context import CheckContext, load_context
 from orbit_registry.checks.inputs import take
-from orbit_registry.checks.load import load_context
-from orbit_registry.checks.outcome import Announce
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import backfill, importer, plan_adoption

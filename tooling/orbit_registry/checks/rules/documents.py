@@ -1,0 +1,534 @@
+"""7xx: decisions and their documents."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from orbit_registry.checks.check import Check, Run, check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.rules.links import Named, changes_for, named_in_document
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
+from orbit_registry.records.ids import sequence_id
+from orbit_registry.records.record import BODY, Record, Source
+from orbit_registry.store.adopt.fields import STATUS_LIMIT
+from orbit_registry.store.decisions.documents import Document
+from orbit_registry.store.decisions.paths import LOG_NAME
+from orbit_registry.store.journal import Change
+from orbit_registry.text.position import Position, Problem
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument
+
+
+@check(
+    "ORB702",
+    "entry-without-record",
+    Severity.WARNING,
+    "A decision stands in a document and has no record.",
+    "`orbit check --fix` adds a record beside it and leaves the document as it is",
+)
+def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each entry of a decision document that no record points at or was once named after."""
+    if not context.unclaimed:
+        return
+    from orbit_registry.text.adr.file_names import own_folders, whole_of  # with it come the readers of decisions
+
+    own = own_folders(record.source.path for record in context.records if record.source is not None)
+    for document, entry in context.unclaimed:
+        if earlier_names(context, document, entry) or _unread(context, entry) or whole_of(document.path, own):
+            continue
+        name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
+        message = f"{name} has no record"
+        hint = f"`orbit check --fix` adds one, as does `orbit adr backfill {document.path}`"
+        other = _with_its_number(context, document, entry)
+        if other is not None:
+            message = f"`{entry.title}` has no record, and its number is that of {other.id} ({other.title})"
+            hint += "; it gets a new number and keeps the old one as a legacy id"
+        where = Location(document.path, entry.position)
+        can_be_named = document.path.isprintable()
+        hint = hint if can_be_named else "give the file a name without line ends and control characters first"
+        yield entry_without_record.at(
+            where, message, hint=hint, fixable=can_be_named, related=[context.in_entry(other)] if other else ()
+        )
+
+
+def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:
+    """Return the record that has the number an entry states; numbers of a log's own are no ids."""
+    from orbit_registry.store.adopt.ids import Candidate
+
+    candidate = Candidate(document, entry)
+    if candidate.number is None or candidate.is_local(context.config.design):
+        return None
+    return next(iter(context.records.with_id(sequence_id("ADR-", candidate.number))), None)
+
+
+def _unread(context: CheckContext, entry: AdrDocument) -> bool:
+    """Say whether the record of an entry's number is there and can't be read: that is the finding then."""
+    if entry.number is None or not entry.number.isdigit():
+        return False
+    folder = f"/{sequence_id('ADR-', int(entry.number))}/"
+    return any(folder in problem.location.path for problem in context.problems)
+
+
+def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
+    """Return the records whose legacy id is the name that an entry has in its log: `feature/ADR-001`."""
+    from orbit_registry.store.adopt.ids import Candidate
+
+    name = Candidate(document, entry).local_name
+    return context.records.with_legacy_id(name) if name is not None else []
+
+
+@check(
+    "ORB703",
+    "document-missing",
+    Severity.ERROR,
+    "The file that holds a record's text is not there.",
+    "bring the file itself back (links are not followed); where it moved, `orbit adr backfill --moved OLD NEW` "
+    "corrects a decision; of another kind, import the new file and retire this record",
+)
+def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record whose document is not there, or stands outside the project."""
+    for record in context.records if context.facts.documents_gone else ():
+        source = record.source
+        if source is not None and source.path in context.facts.documents_gone:
+            message = f"{record.id} has its text in {source.path}, which is not there"
+            pointer = ("source", "path") if record.kind.in_document else ("file" if "file" in record.data else "path",)
+            yield document_missing.at(context.at(record, *pointer), message, record=record)
+
+
+@check(
+    "ORB704",
+    "entry-missing",
+    Severity.ERROR,
+    "A document holds no entry for the decision that has its text there.",
+    "bring the entry back, or correct `source.heading`: ADR-0042, or the title as the heading has it",
+)
+def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record whose document holds no entry for it."""
+    for record in context.records:
+        source = context.sources.get(record.path)
+        if source is None or record.path in context.homes or source.path not in context.documents.by_path:
+            continue
+        document = context.documents.by_path[source.path]
+        count = len(document.file.entries)
+        if source.heading is not None:
+            message = f"{source.path} has no entry {source.heading}, where {record.id} has its text"
+        elif count > 1:
+            message = f"{source.path} holds {count} decisions, and {record.id} does not say which one it is"
+        else:
+            why = document.file.skipped_reason
+            message = f"{source.path} holds no decision{f' ({why})' if why else ''}, and {record.id} has its text there"
+        step = "path" if source.heading is None else "heading"
+        yield entry_missing.at(context.at(record, "source", step), message, record=record)
+
+
+@check(
+    "ORB705",
+    "two-texts",
+    Severity.WARNING,
+    "A decision's text stands in two places.",
+    "keep the one in the document, and delete the other",
+)
+def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each text file beside a record whose text stands in a document, and those an import put aside."""
+    for record in context.records:
+        for name in (BODY, "imported-body.md"):
+            path = f"{record.folder}/{name}"
+            if path not in context.facts.beside or (name == BODY and record.source is None):
+                continue
+            home = record.source.path if record.source is not None else record.body_path
+            message = f"{record.id} has two texts: {home}, which counts, and {name} beside the record"
+            hint = f"move into {home} what only {name} says, then delete {path}"
+            where = Location(path, Position(1))
+            yield two_texts.at(where, message, hint=hint, record=record, related=[context.in_entry(record)])
+    yield from _under_earlier_names(context)
+
+
+def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each entry of a log under a name that a record had, where that record has its text elsewhere."""
+    for document, entry in context.unclaimed:
+        for record in earlier_names(context, document, entry):
+            if record.source is not None and record.source.path == document.path:
+                continue
+            home = record.source.path if record.source is not None else record.body_path
+            message = (
+                f"ADR-{entry.number} ({entry.title}) is an earlier name of {record.id}, which has its text in {home}"
+            )
+            hint = f"let `source` of {record.id} name this entry, or remove the entry"
+            where = Location(document.path, entry.position)
+            yield two_texts.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
+
+
+@check(
+    "ORB706",
+    "unfinished-step",
+    Severity.WARNING,
+    "A change of several files was begun and not ended.",
+    "the next command that writes finishes or undoes it, as does `orbit check --fix`",
+)
+def unfinished_step(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each step in the journal."""
+    for name in context.facts.journals:
+        step = name.rpartition("-")[0] or name
+        message = f"the step {step} was begun and not ended: its process was killed, or is still at work"
+        yield unfinished_step.at(Location(f".orbit/state/journal/{name}"), message, fixable=True)
+
+
+@check(
+    "ORB712",
+    "shared-entry",
+    Severity.ERROR,
+    "Two records have their text in one entry of a document.",
+    "give each record its own entry, or delete the record that should not be",
+)
+def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record but the first that points at an entry."""
+    held: dict[tuple[str, int], list[Record]] = defaultdict(list)
+    for record in context.records:
+        home = context.homes.get(record.path)
+        if home is not None:
+            held[home[0].path, home[1].span.start].append(record)
+    for (path, _), records in held.items():
+        for record in records[1:]:
+            message = f"{record.id} and {records[0].id} have their text in the same entry of {path}"
+            where = context.at(record, "source", "path")
+            yield shared_entry.at(where, message, record=record, related=[context.at(records[0], "source", "path")])
+
+
+@check(
+    "ORB713",
+    "changed-copy",
+    Severity.WARNING,
+    "The copy of a text is not what was taken over.",
+    "change the file that it was taken from and refresh the record, or bring the copy back from git",
+)
+def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record with a copy that was changed by hand, or by a merge."""
+    for record in context.records:
+        source = record.source
+        if (
+            not record.kind.in_file
+            or source is None
+            or not record.prose
+            or not {"file", "content_hash"} <= {*record.data}
+        ):
+            continue
+        found = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
+        if record.text("content_hash") != f"sha256:{found}":
+            message = f"the copy that {record.id} keeps is not the text that was taken over"
+            path = record.text("path")
+            hint = f"`orbit refresh {record.id}` takes {path} over again" if path else "bring the copy back from git"
+            yield changed_copy.at(Location(source.path), message, hint=hint, record=record)
+
+
+_GLOBAL_DIGITS = 4
+"""Shorter numbers in logs are local to their document, so they may come again elsewhere."""
+
+
+def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each heading after the first that carries a number, within a log and across all logs."""
+    ours = context.our_documents
+    seen: dict[tuple[str, str], list[tuple[str, Location]]] = defaultdict(list)
+    for path, document in context.documents.by_path.items():
+        if document.file.format != "log":
+            continue
+        for entry in document.file.entries:
+            number = entry.number or ""
+            if number:
+                scope = "" if len(number) >= _GLOBAL_DIGITS else path
+                seen[scope, number].append((entry.title, Location(path, entry.position)))
+    for (_, number), places in seen.items():
+        first_title, first = places[0]
+        for title, place in places[1:]:
+            if title.casefold().split() == first_title.casefold().split():
+                message = f"ADR-{number} ({title}) is written down twice: here and at {first}"
+                hint = "keep the entry that is right and delete the other; after a merge: `orbit resolve`"
+            else:
+                message = f"ADR-{number} is the number of two decisions: `{title}` here and `{first_title}` at {first}"
+                hint = "give one of the two headings a number that is free; after a merge: `orbit resolve`"
+            severity = Severity.ERROR if {place.path, first.path} & ours else Severity.WARNING
+            yield TWICE.at(place, message, severity=severity, hint=hint, record=f"ADR-{number}", related=[first])
+
+
+def run_order(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each entry below one with a higher number; numbers of a log's own are not compared with global ones.
+
+    A log of the project's own that has its newest entry on top is in order too.
+    """
+    ours = context.our_documents
+    for path, document in context.documents.by_path.items():
+        above = {True: "0", False: "0"}
+        for entry in document.file.entries if document.file.format == "log" and not _is_falling(document) else ():
+            if not entry.number or not entry.number.isdigit():
+                continue
+            number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
+            if number < int(above[is_global]):
+                message = (
+                    f"ADR-{entry.number} stands below ADR-{above[is_global]}; the entries of a log ascend by number"
+                )
+                severity = Severity.WARNING if path in ours else Severity.NOTE
+                yield ORDER.at(Location(path, entry.position), message, severity=severity)
+            above[is_global] = max(above[is_global], entry.number, key=int)
+
+
+def _is_falling(document: Document) -> bool:
+    """Say whether a log has its newest entry on top, as some do that are not ours."""
+    numbers = [int(entry.number) for entry in document.entries if entry.number and entry.number.isdigit()]
+    falls = all(upper > lower for upper, lower in pairwise(numbers))
+    return falls and document.path.rpartition("/")[2] != LOG_NAME
+
+
+def run_dates(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each date that can't be read; one of an open order only where no record states which it is."""
+    yield from _reader("ORB711", "adr-date-unclear")(context)
+    for path, document in context.documents.by_path.items():
+        for entry in document.file.entries:
+            for problem in entry.problems:
+                if problem.code == "adr-date-order" and not _is_dated(context, path, entry.span.start):
+                    severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
+                    yield replace(from_problem(problem, path, severity), code="ORB711")
+
+
+def _is_dated(context: CheckContext, path: str, start: int) -> bool:
+    """Say whether the record of the entry that starts there states a date."""
+    homes = ((record, context.homes.get(record.path)) for record in context.records if record.text("date"))
+    return any(home is not None and (home[0].path, home[1].span.start) == (path, start) for _, home in homes)
+
+
+def _reader(code: str, problem_code: str) -> Run:
+    """Return a check's function that passes on what the reader of documents found under one of its codes."""
+
+    def run(context: CheckContext) -> Iterator[Diagnostic]:
+        ours = context.our_documents
+        for path, document in context.documents.by_path.items():
+            found: set[Problem] = {*document.file.problems}
+            for entry in document.file.entries:
+                found |= {*entry.problems}
+            for problem in found:
+                if problem.code == problem_code:
+                    severity = Severity.WARNING if path in ours else Severity.NOTE
+                    yield replace(from_problem(problem, path, severity), code=code)
+
+    return run
+
+
+TWICE = Check(
+    "ORB707",
+    "heading-twice",
+    Severity.ERROR,
+    "Two headings carry one number.",
+    "give one of the two headings a number that is free, or delete the entry that is written down twice",
+    run_twice,
+)
+ORDER = Check(
+    "ORB708",
+    "entry-order",
+    Severity.WARNING,
+    "The entries of a log don't ascend by number.",
+    "move the whole entry, heading and text, above the first one with a higher number",
+    run_order,
+)
+NUMBER = Check(
+    "ORB709",
+    "number-differs",
+    Severity.WARNING,
+    "A document's heading and its file's name carry different numbers.",
+    "make the heading and the file's name agree",
+    _reader("ORB709", "adr-number-differs"),
+)
+STATUS = Check(
+    "ORB710",
+    "status-unclear",
+    Severity.WARNING,
+    "A document states a status that is none.",
+    "write proposed, accepted, rejected, deprecated, or superseded by ADR-NNNN",
+    _reader("ORB710", "adr-status-unknown"),
+)
+DATE = Check(
+    "ORB711",
+    "date-unclear",
+    Severity.WARNING,
+    "A document states a date that can't be read.",
+    "write YYYY-MM-DD or YYYY-MM",
+    run_dates,
+)
+
+
+_LONGEST_TITLE = 300
+_MARKS = re.compile(r"[`*_\\]")
+_NEARNESS = {"closed": 0, "pending": 1, "live": 2}
+"""How near each phase is to being in force."""
+
+
+def run(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield one finding for each record that differs from its document, at the side that has to follow."""
+    for record in context.records:
+        home, source = context.homes.get(record.path), context.sources.get(record.path)
+        if home is None or source is None:
+            continue
+        differing = differences(record, home[1])
+        if not differing:
+            continue
+        yield _finding(context, record, source, home[1], differing)
+
+
+def _finding(
+    context: CheckContext, record: Record, source: Source, entry: AdrDocument, differing: Sequence[tuple[str, str, str]]
+) -> Diagnostic:
+    """Return the finding at the side that follows, with what can be done."""
+    said = "; ".join(
+        f"{name}: {_shown(ours)} in the record, {_shown(theirs)} in the document" for name, ours, theirs in differing
+    )
+    message = f"{record.id} differs from its document ({said}); the {context.decides(source)} decides"
+    in_document, in_record = context.in_entry(record), context.at(record, differing[0][0])
+    if context.decides(source) == "record":
+        hint = f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr update {record.id}`"
+        return DIFFERENT.at(in_document, message, hint=hint, record=record, related=[in_record])
+    hint, can_mend = f"`orbit check --fix` rewrites the record from {source.path}", True
+    held = _held_back(context, record, entry)
+    if held:
+        message += f", but {held}"
+        verb = next((name for name, to in record.kind.verbs.items() if to == entry.status), None)
+        step = f"set `status: {entry.status}` in {record.path}"
+        if verb is not None and entry.status in record.status.to:
+            step = f"run `orbit {record.kind.name} {verb} {record.id}`"
+        hint = (
+            f"where {record.id} is {record.status.name}, write `{_written_status(record)}` in {source.path}; "
+            f"where it is {entry.status}, {step}"
+        )
+        can_mend = len(differing) > 1
+    return DIFFERENT.at(
+        in_record,
+        message,
+        severity=Severity.WARNING,
+        hint=hint,
+        record=record,
+        related=[in_document],
+        fixable=can_mend,
+    )
+
+
+def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str | None:
+    """Return why a document's status is not taken over by itself; None where it is.
+
+    A fix never brings a record nearer to being in force, whatever decides. It ends one in force only where the document
+    changed since the two last agreed (`status_raw`), or where somebody said what decides.
+    """
+    if entry.status == record.status.name:
+        return None
+    phase = record.kind.status(entry.status).phase
+    if _NEARNESS[phase] > _NEARNESS[record.phase]:
+        return f"a fix never makes a {record.status.name} decision {entry.status}"
+    if context.side is not None or record.phase != "live" or phase == "live":
+        return None
+    if entry.status_raw.strip()[:STATUS_LIMIT] == (record.text("status_raw") or ""):
+        return "it has not changed since they last agreed"
+    if entry.status not in record.status.to:
+        return f"a decision in force does not become {entry.status} again by itself"
+    return None
+
+
+def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]]:
+    """Return the fields that record and document state differently: name, record's value, document's value."""
+    found = []
+    if entry.title and not _same_title(record.title, entry.title):
+        found.append(("title", record.title, entry.title))
+    source = record.source
+    follows = source is not None and source.authority == "document"
+    never_stated = follows and not entry.status_raw.strip() and not record.text("status_raw")
+    if record.status.name != entry.status and not never_stated:
+        found.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
+    date, stated = record.text("date"), entry.date
+    if date and stated and not (date.startswith(stated) or stated.startswith(date) or date == entry.date_raw.strip()):
+        found.append(("date", date, stated))  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
+    return found
+
+
+def _same_title(title: str, stated: str) -> bool:
+    """Say whether a record's title is what its document has, or the start of it where that is too long for a title."""
+    ours, theirs = _plain(title), _plain(stated)
+    return ours == theirs or (ours.endswith("…") and theirs.startswith(ours[:-1]) and len(stated) > _LONGEST_TITLE)
+
+
+def _plain(text: str) -> str:
+    """Return a title as both sides would show it: Markdown's marks are no difference."""
+    return _MARKS.sub("", _words(text)).casefold()
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _shown(text: str) -> str:
+    flat = _words(text)
+    return f"`{flat[:77]}…`" if len(flat) > 80 else f"`{flat}`"
+
+
+def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
+    """Rewrite the document where the record decides, else the record."""
+    for record in context.records.with_id(diagnostic.record or ""):
+        home, source = context.homes.get(record.path), record.source
+        if home is None or source is None:
+            continue
+        names = [name for name, _, _ in differences(record, home[1])]
+        if context.decides(source) == "record":
+            return _document_follows(record, source, home[0], names)
+        if _held_back(context, record, home[1]):
+            names.remove("status")
+        return _record_follows(context, record, home[1], names) if names else ()
+    return ()
+
+
+def _document_follows(record: Record, source: Source, document: Document, names: Sequence[str]) -> Sequence[Change]:
+    from orbit_registry.text.adr import set_date, set_status, set_title
+
+    text = document.text
+    for name in names:
+        entry = Document(document.path, text).entry(source.heading)
+        if entry is None:
+            return ()
+        if name == "title":
+            text = set_title(text, entry, record.title)
+        elif name == "status":
+            text = set_status(text, entry, _written_status(record))
+        else:
+            text = set_date(text, entry, record.text("date") or "")
+    return (Change(document.path, document.text, text),) if text != document.text else ()
+
+
+def _written_status(record: Record) -> str:
+    by = record.superseded_by
+    return f"Superseded by {', '.join(by)}" if record.status.name == "superseded" and by else record.status.name
+
+
+def _record_follows(
+    context: CheckContext, record: Record, entry: AdrDocument, names: Sequence[str]
+) -> Sequence[Change]:
+    data = dict(record.data)
+    if "title" in names:
+        data["title"] = _words(entry.title)[:_LONGEST_TITLE]
+    if "status" in names:
+        data["status"] = entry.status
+        if entry.status_raw.strip():
+            data["status_raw"] = entry.status_raw.strip()[:STATUS_LIMIT]
+    if "date" in names:
+        data["date"] = entry.date
+    named = named_in_document(context, record) if "status" in names else Named()
+    return changes_for(context, record, data, named)
+
+
+DIFFERENT = Check(
+    "ORB701",
+    "record-and-document-differ",
+    Severity.ERROR,
+    "Title, status or date of a decision differ between its record and its document.",
+    "`orbit check --fix` rewrites the side that is not the authority",
+    run,
+    fix,
+)
