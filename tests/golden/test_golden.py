@@ -26,6 +26,7 @@ from tests.acceptance.cli.test_json import WITH_JSON
 from tests.acceptance.hook.conftest import run_client
 from tests.acceptance.site_cases import copied, with_every_kind
 
+import orbit_registry
 from orbit_registry.cli.main import run
 
 HERE = Path(__file__).parent
@@ -53,7 +54,8 @@ def make_project(name: str, root: Path) -> None:
 
 def normalised(text: str, root: Path) -> str:
     """Return a text without what differs from run to run: folders, the day, digests, durations, versions."""
-    for path, word in ((str(root), "ROOT"), (sys.executable, "PYTHON"), (os.environ["HOME"], "HOME")):
+    package, home = str(Path(orbit_registry.__file__).parent), os.environ["HOME"]
+    for path, word in ((str(root), "ROOT"), (sys.executable, "PYTHON"), (package, "PACKAGE"), (home, "HOME")):
         text = text.replace(path, word)
     now = datetime.now(UTC)
     for day in (now, now - timedelta(days=1)):  # a walk may begin before midnight
