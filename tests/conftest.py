@@ -70,7 +70,9 @@ def _leaks(name: str) -> bool:
 def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Move the home to a temporary folder and let no connection leave this machine; yields that home."""
     home = tmp_path_factory.mktemp("home")
-    (home / ".gitconfig").write_text("[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n", "utf-8")
+    (home / ".gitconfig").write_text(
+        "[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n", "utf-8"
+    )
     connect = socket.socket.connect
 
     def connect_here(self: socket.socket, address: tuple[Any, ...] | str) -> None:

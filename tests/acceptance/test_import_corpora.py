@@ -182,7 +182,7 @@ def test_a_killed_import_is_finished_by_the_next(rust: Path, tmp_path: Path, run
     whole = Path(shutil.copytree(rust, tmp_path / "whole"))
     assert not run_killed(partial(run, ["import", ".", "--format", "json"]), 10**9, whole, (0,))
     wanted = records_and_files(whole)
-    for nth in (1, 9, 300, 641, 643, 1100):
+    for nth in (9, 641, 643, 1100):
         root = Path(shutil.copytree(rust, tmp_path / f"killed-{nth}"))
         assert run_killed(partial(run, ["import", "."]), nth, root), nth
         assert not run_killed(partial(run, ["import", "."]), 10**9, root, (0,))

@@ -63,13 +63,13 @@ def errors(repo: Path) -> list[str]:
 def test_a_kill_at_any_file_operation_leaves_a_valid_store(
     git_repo: Path, tmp_path: Path, command: str, run_killed: Any
 ) -> None:
-    """Killed before every second change of a file in turn, a command leaves no error, and a second run ends well.
+    """Killed before every third change of a file in turn, a command leaves no error, and a second run ends well.
 
-    Commands begin at the first or the second by turns: they write through the same steps.
+    Commands begin at the first, second or third by turns: they write through the same steps.
     """
     original = seeded(git_repo)
     before = {record.id: record.data for record in Registry.open(original).collection.records}
-    for nth in range(1 + list(COMMANDS).index(command) % 2, MOST_OPERATIONS, 2):
+    for nth in range(1 + list(COMMANDS).index(command) % 3, MOST_OPERATIONS, 3):
         repo = Path(shutil.copytree(original, tmp_path / f"killed-{nth}"))
         arguments = [learning_id(repo, PHASES[word]) if word in PHASES else word for word in COMMANDS[command]]
         killed = run_killed(partial(run, arguments), nth, repo)

@@ -1,0 +1,177 @@
+"""Every command's whole output, and every agent's replies, held against files that a person has read.
+
+`ORBIT_UPDATE_GOLDEN=1` writes those files anew; `git diff` then shows what changed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import random
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+from tests.acceptance.cli.conftest import ANSWERS, ENVELOPE, answer
+from tests.acceptance.cli.test_json import WITH_JSON
+from tests.acceptance.hook.conftest import run_client
+from tests.acceptance.site_cases import copied, with_every_kind
+
+import orbit_registry
+from orbit_registry.cli.main import run
+
+HERE = Path(__file__).parent
+UPDATE = "ORBIT_UPDATE_GOLDEN" in os.environ  # read before the tests put such variables away
+CASES = HERE.parent / "cases"
+COMMITTED = {"GIT_AUTHOR_DATE": "2026-06-10T00:00:00Z", "GIT_COMMITTER_DATE": "2026-06-10T00:00:00Z"}
+
+
+def command_lines(project: str) -> list[str]:
+    """Return the command lines of a project's walk."""
+    return [line for line in (HERE / f"{project}.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+
+
+def make_project(name: str, root: Path) -> None:
+    """Make a project and commit it: `demo` is that of the site's tests, with a few more files."""
+    if name == "demo":
+        with_every_kind(copied("demo", root))
+    shutil.copytree(CASES / "golden" / name, root, dirs_exist_ok=True)
+    shutil.copytree(root / "dot_orbit", root / ".orbit", dirs_exist_ok=True)
+    shutil.rmtree(root / "dot_orbit")
+    (root / ".gitignore").write_text("/site/\n.orbit/state/\n", "utf-8")
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Start"]):
+        subprocess.run(["git", *arguments], cwd=root, check=True, env={**os.environ, **COMMITTED})
+
+
+def normalised(text: str, root: Path) -> str:
+    """Return a text without what differs from run to run: folders, the day, digests, durations, versions."""
+    package, home = str(Path(orbit_registry.__file__).parent), os.environ["HOME"]
+    for path, word in ((str(root), "ROOT"), (sys.executable, "PYTHON"), (package, "PACKAGE"), (home, "HOME")):
+        text = text.replace(path, word)
+    now = datetime.now(UTC)
+    for day in (now, now - timedelta(days=1)):  # a walk may begin before midnight
+        text = re.sub(rf"{day:%Y-%m-%d}(T[\d:.]+(Z|\+00:00))?", lambda match: "NOW" if match[1] else "TODAY", text)
+    text = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC|20\d\d-\d\d-\d\dT[\d:]+\.\d+Z", "WHEN", text)
+    text = re.sub(r"\b[0-9a-f]{16,64}\b|(?<=digest )[0-9a-f]{12}\b", "DIGEST", text)
+    text = re.sub(r'("count": \d+,\s+"score": )[\d.]+', r"\1SCORE", text)  # a vote weighs less from day to day
+    text = re.sub(r'"(seconds|ms|p50|p99)": [\d.]+', r'"\1": TIME', text)
+    text = re.sub(r'"until": "20[^"]+"', '"until": "WHEN"', text)
+    return re.sub(r"\b\d+(\.\d+)? (ms|s)\b", r"TIME \2", text)
+
+
+def pretty(text: str) -> str:
+    """Return JSON over several lines, so that a difference is small; other text as it is."""
+    try:
+        return json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n"
+    except ValueError:
+        return text
+
+
+def wrong_forms(data: Any) -> Iterator[Any]:
+    """Yield what no answer is: nothing, another type, and the data, or each entry of a list, with one field more."""
+    yield from (None, 1, "text", {}, [{}])
+    yield {**data, "made_up": 1} if isinstance(data, dict) else [{**entry, "made_up": 1} for entry in data] or [1]
+
+
+def check_envelope(arguments: list[str], text: str) -> None:
+    """Hold an output to the envelope, and its data to the published form of the command's answer."""
+    envelope = json.loads(text)
+    assert list(ENVELOPE.iter_errors(envelope)) == []
+    names = (" ".join(arguments[:count]) for count in (2, 1))
+    name = next((name for name in names if name in ANSWERS["commands"]), None)
+    if name is not None and envelope["data"] is not None:
+        assert list(answer(name).iter_errors(envelope["data"])) == []
+        if name != "query":  # its columns are those that were asked for
+            assert not any(answer(name).is_valid(form) for form in wrong_forms(envelope["data"])), name
+
+
+def compare(folder: Path, outputs: dict[str, str]) -> None:
+    """Compare outputs with the files of a folder, or write the files."""
+    if UPDATE:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for name, text in outputs.items():
+            (folder / name).write_text(text, "utf-8")
+    expected = {file.name: file.read_text("utf-8") for file in folder.iterdir()}
+    differences = [
+        line
+        for name in sorted({*expected, *outputs})
+        for line in difflib.unified_diff(
+            expected.get(name, "").splitlines(), outputs.get(name, "").splitlines(), name, "now", lineterm="", n=2
+        )
+    ]
+    assert not differences, "\n".join(differences)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("project", ["demo", "broken"])
+def test_every_command_prints_what_it_did(
+    project: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Output, messages and exit code of each command line, in order; as JSON it is one envelope of a published form."""
+    pytest.importorskip("material", reason="the site extra is not installed")
+    root = tmp_path / "project"
+    make_project(project, root)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("PATH", os.defpath)  # which agents are installed here is no business of a golden file
+    ids, urandom = random.Random(project), os.urandom  # a record's id is made of sixteen bytes, and nothing else is
+    monkeypatch.setattr(os, "urandom", lambda size: ids.randbytes(size) if size == 16 else urandom(size))
+    outputs: dict[str, str] = {}
+    last = ""
+    for number, line in enumerate(command_lines(project)):
+        words = shlex.split(line.replace("NEW", last))
+        actor = words.pop(0).partition("=")[2] if words[0].startswith("BY=") else "human"
+        monkeypatch.setenv("ORBIT_ACTOR", actor)
+        as_json = form == "json" and "--format" not in words
+        code = run([*words, "--format", "json"] if as_json else words)
+        printed = capsys.readouterr()
+        last = next(iter(re.findall(r"\b(?:ADR|F|L|P|R|RES|RT)-[0-9a-z]{4,5}\b", printed.out)), last)
+        if form == "json" and not as_json:
+            continue
+        if as_json:
+            check_envelope(words, printed.out)
+        text = f"$ orbit {line}\n{pretty(printed.out)}\n[messages]\n{printed.err}\n[exit code {code}]\n"
+        name = re.sub(r"[^a-zA-Z0-9.]+", "-", line)[:60].strip("-")
+        outputs[f"{number:03d}-{name}.txt"] = normalised(text, root)
+    compare(HERE / "expected" / project / form, outputs)
+
+
+def recorded_payloads(agent: str) -> list[Any]:
+    """Return the payloads of an agent that its other tests use too."""
+    if agent == "generic":
+        return [case["call"] for case in YAML(typ="safe").load(CASES / "push/generic_calls.yaml")]
+    files = sorted((CASES / "hooks" / agent).glob("*.json"))
+    return [case["payload"] for file in files for case in json.loads(file.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "copilot", "cursor", "gemini", "generic"])
+def test_every_agent_is_answered_as_it_was(
+    agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Payload in, reply out, each of a session of its own; OpenCode sends what the generic hook takes."""
+    root = tmp_path / "project"
+    make_project("demo", root)
+    monkeypatch.chdir(root)
+    assert run(["sync"]) == 0
+    replies = []
+    for number, payload in enumerate(recorded_payloads(agent)):
+        sent = json.dumps(payload).replace("{session}", f"s{number}")
+        reply = run_client(root, sent.replace("{root}", str(root)).replace("ROOT", str(root)).encode(), agent)
+        replies.append(f"> {sent}\n{pretty(reply.decode())}")
+    compare(HERE / "expected" / "hook" / agent, {"replies.txt": normalised("\n".join(replies), root)})
+
+
+def test_every_command_with_json_is_in_a_walk() -> None:
+    """A command that is new has to be tried; `resolve` needs a merge under way and is tried with merges."""
+    lines = [line for project in ("demo", "broken") for line in command_lines(project)]
+    names = {" ".join(path) for path in WITH_JSON} - {"resolve"}
+    assert [name for name in sorted(names) if not any(f"{line} ".startswith(f"{name} ") for line in lines)] == []
