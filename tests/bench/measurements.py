@@ -134,14 +134,14 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         sizes=(1000,), repeats=7,
     ),
     Measurement(
-        "check, cold", "`orbit check`, nothing remembered", orbit("check"), forget, {10_000: 4.0}, 1.1, cold=True,
+        "check, cold", "`orbit check`, nothing remembered", orbit("check"), forget, {1000: 1.0, 10_000: 8.0}, 1.1, cold=True,
         codes=(0, 1),
     ),
     Measurement(
-        "check, nothing changed", "`orbit check` again", orbit("check"), None, {10_000: 0.5}, 1.1, codes=(0, 1)
+        "check, nothing changed", "`orbit check` again", orbit("check"), None, {1000: 0.25}, 1.1, codes=(0, 1)
     ),
     Measurement(
-        "check, one changed", "`orbit check` after one edit", orbit("check"), change_one, {10_000: 0.6}, 1.1,
+        "check, one changed", "`orbit check` after one edit", orbit("check"), change_one, {1000: 0.6, 10_000: 8.0}, 1.1,
         codes=(0, 1),
     ),
     Measurement(
@@ -159,8 +159,8 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         "plan brief", "`orbit brief --for plan --out FILE`, one record in twenty a failure or a retro, nothing changed",
         orbit("brief", "--for", "plan", "--out", "plan.json"), None, {10_000: 2.0}, 1.1, make=make_loop,
     ),
-    Measurement("sync, cold", "`orbit sync`, nothing remembered", orbit("sync"), forget, {10_000: 6.0}, 1.1, cold=True),
-    Measurement("sync, nothing changed", "`orbit sync` again", orbit("sync"), None, {10_000: 0.4}, 1.1),
+    Measurement("sync, cold", "`orbit sync`, nothing remembered", orbit("sync"), forget, {1000: 1.2, 10_000: 8.0}, 1.1, cold=True),
+    Measurement("sync, nothing changed", "`orbit sync` again", orbit("sync"), None, {1000: 0.25}, 1.1),
     Measurement("sync, one changed", "`orbit sync` after one edit", orbit("sync"), change_one, {}, 1.1),
     Measurement("query", "`orbit query \"FROM scope_match(…)\"`, nothing changed", ask_scope, None, {}, 1.1),
     Measurement(
@@ -251,15 +251,15 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     ),
     Measurement(
         "site, cold", "`orbit site build`, nothing remembered", orbit("site", "build", "--out", "site"),
-        forget_site, {1000: 5.0, 10_000: 40.0}, 1.1, cold=True, repeats=1,
+        forget_site, {1000: 7.0}, 1.1, cold=True, repeats=1,
     ),
     Measurement(
         "site, nothing changed", "`orbit site build` again", orbit("site", "build", "--out", "site"), None,
-        {1000: 0.5, 10_000: 1.5}, 1.1,
+        {1000: 0.3}, 1.1,
     ),
     Measurement(
         "site, one changed", "`orbit site build` after one edit", orbit("site", "build", "--out", "site"), change_one,
-        {1000: 0.6, 10_000: 2.0}, 1.1,
+        {1000: 1.2, 10_000: 8.0}, 1.1,
     ),
     *(
         Measurement(
