@@ -19,6 +19,7 @@ from orbit_registry.hooks import agents, installation
 from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, Scope
 from orbit_registry.hooks.trial import filled, judged
 from orbit_registry.push import reader
+from orbit_registry.registry import Registry
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.workspace import open_workspace
 
@@ -289,6 +290,7 @@ def test_a_project_finds_python_as_installers_write_it(place: Path, tmp_path: Pa
     root = copied(place, top / below)
     if below:
         (root / ".git").rename(top / ".git")
+        Registry.open(root).sync()
     prefix = tmp_path / ("in it" if '"{}"' in form else "plain")
     python, package = prefix / "bin/python3", prefix / "lib/python3.11/site-packages/orbit_registry"
     python.parent.mkdir(parents=True)

@@ -166,7 +166,7 @@ def test_what_is_missing_is_made_again_though_nobody_edited_it(tmp_path: Path) -
 
 def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit that shows nothing to others is in the published database, and what stood there is not in the file."""
-    monkeypatch.setattr("orbit_registry.snapshot.build.COMPRESSION", "uncompressed")  # so that bytes can be looked for
+    monkeypatch.setattr("orbit_registry.snapshot.export.COMPRESSION", "uncompressed")  # so that bytes can be looked for
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), out)
     file = root / LEARNING

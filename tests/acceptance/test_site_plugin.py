@@ -155,7 +155,7 @@ def test_one_search_finds_each_decision_once(handbook: Path, tmp_path: Path) -> 
     for word in ("xylophone", "ADR-0001"):
         found = {one["location"].partition("#")[0] for one in index if word in one["text"] or word in one["title"]}
         assert found == {"decisions/0001-use-files/"}
-    assert json.loads((tmp_path / "site/search/records.json").read_text("utf-8"))["ids"] == []
+    assert json.loads((tmp_path / "site/search/records.json").read_text("utf-8"))["records"] == []
 
 
 def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git: Git) -> None:

@@ -142,7 +142,7 @@ def _records(root: Path) -> None:
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compress nothing, so that bytes can be looked for."""
-    monkeypatch.setattr("orbit_registry.snapshot.build.COMPRESSION", "uncompressed")
+    monkeypatch.setattr("orbit_registry.snapshot.export.COMPRESSION", "uncompressed")
 
 
 def _put(root: Path, path: str, text: str) -> None:

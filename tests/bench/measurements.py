@@ -134,8 +134,8 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         sizes=(1000,), repeats=7,
     ),
     Measurement(
-        "check, cold", "`orbit check`, nothing remembered", orbit("check"), forget, {1000: 1.0, 10_000: 8.0}, 1.1, cold=True,
-        codes=(0, 1),
+        "check, cold", "`orbit check`, nothing remembered", orbit("check"), forget, {1000: 1.0, 10_000: 8.0}, 1.1,
+        cold=True, codes=(0, 1),
     ),
     Measurement(
         "check, nothing changed", "`orbit check` again", orbit("check"), None, {1000: 0.25}, 1.1, codes=(0, 1)
@@ -159,9 +159,12 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         "plan brief", "`orbit brief --for plan --out FILE`, one record in twenty a failure or a retro, nothing changed",
         orbit("brief", "--for", "plan", "--out", "plan.json"), None, {10_000: 2.0}, 1.1, make=make_loop,
     ),
-    Measurement("sync, cold", "`orbit sync`, nothing remembered", orbit("sync"), forget, {1000: 1.2, 10_000: 8.0}, 1.1, cold=True),
+    Measurement(
+        "sync, cold", "`orbit sync`, nothing remembered", orbit("sync"), forget, {1000: 1.2, 10_000: 8.0}, 1.1,
+        cold=True,
+    ),
     Measurement("sync, nothing changed", "`orbit sync` again", orbit("sync"), None, {1000: 0.25}, 1.1),
-    Measurement("sync, one changed", "`orbit sync` after one edit", orbit("sync"), change_one, {}, 1.1),
+    Measurement("sync, one changed", "`orbit sync` after one edit", orbit("sync"), change_one, {1000: 0.8}, 1.1),
     Measurement("query", "`orbit query \"FROM scope_match(…)\"`, nothing changed", ask_scope, None, {}, 1.1),
     Measurement(
         "scope match in SQL", "`scope_match` in an open snapshot, one path", script("sql_match"), None, {}, None, "ms",

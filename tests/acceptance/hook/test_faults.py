@@ -185,7 +185,9 @@ def test_a_copy_of_a_project_shows_at_once_what_it_showed(root: Path, tmp_path: 
 def test_a_project_without_an_index_is_indexed_at_once(root: Path, call: Call) -> None:
     """An index of an earlier version, which stood elsewhere, is as good as none."""
     index = root / ".git/orbit/hook.idx"
-    index.rename(root / ".orbit/state/cache/push-000001.idx")
+    cache = root / ".orbit/state/cache"
+    cache.mkdir(parents=True, exist_ok=True)
+    index.rename(cache / "push-000001.idx")
     ended = time.monotonic() + 60
     while not call("PreToolUse", **edit(root)):
         assert time.monotonic() < ended, "no sync was started"

@@ -57,7 +57,6 @@ def test_a_second_run_gives_the_same(workspace: Path, learning: Learning) -> Non
     learning("L-9m2ab", "parse dates, strictly")
     first, second = check(workspace), check(workspace)
     assert first == second
-    assert (workspace / ".orbit" / "state" / "cache").is_dir()
 
 
 def test_every_kind_of_change_is_seen(workspace: Path, learning: Learning, git: Git) -> None:
@@ -84,31 +83,6 @@ def test_every_kind_of_change_is_seen(workspace: Path, learning: Learning, git: 
     assert codes(check(workspace)) == ["ORB109"]
     (workspace / ".orbit" / "baseline.yaml").unlink()
     assert codes(check(workspace)) == []
-
-
-def test_a_memory_from_elsewhere_is_not_believed(workspace: Path, learning: Learning, tmp_path: Path) -> None:
-    """A cache that was copied here, as a hostile repository could bring one, changes no answer."""
-    file = learning("L-7k3fq", "Parse dates strictly")
-    assert codes(check(workspace)) == []
-    cache = workspace / ".orbit" / "state" / "cache"
-    kept = {path.name: path.read_bytes() for path in cache.iterdir()}
-    file.write_text(file.read_text("utf-8") + DANGLING, "utf-8")
-    assert codes(check(workspace)) == ["ORB301"]
-    for path in cache.iterdir():
-        path.unlink()
-    for name, content in kept.items():
-        (cache / name).write_bytes(content)
-    assert codes(check(workspace)) == ["ORB301"]
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"\x00\xff", b"[]", b"null"])
-def test_a_torn_memory_is_as_good_as_none(workspace: Path, learning: Learning, content: bytes) -> None:
-    """Whatever stands in the cache, the gate finds what is there."""
-    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
-    check(workspace)
-    for path in (workspace / ".orbit" / "state" / "cache").iterdir():
-        path.write_bytes(content)
-    assert codes(check(workspace)) == ["ORB301"]
 
 
 def test_a_cache_that_cannot_be_written_is_let_be(workspace: Path, learning: Learning) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from orbit_registry.text.adr.file_names import GENERIC_NAMES
 from orbit_registry.text.adr.model import Rel
@@ -192,7 +192,7 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         before = text[match.start() - 1] if match.start() > start else ""
         if _WORD_BEFORE.match(before) and not _CJK.match(text, match.start()):
             continue
-        rel: Rel = match.lastgroup  # type: ignore[assignment]
+        rel = cast(Rel, match.lastgroup)
         mark = _MARK.match(text, match.end(), limit)  # `**Superseded by** ADR-9`
         at = _skip_glue(text, mark.end() if mark else match.end(), limit)
         target = _target(text, at, limit) or _target(text, _skip_filler(text, at, limit), limit)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from orbit_registry.text import yaml
 from orbit_registry.text.adr.model import Status
@@ -33,7 +33,7 @@ def _by_word(lists: Mapping[Any, str]) -> dict[str, Any]:
     return {plain(word): name for name, words in lists.items() for word in _words(words)}
 
 
-VOCABULARY: Mapping[str, Any] = yaml.load(Path(__file__).with_name("vocabulary.yaml").read_text("utf-8"))  # type: ignore[assignment]
+VOCABULARY = cast(Mapping[str, Any], yaml.load(Path(__file__).with_name("vocabulary.yaml").read_text("utf-8")))
 STATUS_OF: Mapping[str, Status] = _by_word(VOCABULARY["statuses"])
 KEY_OF: Mapping[str, str] = _by_word(VOCABULARY["keys"])
 MONTH_OF: Mapping[str, str] = _by_word(VOCABULARY["months"])
