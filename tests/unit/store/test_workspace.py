@@ -7,21 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import ConfigError, ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.errors import ConfigError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.store.workspace import find_workspace, open_workspace
 
 KINDS = Path(__file__).parents[2] / "cases" / "kinds"
-
-
-def test_it_is_found_from_any_folder_below(workspace_root: Path) -> None:
-    """Also from inside `.orbit`, and through a symbolic link to the root."""
-    deep = workspace_root / "src" / "决定 x"
-    deep.mkdir(parents=True)
-    (workspace_root.parent / "link").symlink_to(workspace_root)
-
-    for start in (workspace_root, deep, workspace_root / ".orbit", workspace_root.parent / "link"):
-        assert find_workspace(start).root == workspace_root.resolve()
 
 
 def test_the_search_ends_at_a_repository(workspace_root: Path) -> None:
@@ -41,58 +31,6 @@ def test_the_nearest_workspace_wins(workspace_root: Path) -> None:
     shutil.copytree(workspace_root / ".orbit", inner / ".orbit")
 
     assert find_workspace(inner).root == inner
-
-
-@pytest.mark.parametrize("make", ["file", "link", "broken link"])
-def test_an_orbit_that_is_no_folder_is_said(tmp_path: Path, make: str) -> None:
-    """A file, or a link that may lead anywhere, is not followed."""
-    orbit = tmp_path / ".orbit"
-    if make == "file":
-        orbit.write_text("x", "utf-8")
-    else:
-        (tmp_path / "other").mkdir()
-        orbit.symlink_to(tmp_path / ("other" if make == "link" else "nothing"))
-
-    with pytest.raises(WorkspaceNotFoundError, match="is not a folder"):
-        find_workspace(tmp_path)
-
-
-def test_an_orbit_without_a_configuration_is_foreign(tmp_path: Path) -> None:
-    """The way out that works is named: `orbit init` where nothing but local state is there, else what holds files."""
-    (tmp_path / ".orbit/state").mkdir(parents=True)
-    with pytest.raises(ForeignWorkspaceError) as caught:
-        find_workspace(tmp_path)
-    assert caught.value.hint == "run `orbit init`"
-
-    (tmp_path / ".orbit/adrs").mkdir()
-    with pytest.raises(ForeignWorkspaceError) as caught:
-        find_workspace(tmp_path)
-    assert "orbit init" not in caught.value.hint
-    assert "git restore .orbit/config.yaml" in caught.value.hint
-    assert "orbit import" in caught.value.hint
-
-
-def test_paths_are_named_once(workspace_root: Path) -> None:
-    """What is derived stands below the state, what waits in the inbox, records by kind."""
-    workspace = open_workspace(workspace_root)
-    adr = workspace.kinds["adr"]
-
-    assert workspace.relative(workspace.cache) == ".orbit/state/cache"
-    assert workspace.relative(workspace.journal) == ".orbit/state/journal"
-    assert workspace.relative(workspace.lock) == ".orbit/state/write.lock"
-    assert workspace.relative(workspace.folder_of(adr)) == ".orbit/adrs"
-    assert workspace.relative(workspace.folder_of(adr, pending=True)) == ".orbit/state/inbox/adrs"
-    assert workspace.name == workspace_root.name
-
-
-def test_a_committed_inbox_stands_outside_the_state(workspace_root: Path) -> None:
-    """`inbox: committed` keeps suggestions where git sees them."""
-    config = workspace_root / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8") + "inbox: committed\nproject: Mine\n", "utf-8")
-    workspace = open_workspace(workspace_root)
-
-    assert workspace.relative(workspace.inbox) == ".orbit/inbox"
-    assert workspace.name == "Mine"
 
 
 def test_kinds_of_its_own_belong_to_the_workspace(workspace_root: Path) -> None:
