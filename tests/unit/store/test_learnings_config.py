@@ -33,6 +33,32 @@ def test_a_name_is_known_however_it_is_written(said: str) -> None:
     assert config_of({}).learnings.categories_for(said) == Categories(REQUIRED["security-specialist"], True)
 
 
+@pytest.mark.parametrize("said", ["", "  "])
+def test_without_a_name_nothing_is_narrowed(said: str) -> None:
+    """No categories is something else than none of them."""
+    assert config_of({}).learnings.categories_for(said) is None
+
+
+def test_a_project_changes_one_agent_and_keeps_the_others(tmp_path: Path) -> None:
+    """An agent that is named gets exactly what is written, nothing too; one of its own is known from then on."""
+    mapping = "agent_category_mapping: {Engineer: [sql], judge: [], Pilot: [weather, general]}"
+    found = read(tmp_path, f"learnings_config:\n  {mapping}\n").learnings
+
+    assert found.categories_for("engineer") == Categories(("sql",), True)
+    assert found.categories_for("judge") == Categories((), True)
+    assert found.categories_for("pilot") == Categories(("weather", "general"), True)
+    assert found.categories_for("tester") == Categories(REQUIRED["tester"], True)
+
+
+def test_the_limits_are_what_was_agreed(tmp_path: Path) -> None:
+    """Five a category, a thousand tokens, five minutes; each can be set."""
+    plain = config_of({}).learnings
+    assert (plain.per_category, plain.tokens, plain.ttl_seconds) == (5, 1000, 300)
+    said = "learnings_config: {max_learnings_per_category: 2, max_total_tokens: 300, cache_ttl_seconds: 0}\n"
+    found = read(tmp_path, said).learnings
+    assert (found.per_category, found.tokens, found.ttl_seconds) == (2, 300, 0)
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -112,6 +112,26 @@ def candidate(registry: Registry) -> Record:
     return registry.add("learning", {"summary": "Look before you leap", "body": "Because.\nReally."}, AGENT)
 
 
+def test_an_agent_may_not_accept(registry: Registry) -> None:
+    """A proposed decision stays proposed, in record and document."""
+    added = registry.add_adr(NewAdr("Use the thing", status="proposed", body=BODY))
+    before = tree(registry.workspace.root)
+    with pytest.raises(RefusedError, match="an agent may not make"):
+        transition(registry.workspace, added.record.id, "accepted", AGENT)
+
+    assert tree(registry.workspace.root) == before
+
+
+def test_an_agent_may_not_add_what_holds(registry: Registry) -> None:
+    """Asking for the status does not help."""
+    before = tree(registry.workspace.root)
+
+    with pytest.raises(RefusedError, match="an agent may not make a learning active"):
+        registry.add("learning", {"summary": "Leap", "status": "active"}, AGENT)
+
+    assert tree(registry.workspace.root) == before
+
+
 def test_promoting_moves_the_folder_out_with_everything_in_it(registry: Registry, candidate: Record) -> None:
     """Comments, bytes, votes and other files come along; the inbox is empty after."""
     root = registry.workspace.root

@@ -62,6 +62,18 @@ def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
     assert git(git_repo, "config", "merge.orbit-log.driver").strip().endswith(" merge-driver %O %A %B %P")
 
 
+def test_a_dry_run_writes_nothing(git_repo: Path) -> None:
+    """And says the same as the real one."""
+    before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
+
+    planned = setup(git_repo, dry_run=True)
+
+    assert tree(git_repo) == before
+    assert (git_repo / ".git/config").read_bytes() == configured
+    assert planned.driver
+    assert planned.created == setup(git_repo).created
+
+
 def test_a_clone_says_what_it_was_told(git_repo: Path, git: Git) -> None:
     """All files come with a clone, git's settings don't: naming the merge driver there is said."""
     setup(git_repo)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import LockTimeoutError, RefusedError, WriteError
+from orbit_registry.errors import LockTimeoutError, RefusedError, UsageError, WriteError
 from orbit_registry.records.vote import Vote
 from orbit_registry.store.lock import locked
 from orbit_registry.store.votes import append_vote, half_life_days, parse_votes
@@ -108,6 +108,18 @@ def test_a_vote_is_one_line_of_exactly_four_fields(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o644
 
 
+def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
+    """A file that a crash left without a line break gets one before the new vote."""
+    file = tmp_path / "votes.jsonl"
+    file.write_text(line(task_id="T-0") + "\n" + line()[:30], "utf-8")
+
+    assert cast(tmp_path, task="T-9")
+
+    votes, found = parse_votes(file.read_text("utf-8"), "x", "L-7k3fq", NOW)
+    assert [vote.task_id for vote in votes] == ["T-0", "T-9"]
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("room", [0, 1, 60])
 def test_a_vote_that_the_disk_takes_a_part_of_is_none(tmp_path: Path, room: int) -> None:
     """A disk that fills up within the line refuses the vote: nobody is told that it counts, and no part of it stays."""
@@ -177,6 +189,26 @@ def test_a_vote_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert cast(tmp_path)
 
 
+def test_twelve_voters_at_once_lose_no_vote(tmp_path: Path) -> None:
+    """Twelve processes, ten votes each: 120 whole lines."""
+    children = []
+    for voter in range(12):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                done = [cast(tmp_path, f"T-{task}", f"model-{voter}") for task in range(10)]
+                status = 0 if all(done) else 2
+            finally:
+                os._exit(status)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 12
+
+    votes, found = parse_votes((tmp_path / "votes.jsonl").read_text("utf-8"), "x", "L-7k3fq", NOW)
+    assert found == []
+    assert len({vote.key for vote in votes}) == 120
+
+
 @pytest.mark.parametrize(
     ("said", "days"),
     [(None, 180.0), ("", 180.0), (" ", 180.0), ("0", 0.0), ("90", 90.0), ("0.5", 0.5), ("1e3", 1000.0)],
@@ -184,3 +216,13 @@ def test_a_vote_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_half_life_is_the_environment_s(said: str | None, days: float) -> None:
     """Unset or empty it is 180 days; 0 counts votes as they are."""
     assert half_life_days({} if said is None else {"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": said}) == days
+
+
+@pytest.mark.parametrize("said", ["never", "-1", "nan", "inf", "1e308", "1e9", "1,5", "180 days"])
+def test_a_half_life_that_is_no_number_of_days_is_refused(said: str) -> None:
+    """One error that names the variable, its value and what it may be."""
+    with pytest.raises(UsageError, match="ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS is ") as caught:
+        half_life_days({"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": said})
+
+    assert said in caught.value.message
+    assert "180" in str(caught.value.hint)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from orbit_registry.errors import RecordNotFoundError, RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.store.author import Author
 
 
 @pytest.fixture
@@ -32,3 +34,25 @@ def test_without_a_model_the_person_votes(registry: Registry, learning: Record) 
 
     registry.refresh()
     assert registry.get(learning.id).votes[0].voter_model == registry.author().name
+
+
+@pytest.mark.parametrize("task", ["", "  "])
+def test_a_vote_needs_a_task(registry: Registry, learning: Record, task: str) -> None:
+    """Liking alone is no evidence."""
+    with pytest.raises(RefusedError, match="needs a task"):
+        registry.vote(learning.id, task, "m")
+    assert not (registry.workspace.root / learning.folder / "votes.jsonl").exists()
+
+
+def test_only_records_that_hold_get_votes(registry: Registry) -> None:
+    """Pending, closed and unknown ones are refused, each with its reason."""
+    pending = registry.add("learning", {"summary": "One"}, Author("bot", "agent"))
+    closed = registry.add("learning", {"summary": "Two"})
+    registry.transition(closed.id, "retired")
+
+    for record_id, words in ((pending.id, "is candidate"), (closed.id, "is retired")):
+        with pytest.raises(RefusedError, match=words):
+            registry.vote(record_id, "T-1", "m")
+    with pytest.raises(RecordNotFoundError):
+        registry.vote("L-nnnnn", "T-1", "m")
+    assert not list(registry.workspace.orbit.rglob("votes.jsonl"))

@@ -153,6 +153,17 @@ def test_a_number_that_is_taken_is_refused(project: Path, number: int) -> None:
     assert sorted(path.name for path in (project / ".orbit/adrs").iterdir()) == before
 
 
+def test_a_number_on_another_branch_is_taken(project: Path, git: Git) -> None:
+    """A number that only another branch has is refused, and the branch is named."""
+    git(project, "switch", "-q", "-c", "side")
+    Registry.open(project).renumber("ADR-0002", 30)
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Move")
+    git(project, "switch", "-q", "main")
+    with pytest.raises(RefusedError, match="side"):
+        Registry.open(project).renumber("ADR-0001", 30)
+
+
 def test_another_width_of_the_number_is_left_for_a_person(project: Path) -> None:
     """`ADR-1` may be a local number of something else: it is listed with its place and stays."""
     (project / "docs/a.md").write_text("As ADR-1 says.\n", "utf-8")
