@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,8 +12,12 @@ from hypothesis import strategies as st
 
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report import formats, render
+from orbit_registry.kinds.schema import read_schema
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.store.baseline import Known
 from orbit_registry.text.position import Position
+
+SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "schemas" / "check.schema.json"
 
 ERROR = Diagnostic(
     "ORB301",
@@ -27,6 +32,10 @@ WARNING = Diagnostic(
     "ORB702", Severity.WARNING, "ADR-0002 has no record", Location("docs/é.md", Position(1, 1)), "fix", fixable=True
 )
 NOTE = Diagnostic("ORB290", Severity.NOTE, "not checked", Location(".orbit/config.yaml"))
+OUTCOME = CheckOutcome(
+    (ERROR, WARNING, NOTE), (WARNING,), (WARNING,), 12, (Known("ORB502", "a", "", "gone"),), "main at 0123456789"
+)
+CLEAN = CheckOutcome((), checked_count=3)
 HOSTILE = Diagnostic(
     "ORB405",
     Severity.ERROR,
@@ -63,6 +72,16 @@ def test_text_shows_hidden_characters_as_escapes() -> None:
     assert all(one.isprintable() or one == "\n" for one in text)
 
 
+def test_json_follows_its_published_schema() -> None:
+    """The envelope is what the schema in the docs says, for full and empty outcomes."""
+    schema = read_schema(SCHEMA)
+    for outcome in (OUTCOME, CLEAN, CheckOutcome((HOSTILE,))):
+        assert schema.problems(json.loads(render("json", outcome))) == []
+    data = json.loads(render("json", OUTCOME))
+    assert (data["ok"], data["data"]["errors"], data["data"]["baselined"]) == (False, 1, 1)
+    assert data["next"] == ["orbit check --fix", "orbit check --all", "orbit baseline update"]
+
+
 def test_sarif_marks_what_the_baseline_knows() -> None:
     """A baselined finding is a suppressed result, and the same finding twice has two fingerprints."""
     run = sarif(CheckOutcome((ERROR, ERROR), (WARNING,)))
@@ -77,6 +96,20 @@ def test_annotations_are_one_command_a_line() -> None:
     assert lines[0].startswith("::error file=docs/a%2Cb%3Ac%25%0A%3A%3Ad.md,line=3,col=7,title=ORB405::]]> & <b> ")
     assert [line.split(" ")[0] for line in lines[1:3]] == ["::warning", "::notice"]
     assert len(lines) == 4
+
+
+def test_junit_counts_and_fails_for_errors_only() -> None:
+    """Errors are failures, other findings are told in a passed case, and a clean run is one passed case."""
+    root = ElementTree.fromstring(render("junit", OUTCOME))
+    (suite,) = root.findall("testsuite")
+    assert (root.tag, suite.get("tests"), suite.get("failures")) == ("testsuites", "3", "1")
+    assert len(suite.findall("testcase")) == 3
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert failure.get("type") == "ORB301"
+    clean = ElementTree.fromstring(render("junit", CLEAN))
+    assert len(clean.findall("testsuite/testcase")) == 1
+    assert clean.find("testsuite/testcase/failure") is None
 
 
 @given(st.lists(DIAGNOSTICS, max_size=4))
