@@ -30,6 +30,13 @@ def test_a_tag_without_a_weight_gets_the_average(said: str, weights: dict[str, f
     assert context_weights(said) == pytest.approx(weights)
 
 
+@pytest.mark.parametrize("said", ["a=", "a=x", "a=-1", "a=inf", "a=nan", "=1.5", "a,b=1,5x=y"])
+def test_a_weight_that_is_none_is_refused(said: str) -> None:
+    """A number from 0 up is one."""
+    with pytest.raises(UsageError, match="no tag with a weight"):
+        context_weights(said)
+
+
 def test_each_matching_tag_adds_a_tenth_of_its_weight() -> None:
     """Two matches add; a tag that is said twice counts once."""
     weights = {"a": 1.4, "b": 1.5, "c": 1.3}
