@@ -113,19 +113,9 @@ def rows(name: str, *arguments: str) -> Callable[[Path, int], Sequence[str]]:
     return lambda root, number: [sys.executable, str(BENCH / "scripts" / f"{name}.py"), *arguments]
 
 
-def votes(how: str) -> Callable[[Path, int], Sequence[str]]:
-    """Return the command that weighs as many votes as the size says."""
-    return lambda root, number: [*rows("votes", how)(root, number), str(number)]
-
-
 plain = rows
 """The command of a script that runs in a repository and needs no more."""
 ROWS = (1000, 10_000, 100_000, 1_000_000)
-
-
-def script(name: str) -> Callable[[Path, int], Sequence[str]]:
-    """Return the command of a script beside this file, which gets the paths to ask about as JSON."""
-    return lambda root, number: [sys.executable, str(BENCH / "scripts" / f"{name}.py"), json.dumps(paths(number)[:500])]
 
 
 MEASUREMENTS: tuple[Measurement, ...] = (
@@ -167,10 +157,6 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement("sync, one changed", "`orbit sync` after one edit", orbit("sync"), change_one, {1000: 0.8}, 1.1),
     Measurement("query", "`orbit query \"FROM scope_match(…)\"`, nothing changed", ask_scope, None, {}, 1.1),
     Measurement(
-        "scope match in SQL", "`scope_match` in an open snapshot, one path", script("sql_match"), None, {}, None, "ms",
-        repeats=2,
-    ),
-    Measurement(
         "search", "one to five words of titles, asked of an index in memory, at the median", plain("search"), None,
         {10_000: 15.0}, None, "ms",
     ),
@@ -190,20 +176,8 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         rows("match", "first"), None, {10_000: 25.0, 1_000_000: 100.0}, 0.2, "µs", ROWS, 3, make=make_rows,
     ),
     Measurement(
-        "match, same folders", "the same paths asked again", rows("match", "again"), None, {}, 0.2, "µs", ROWS, 3,
-        make=make_rows,
-    ),
-    Measurement(
-        "match, whole answers", "all records for a path, each path in a new folder", rows("match", "all"), None, {},
-        None, "µs", ROWS, 3, make=make_rows,
-    ),
-    Measurement(
         "match, 10,000 paths", "all records for 10,000 files, 20 a folder", rows("match", "batch"), None,
         {10_000: 0.5}, None, "s", (1000, 10_000, 100_000), 3, make=make_rows,
-    ),
-    Measurement(
-        "match, cold process", "a bare process that shows five records for a path, in times of one that does nothing",
-        rows("cold_match"), None, {10_000: 1.1, 100_000: 1.1}, None, "×", ROWS, 2, make=make_rows,
     ),
     Measurement(
         "hook, cold process", "one call of the hook, in times of an interpreter that does nothing, at the median",
@@ -217,32 +191,6 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement(
         "MCP wrapper", "what `orbit mcp wrap` adds to a call that names a file, at the median", rows("wrap"), None,
         {1000: 2.0, 10_000: 2.0}, None, "ms", (1000, 10_000), 2, make=make_hook_rows,
-    ),
-    Measurement(
-        "push index, one changed", "bringing the push index up to date after one edit, reading files aside",
-        plain("index_sync"), change_one, {10_000: 0.3}, 1.1, "s",
-    ),
-    *(
-        Measurement(
-            f"match by {name}", words, rows("peers", name), None, {}, None, "µs", (1000, 10_000), 1, make=make_rows,
-        )
-        for name, words in (
-            ("brute", "all records for a path, every glob asked with the project's own matcher"),
-            ("wcmatch", "the same with wcmatch, every glob compiled"),
-            ("pathspec", "the same with pathspec, every glob compiled (its globs mean a little else)"),
-            ("sqlite", "records with an anchor that the path has, from an indexed table in memory, none tried"),
-        )
-    ),
-    *(
-        Measurement(
-            f"votes {name}", words, votes(how), None, {}, 1.1, "ms", (100_000, 1_000_000), 1, make=nothing,
-        )
-        for name, how, words in (
-            ("as keys", "python", "weighing so many votes, ten a record: the keys that index and snapshot store"),
-            ("in SQL", "sql", "the same by the snapshot's macro, at another half-life than the stored one"),
-            ("by definition", "brute", "the same as a sum of powers in the order they come"),
-            ("in SQLite", "sqlite", "the same as one grouped query in memory"),
-        )
     ),
     Measurement(
         "hostile texts", "four times the text over four times the cost, for the worst of many hostile shapes",
@@ -263,24 +211,6 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement(
         "site, one changed", "`orbit site build` after one edit", orbit("site", "build", "--out", "site"), change_one,
         {1000: 1.2, 10_000: 8.0}, 1.1,
-    ),
-    *(
-        Measurement(
-            f"search box, {which} key", words, plain("search_box", which), None, targets, None, "ms", (1000, 10_000),
-            1, make=make_repository,
-        )
-        for which, words, targets in (
-            ("first", "from the first key on a page to titles and first lines, at the focus", {10_000: 60.0}),
-            ("focused", "the same as the page comes, a quarter of a second after the focus", {10_000: 60.0}),
-            ("next", "from each further key to the records it finds, in Chromium, at the median", {10_000: 60.0}),
-        )
-    ),
-    *(
-        Measurement(
-            f"Lighthouse, {name}", "points short of 100 in the worst of performance, accessibility and best practices",
-            plain("lighthouse", page), None, {1000: 5.0}, None, "points", (1000,), 1, cold=True,
-        )
-        for name, page in (("landing", ""), ("a decision", "adrs/ADR-0002/"), ("index", "adrs/"))
     ),
     Measurement(
         "site served, one edit", "`orbit site serve`: from the save of a record's title until its page, open in "

@@ -219,8 +219,7 @@ def measure(asked: argparse.Namespace) -> int:
         return 0 if is_fit else 1
     records = {record.path: record for record in registry.records}
     texts: Texts = {path: parts_of(record) for path, record in records.items()}
-    found, absent = retrievers(registry, texts)
-    measured = {name: quality(run, questions) for name, run in found.items()}
+    measured = {name: quality(run, questions) for name, run in retrievers(registry, texts).items()}
     kinds: dict[str, list[int]] = {}
     for place, question in enumerate(questions):
         for kind in sorted({records[path].kind.name for path in question.answers}):
@@ -232,7 +231,6 @@ def measure(asked: argparse.Namespace) -> int:
         "",
         *table(measured, dict(sorted(kinds.items()))),
     ]
-    lines += ["", *(f"Not measured: {name}: {why}." for name, why in absent.items())] if absent else []
     print("\n".join(lines))
     if asked.page is not None:
         before, _, after = asked.page.read_text("utf-8").partition(f"\n{RECALL}\n")

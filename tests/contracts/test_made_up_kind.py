@@ -126,18 +126,6 @@ def test_a_new_number_is_followed_by_citations(shell: Shell) -> None:
     assert shell.json("show", "REQ-0001")["data"]["id"] == "REQ-0003"
 
 
-def test_the_snapshot_has_its_rows(shell: Shell) -> None:
-    """SQL sees a record of any kind."""
-    made = shell.json("experiment", "add", "--title", "One", "--question", "Is it?", "--yes", "--path", "src/**")[
-        "data"
-    ]
-
-    rows = json.loads(shell.text("query", "SELECT id, kind, phase FROM records", "--format", "json"))
-
-    assert [{"id": made["id"], "kind": "experiment", "phase": "live"}] == rows["data"]
-    assert made["id"] in shell.text("query", "FROM scope_match('src/app.py')")
-
-
 def test_a_kind_whose_text_is_a_file_is_read_where_that_stands(shell: Shell) -> None:
     """Its chunks, what is shown and what is pushed come from the file, in the place that its field asks for."""
     shutil.copytree(CASES / "sample", ".orbit/kinds/sample")

@@ -47,12 +47,6 @@ harm = st.tuples(st.just("harm"), code, st.sampled_from(("id: [", "", "\x00", "-
 body = st.tuples(st.just("body"), number, word)
 touch = st.tuples(st.just("touch"), code)
 ground = st.tuples(st.just("ground"), st.sampled_from(("src/in.py", "src/in.json", "src/seen.py")), word)
-script = st.tuples(
-    st.just("script"),
-    st.sampled_from(("a", "b")),
-    word,
-    st.sampled_from(("", "See L-aaaaa.", "See [it](../src/in.py).")),
-)
 change = st.one_of(learning, decision, document, vote, removal, harm, body, touch, ground)
 steps = st.lists(st.lists(change, min_size=1, max_size=3), min_size=1, max_size=5)
 
@@ -101,12 +95,6 @@ def take(root: Path, step: Sequence[object]) -> None:
             shutil.rmtree(root / ".orbit" / folder, ignore_errors=True)
         case ("harm", str(name), str(text)):
             write(root / f".orbit/learnings/L-{name}/learning.yaml", text)
-        case ("script", str(name), text, said):
-            path = f".orbit/resources/RES-{name * 5}/resource.yaml"
-            if not (root / path).exists():
-                fields = {"type": "script", "versions": ["unversioned"], "path": f"tools/{name}.md", "title": name}
-                record(root, path, f"RES-{name * 5}", {"status": "active", "content_hash": f"sha256:{KNOWN}", **fields})
-            write(root / f"tools/{name}.md", f"# T\n\n{text}\n\n{said}\n")
         case ("body", int(which), text):
             write(root / f".orbit/adrs/ADR-000{which}/body.md", str(text))
         case ("ground", str(path), text):
@@ -144,11 +132,6 @@ def index(root: Path) -> bytes:
 @given(steps=steps)
 def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
     """After any changes, each followed by a sync, rows, digest and push index are those of a sync that knew nothing."""
-    assert_equals_a_rebuild(steps)
-
-
-def assert_equals_a_rebuild(steps: Sequence[Sequence[Sequence[object]]]) -> None:
-    """Take the steps, each followed by a sync, and compare with a sync that knew nothing."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "kept"
         write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: demo\n")

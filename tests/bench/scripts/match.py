@@ -1,8 +1,7 @@
 """Prints how long a push index takes in process, in µs a path (`batch`: CPU s for 10,000); run beside `rows`.
 
-`first`: the first 20 records and why, for paths in folders that were not asked about before. `again`: the same, asked
-a second time. `all`: the numbers of all records, first time. `batch`: the numbers of all records for 10,000 files,
-20 a folder.
+`first`: the first 20 records and why, for paths in folders that were not asked about before. `batch`: the numbers of
+all records for 10,000 files, 20 a folder.
 """
 
 from __future__ import annotations
@@ -38,11 +37,6 @@ def median(index: Index, limit: int | None) -> float:
 match sys.argv[1]:
     case "first":
         print(min(median(opened(), 20) for _ in range(3)))
-    case "again":
-        index = opened()
-        print(min(median(index, 20) for _ in range(4)))
-    case "all":
-        print(min(median(opened(), None) for _ in range(3)))
     case "batch":
         folders = [path.rpartition("/")[0] for path in paths]
         asked = [f"{folders[place // 20 % len(folders)]}/file{place % 20}.py" for place in range(10_000)]

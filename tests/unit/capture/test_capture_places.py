@@ -76,9 +76,3 @@ def test_the_sessions_of_the_event_log_are_found_whichever_agent_ran_them(worksp
     found = transcripts_of(workspace, "events", None, [THREAD, "5b0c", ""])
     assert found == [("claude", places["claude"]), ("codex", places["codex"])]
     assert transcripts_of(workspace, "events", None, []) == []
-
-
-def test_without_a_transcript_it_is_said_what_to_do(workspace: Workspace) -> None:
-    """The agents that were asked are named."""
-    with pytest.raises(UsageError, match="claude, codex, gemini, reasonix"):
-        transcripts_of(workspace, "", None)

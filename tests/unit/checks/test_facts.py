@@ -114,21 +114,6 @@ def test_a_shallow_clone_says_what_it_cannot_tell(project: Path, learning: Learn
     assert Registry.open(clone).check().ok
 
 
-def test_a_shallow_clone_without_the_branch_says_so(project: Path, git: Git, tmp_path: Path) -> None:
-    """`--against` a branch that the cut-off clone lacks is no wrong call but an open question."""
-    git(project, "checkout", "-q", "-b", "work")
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "--depth=1", "-b", "work", f"file://{project}", str(clone))
-    assert "doesn't hold it" in untold(clone, against="origin/main")
-    hints = {
-        against: said.hint for against in ("origin/main", "HEAD~1") for said in facts(clone, against=against).untold
-    }
-    assert hints == {
-        "origin/main": "fetch it: `git fetch --unshallow origin main`",
-        "HEAD~1": "fetch it: `git fetch --unshallow`",
-    }
-
-
 def test_a_comparison_that_was_asked_for_and_not_made_fails(project: Path, git: Git, tmp_path: Path) -> None:
     """`--against` in a cut-off clone or outside git is an error with its remedy; without it both are notes."""
     git(project, "checkout", "-q", "-b", "work")
@@ -141,15 +126,6 @@ def test_a_comparison_that_was_asked_for_and_not_made_fails(project: Path, git: 
         found = [one for one in asked.diagnostics if one.code == "ORB290"]
         assert (asked.ok, {one.severity for one in found}) == (False, {Severity.ERROR})
         assert Registry.open(root).check().ok
-
-
-def test_a_linked_work_tree_works_like_a_clone(project: Path, git: Git, tmp_path: Path) -> None:
-    """A second work tree has its own changes."""
-    tree = tmp_path / "tree"
-    git(project, "worktree", "add", "-q", "-b", "work", str(tree))
-    (tree / "src" / "new.py").write_text("", "utf-8")
-    assert facts(tree).changed == {"src/new.py"}
-    assert untold(tree) == ""
 
 
 def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: Git, tmp_path: Path) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pytest
-
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.errors import UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.store.journal import Change
@@ -33,22 +29,6 @@ def commit(root: Path, git: Git, message: str = "Change") -> None:
     """Commit everything."""
     git(root, "add", "--all")
     git(root, "commit", "-q", "-m", message)
-
-
-def test_a_clean_workspace_is_ok(workspace: Path, learning: Learning) -> None:
-    """Nothing is found, every record is counted, the outcome is ok."""
-    learning("L-7k3fq", "Parse dates strictly")
-    outcome = check(workspace)
-    assert (codes(outcome), outcome.ok, outcome.checked_count) == ([], True, 1)
-
-
-def test_a_broken_file_hides_no_other(workspace: Path, learning: Learning) -> None:
-    """A file that can't be parsed is one finding; the others are checked, and it is counted."""
-    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
-    learning("L-9m2ab", "Close: what [you open")
-    outcome = check(workspace)
-    assert sorted(codes(outcome)) == ["ORB102", "ORB301"]
-    assert outcome.checked_count == 2
 
 
 def test_a_second_run_gives_the_same(workspace: Path, learning: Learning) -> None:
@@ -85,14 +65,6 @@ def test_every_kind_of_change_is_seen(workspace: Path, learning: Learning, git: 
     assert codes(check(workspace)) == []
 
 
-def test_a_cache_that_cannot_be_written_is_let_be(workspace: Path, learning: Learning) -> None:
-    """Where nothing can be remembered, everything is checked all the same."""
-    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
-    (workspace / ".orbit" / "state").mkdir()
-    (workspace / ".orbit" / "state" / "cache").write_text("in the way", "utf-8")
-    assert codes(check(workspace)) == ["ORB301"]
-
-
 def test_paths_narrow_what_is_shown(workspace: Path, learning: Learning) -> None:
     """A path shows the findings in it and below it; all records are read, so links to the others still resolve."""
     learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
@@ -102,19 +74,6 @@ def test_paths_narrow_what_is_shown(workspace: Path, learning: Learning) -> None
     assert found.record == "L-9m2ab"
     assert len(codes(check(workspace, ".orbit"))) == 2
     assert codes(check(workspace, "src")) == []
-
-
-@pytest.mark.parametrize("path", ["../elsewhere", "/etc"])
-def test_a_path_stays_inside(workspace: Path, path: str) -> None:
-    """A path out of the project is a wrong call."""
-    with pytest.raises(UsageError):
-        check(workspace, path)
-
-
-def test_an_unknown_revision_is_a_wrong_call(workspace: Path) -> None:
-    """`--against` names a commit that is there."""
-    with pytest.raises(UsageError, match="names no commit"):
-        check(workspace, against="nowhere")
 
 
 def test_a_check_can_be_switched_off(workspace: Path, learning: Learning) -> None:
@@ -147,14 +106,6 @@ def test_the_baseline_hides_what_was_there(workspace: Path, learning: Learning) 
     assert len(check(workspace).gone) == 1
 
 
-def test_moving_a_line_is_no_new_finding(workspace: Path, learning: Learning) -> None:
-    """The baseline knows a finding by its words, so that a line above it changes nothing."""
-    file = learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
-    Registry.open(workspace).update_baseline()
-    file.write_text("# a comment\n\n" + file.read_text("utf-8"), "utf-8")
-    assert codes(check(workspace)) == []
-
-
 def test_fixing_a_step_that_was_begun(workspace: Path, learning: Learning) -> None:
     """`--fix` finishes what a killed process left, and says so."""
     learning("L-7k3fq", "Parse dates strictly")
@@ -165,20 +116,6 @@ def test_fixing_a_step_that_was_begun(workspace: Path, learning: Learning) -> No
     outcome = check(workspace, fix=True)
     assert ([one.code for one in outcome.fixed], codes(outcome)) == (["ORB706"], [])
     assert list(journal.iterdir()) == []
-
-
-def test_fixing_an_entry_without_a_record(workspace: Path) -> None:
-    """`--fix` makes the record and leaves the document as it is."""
-    document = workspace / "docs" / "adr" / "0001-use-utc.md"
-    document.parent.mkdir(parents=True)
-    text = "# 1. Use UTC\n\nStatus: Accepted\n\n## Context\n\nZones differ.\n\n## Decision\n\nUse UTC.\n"
-    document.write_text(text, "utf-8")
-    assert codes(check(workspace)) == ["ORB702"]
-    outcome = check(workspace, fix=True)
-    assert [one.code for one in outcome.fixed] == ["ORB702"]
-    assert "ORB702" not in codes(outcome)
-    assert document.read_text("utf-8") == text
-    assert (workspace / ".orbit" / "adrs" / "ADR-0001" / "adr.yaml").is_file()
 
 
 def test_fixing_twice_changes_nothing(workspace: Path, learning: Learning) -> None:
@@ -245,19 +182,6 @@ def test_a_fix_is_announced_before_it_is_made(workspace: Path, learning: Learnin
 AGENT = "created_by:\n  name: bot\n  role: agent\n"
 
 
-def test_an_approval_of_a_new_record_is_told(workspace: Path, learning: Learning, git: Git) -> None:
-    """A new record of an agent that a person approved is no record without review; git may confirm who did."""
-    commit(workspace, git)
-    git(workspace, "checkout", "-q", "-b", "work")
-    approver = git(workspace, "log", "-1", "--format=%an").strip()
-    learning("L-7k3fq", "Parse dates strictly", more=f"{AGENT}approval:\n  approved_by: {approver}\n")
-    (note,) = check(workspace).diagnostics
-    assert f"active now, approved by {approver} (claimed: it is in no commit yet)" in note.message
-    commit(workspace, git)
-    (note,) = check(workspace).diagnostics
-    assert f"active now, approved by {approver} (confirmed by git)" in note.message
-
-
 def test_many_new_records_without_review_share_a_note(workspace: Path, learning: Learning, git: Git) -> None:
     """More than ten records that agents made, as an import brings them, are one note; `--all` lists each."""
     commit(workspace, git)
@@ -299,14 +223,6 @@ def test_another_entry_of_the_log_does_not_count_as_a_change(workspace: Path, gi
     log.write_text(log.read_text("utf-8") + entry.format(n=3, title="Another", body="### Context\n\nNew.\n"), "utf-8")
     found = [one for one in check(workspace).diagnostics if one.code == "ORB601"]
     assert [one.severity for one in found] == [Severity.WARNING]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every file")
-def test_a_file_without_permission_is_one_finding(workspace: Path, learning: Learning) -> None:
-    """A record that may not be read is reported, and the others are checked."""
-    learning("L-7k3fq", "Parse dates strictly").chmod(0)
-    learning("L-9m2ab", "Close what you open")
-    assert codes(check(workspace)) == ["ORB101"]
 
 
 def test_findings_of_the_base_are_not_told_again(workspace: Path, learning: Learning, git: Git) -> None:

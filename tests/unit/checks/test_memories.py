@@ -13,8 +13,6 @@ import pytest
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.registry import Registry
 
-Git = Callable[..., str]
-Learning = Callable[..., Path]
 Edit = Callable[[Path, random.Random], None]
 
 SUMMARIES = (
@@ -42,7 +40,7 @@ MORE = (
     "body: |-\n  As L-aaaa3 and core/ADR-001 say.\n",
     "category: naming\n",
 )
-GLOBS = ("src/**", "lib/**", "src/app.py", "**/*.md", "[a-", "{src,lib}/deep/*.py", "wed/*.py", "many/**")
+GLOBS = ("src/**", "lib/**", "src/app.py", "**/*.md", "[a-", "{src,lib}/deep/*.py", "wed/*.py")
 DECISION = (
     "## ADR-000{n} — {title}\n\nStatus: {status} · 2026-05-01\n\n"
     "### Context\n\n{text}\n\n### Decision\n\n{text}\n\n{end}\n"
@@ -176,17 +174,11 @@ def found_anew(root: Path, place: Path) -> tuple[Diagnostic, ...]:
     return diagnostics
 
 
-@pytest.mark.parametrize(("seed", "others"), [(0, 0), (1, 0), (2, 25), (3, 25), (4, 25), (5, 420)])
-def test_what_is_remembered_changes_no_answer(workspace: Path, tmp_path: Path, seed: int, others: int) -> None:
-    """After each of a row of random edits the gate says what it says to someone who never ran it before.
-
-    Among many other files what changed little is not written down at once.
-    """
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_remembered_changes_no_answer(workspace: Path, tmp_path: Path, seed: int) -> None:
+    """After each of a row of random edits the gate says what it says to someone who never ran it before."""
     chance = random.Random(seed)
     seen: set[str] = set()
-    (workspace / "many").mkdir()
-    for number in range(others):
-        (workspace / "many" / f"{number}.md").write_text("", "utf-8")
     for edit in (write_log, backfill, write_text, *[write_learning] * 8, commit):
         edit(workspace, chance)
     for _ in range(20):
@@ -195,57 +187,3 @@ def test_what_is_remembered_changes_no_answer(workspace: Path, tmp_path: Path, s
         assert remembered == found_anew(workspace, tmp_path)
         seen |= {one.code for one in remembered}
     assert len(seen) > 1
-
-
-ASKING = {
-    "L-jnk01": ("Rotate keys weekly", "supersedes: [L-0xd0a]\nlinks:\n  - rel: extends\n    to: L-target\n"),
-    "L-0xd0a": ("Never share a lock", "superseded_by: [L-jnk01]\n"),
-    "L-prf01": ("Prefer plain tables", "evidence:\n  - kind: record\n    reference: L-target\n"),
-    "L-text1": ("Quote every path", "body: |-\n  As L-target0 says.\n"),
-    "L-newer": ("Fsync before rename", "supersedes: [L-target]\n"),
-    "L-bfr01": ("Cache nothing twice", "superseded_by: [L-target0]\n"),
-    "L-named": ("Bound all queues", "links:\n  - rel: extends\n    to: ADR-001\n"),
-    "L-knwn1": ("Seed random numbers", "links:\n  - rel: extends\n    to: web/ADR-001\n"),
-}
-TARGETS = {
-    "L-target": "legacy_ids: [web/ADR-001]\n",
-    "L-target0": "legacy_ids: [core/ADR-001]\n",
-    "L-target1": "distinct_from: [L-target2]\n",
-    "L-target2": "",
-}
-
-
-def test_whoever_names_a_record_is_looked_at_again_when_it_changes(workspace: Path, tmp_path: Path) -> None:
-    """Each way of naming another record is followed: when that is gone, is back, or says something else."""
-    for record_id, (words, more) in ASKING.items():
-        _write(workspace, record_id, words, more)
-    for record_id, more in TARGETS.items():
-        _write(workspace, record_id, "Say it once", more)
-    (workspace / "README.md").write_text("As L-target0 says.\n", "utf-8")
-    commit(workspace, random.Random(0))
-    first = found(workspace)
-    assert not any(one.code == "ORB103" for one in first)
-    for record_id, more in TARGETS.items():
-        file = workspace / ".orbit" / "learnings" / record_id / "learning.yaml"
-        text = file.read_text("utf-8")
-        for change in (None, text.replace("status: active", "status: superseded"), text.replace(more, ""), "{"):
-            if change is None:
-                file.unlink()
-            else:
-                file.write_text(change, "utf-8")
-            remembered = found(workspace)
-            assert remembered == found_anew(workspace, tmp_path)
-            assert remembered != first or change == text
-            file.write_text(text, "utf-8")
-            assert found(workspace) == first
-
-
-def _write(root: Path, record_id: str, summary: str, more: str) -> None:
-    file = root / ".orbit" / "learnings" / record_id / "learning.yaml"
-    file.parent.mkdir(parents=True)
-    uid = f"{record_id.encode().hex():0<32}"
-    file.write_text(
-        f'schema_version: 1\nid: {record_id}\nuid: "{uid}"\nstatus: active\nsummary: "{summary}"\n{more}'
-        "created_at: 2026-05-01T09:00:00Z\nupdated_at: 2026-05-01T09:00:00Z\n",
-        "utf-8",
-    )

@@ -114,14 +114,3 @@ def test_a_text_of_common_words_alone_is_compared_too(registry: Registry) -> Non
 
     assert [one.is_exact for one in near(registry, "it is AS it was!")] == [True]
     assert near(registry, "It was as it is") == []
-
-
-def test_what_is_kept_does_not_outlive_a_change(registry: Registry) -> None:
-    """The index of the last run follows the files: a record that changed is compared as it stands."""
-    near(registry, OURS)
-    (record,) = [one for one in registry.collection.records if one.title == OURS]
-    file = registry.workspace.root / record.path
-    file.write_text(file.read_text("utf-8").replace(OURS, "Water the plants"), "utf-8")
-
-    assert near(registry, OURS) == []
-    assert [one.record.id for one in near(registry, "Water the plants")] == [record.id]

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.checks.places import place_of
-from orbit_registry.text.position import Position
 from orbit_registry.text.yaml import dump, locate
 
 WORDS = st.text(string.ascii_letters + " #:-\n'\"[]{}é", min_size=1, max_size=20)
@@ -16,23 +15,6 @@ KEYS = st.sampled_from(["id", "scope", "paths", "links", "to", "body", "x-a"])
 VALUES = st.recursive(
     WORDS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
 )
-
-RECORD = """\
-# first line
-id: L-7k3fq
-body: |
-  scope:
-    paths:
-      - not this one
-scope:
-  paths:
-  - a/**
-  - b/**
-  tags: [one, two]
-links:
-  - rel: extends
-    to: L-00000
-"""
 
 
 def pointers(value: object, above: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -45,21 +27,6 @@ def pointers(value: object, above: tuple[str | int, ...] = ()) -> list[tuple[str
         for index, inner in enumerate(value):
             found += pointers(inner, (*above, index))
     return found
-
-
-def test_places_in_a_record_by_hand() -> None:
-    """Keys, list items with and without indentation, flow lists and mappings in lists are found."""
-    assert place_of(RECORD, ("id",)) == Position(2, 1)
-    assert place_of(RECORD, ("scope", "paths", 1)) == Position(10, 5)
-    assert place_of(RECORD, ("scope", "tags", 1)) == Position(11, 15)
-    assert place_of(RECORD, ("links", 0, "to")) == Position(14, 5)
-    assert place_of(RECORD, ("links", 0, "rel")) == Position(13, 5)
-
-
-def test_a_place_that_is_not_there_is_the_nearest_above() -> None:
-    """A pointer that leads nowhere gives the deepest part that exists."""
-    assert place_of(RECORD, ("scope", "agents")) == locate(RECORD, ("scope", "agents"))
-    assert place_of("", ("id",)) == Position(1)
 
 
 @given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=4))

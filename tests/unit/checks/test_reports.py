@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.checks.check import all_checks
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report import formats, render
-from orbit_registry.errors import UsageError
 from orbit_registry.kinds.schema import read_schema
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.store.baseline import Known
@@ -69,38 +65,6 @@ def sarif(outcome: CheckOutcome) -> Any:
     return run
 
 
-def test_formats_are_found() -> None:
-    """Each module of the folder is a format, and an unknown one is a wrong call."""
-    assert formats() == ("github", "json", "junit", "sarif", "text")
-    with pytest.raises(UsageError, match="no format"):
-        render("yaml", CLEAN)
-
-
-@pytest.mark.parametrize("name", formats())
-def test_a_report_ends_with_one_line_break(name: str) -> None:
-    """Every report is whole lines, also when there is nothing to say."""
-    for outcome in (OUTCOME, CLEAN):
-        text = render(name, outcome)
-        assert text.endswith("\n")
-        assert not text.endswith("\n\n")
-
-
-def test_the_text_report_counts_and_says_what_to_do() -> None:
-    """Place, severity, code, message, a hint below, and at the end what there is and what to run."""
-    lines = render("text", OUTCOME).splitlines()
-    assert lines[0] == (
-        ".orbit/learnings/L-7k3fq/learning.yaml:11:5: error ORB301 it has a link to L-00000, and no record has that id"
-    )
-    assert lines[1] == "    correct the id"
-    assert "fixed: docs/é.md: ORB702 ADR-0002 has no record" in lines
-    assert "12 records checked: 1 error, 1 warning, 1 note; 1 fixed; 1 can be fixed: `orbit check --fix`" in lines
-    assert lines[-2:] == [
-        "1 older finding is baselined: `orbit check --all`",
-        "1 baselined finding is gone: `orbit baseline update`",
-    ]
-    assert render("text", CLEAN) == "3 records checked: nothing found\n"
-
-
 def test_text_shows_hidden_characters_as_escapes() -> None:
     """No message drives a terminal or reverses a line."""
     text = render("text", CheckOutcome((HOSTILE,)))
@@ -116,26 +80,6 @@ def test_json_follows_its_published_schema() -> None:
     data = json.loads(render("json", OUTCOME))
     assert (data["ok"], data["data"]["errors"], data["data"]["baselined"]) == (False, 1, 1)
     assert data["next"] == ["orbit check --fix", "orbit check --all", "orbit baseline update"]
-
-
-def test_sarif_names_every_rule_and_result() -> None:
-    """Rules have ids and help, results point at a rule by its place, with level, message, place and fingerprint."""
-    run = sarif(OUTCOME)
-    rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == [check.code for check in all_checks()]
-    assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in rules)
-    assert {rule["defaultConfiguration"]["level"] for rule in rules} <= {"error", "warning", "note", "none"}
-    for result in run["results"]:
-        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
-        assert result["level"] in {"error", "warning", "note"}
-        assert result["message"]["text"]
-        (place,) = result["locations"]
-        artifact = place["physicalLocation"]["artifactLocation"]
-        assert artifact["uriBaseId"] in run["originalUriBaseIds"]
-        assert not unquote(artifact["uri"]).startswith("/")
-        region = place["physicalLocation"].get("region", {"startLine": 1, "startColumn": 1})
-        assert min(region.values()) >= 1
-    assert run["results"][0]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "docs/a%20b.md"
 
 
 def test_sarif_marks_what_the_baseline_knows() -> None:

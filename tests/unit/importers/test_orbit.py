@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
+from orbit_registry.errors import RefusedError, WorkspaceNotFoundError
 from orbit_registry.importers import import_from
 from orbit_registry.importers.orbit_layout import has_comment
 from orbit_registry.kinds.table import load_kinds
@@ -147,16 +147,6 @@ def test_a_folder_of_another_name_needs_a_workspace(foreign: Path, tmp_path: Pat
     shutil.move(foreign / ".orbit", tmp_path / "kept")
     with pytest.raises(WorkspaceNotFoundError, match="can only be copied into a workspace"):
         import_from(tmp_path / "kept", "orbit", start=tmp_path)
-
-
-def test_a_path_without_records_of_that_tool_is_refused(git_repo: Path) -> None:
-    """An import by name of what isn't there says so; so does one of a format that doesn't exist."""
-    with pytest.raises(UsageError, match="holds no"):
-        import_from(git_repo, "orbit", start=git_repo)
-    with pytest.raises(UsageError, match="no import format"):
-        import_from(git_repo, "yaml", start=git_repo)
-    with pytest.raises(UsageError, match="is not there"):
-        import_from(git_repo / "nowhere", start=git_repo)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import ConfigError
-from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
+from orbit_registry.kinds.table import PHASES, Kind, load_kinds
 
 CASES = Path(__file__).parents[2] / "cases" / "kinds"
 KINDS = [*load_kinds(), *(kind for kind in load_kinds(CASES) if kind.name not in load_kinds())]
@@ -33,14 +33,6 @@ def test_what_is_pushed_waits_for_nobody_and_what_is_shown_without_holding_says_
         assert not status.pushed or (status.phase != "closed" and not status.waits)
         if status.phase != "live" and status.shown:
             assert status.banner
-
-
-@each_kind
-def test_a_folder_holds_its_templates(kind: Kind) -> None:
-    """The template of a new record and the page come with the kind."""
-    assert kind.template()
-    assert kind.template("page.html")
-    assert set(kind.columns) <= set(kind.schema.properties)
 
 
 @pytest.mark.parametrize("kind", list(load_kinds()), ids=lambda kind: kind.name)
@@ -193,10 +185,3 @@ def test_a_schema_that_is_none_is_refused(folder: Path, content: str | None, wor
         load_kinds(folder.parent)
 
     assert words in caught.value.message
-
-
-def test_the_shipped_folders_are_complete() -> None:
-    """Every folder beside the table is a kind."""
-    folders = {path.name for path in SHIPPED.iterdir() if path.is_dir() and path.name != "__pycache__"}
-
-    assert folders == {kind.name for kind in load_kinds()}

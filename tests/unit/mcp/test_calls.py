@@ -191,14 +191,6 @@ def test_a_replacement_of_a_decision_is_a_proposed_decision(call: Call, root: Pa
     assert (added["status"], added["links"]) == ("proposed", [{"rel": "amends", "to": "ADR-0001"}])
 
 
-def test_a_vote_counts_once_a_task(call: Call, root: Path) -> None:
-    """The same voter and task count once; another model is another voter."""
-    one = learnings(root)[0]
-
-    assert [data(call("vote", id=one, task="T-1"))["new"] for _ in range(2)] == [True, False]
-    assert data(call("vote", id=one, task="T-1", model="m-2"))["count"] == 2
-
-
 def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) -> None:
     """A call that names a file brings what applies to it and the answer lacks; the next one brings nothing."""
     token = next(one.id for one in Registry.open(root).collection.records if "token" in one.title)
@@ -305,21 +297,6 @@ def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path,
     log = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
     assert [row["surface"] for row in map(json.loads, log) if row["event"] == "brief_plan"] == ["brief:plan"]
     assert "fresh token" in call("brief", paths=["src/a.py"]).text
-
-
-def test_a_scope_without_words_leads_to_all_in_it(call: Call) -> None:
-    """`search` with a path alone answers as the command does; with nothing it is refused."""
-    assert len(data(call("search", path="src/a.py"))["hits"]) == 2
-    assert call("search").is_error
-
-
-def test_decisions_are_listed_by_an_earlier_name(call: Call, root: Path) -> None:
-    """The alias for decisions takes it too."""
-    workspace = Registry.open(root).workspace
-    add_adr(workspace, NewAdr("One cache", body=BODY, legacy_ids=("project/ADR-006",)), PERSON)
-    (record,) = data(call("orbit.adr.list", legacy_id="project/ADR-006"))["records"]
-    assert record["title"] == "One cache"
-    assert data(call("orbit.adr.list", legacy_id="project/ADR-007"))["records"] == []
 
 
 def test_show_takes_the_name_of_a_chunk(root: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,6 @@ from orbit_registry.push import events
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.folders import KEPT_DAYS, prune
 from orbit_registry.push.ledger import Ledger, safe_name
-from orbit_registry.push.refresh import NAME as ASKED
 
 FOLDER = ".orbit/state/log/sessions"
 
@@ -147,11 +146,3 @@ def test_eight_processes_lose_and_mix_no_line(root: Path) -> None:
     said = sorted((int(line["session"]), int(line["query"][0])) for line in lines)
     assert said == [(writer, number) for writer in range(8) for number in range(200)]
     assert len(parts) > 1
-
-
-def test_a_reason_that_is_not_on_the_list_is_not_written(root: Path) -> None:
-    """The list of reasons is closed."""
-    event = Event("hook", 0.0)
-    event.skip_reason = "because"
-    assert json.loads(event.line())["skip_reason"] is None
-    assert "/" not in ASKED

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from mmap import mmap
 from pathlib import Path
@@ -16,9 +13,8 @@ from hypothesis import strategies as st
 
 from orbit_registry.push import reader
 from orbit_registry.push.folders import index_file
-from orbit_registry.push.matcher import fits, program
 from orbit_registry.push.reader import Index, NoIndex, open_index, read_index
-from orbit_registry.text.globs import Glob, match_any, matches, parse_glob
+from orbit_registry.text.globs import Glob, match_any, parse_glob
 from orbit_registry.text.yaml import load
 
 ROOT = Path(__file__).parents[3]
@@ -52,22 +48,6 @@ def test_the_index_answers_every_vector(make_index: Make, text: str, path: str, 
     assert bool(make_index([[text]]).match(path)) is expected
 
 
-@pytest.mark.parametrize(("text", "path", "expected"), VECTORS["cases"])
-def test_the_matcher_answers_every_vector(text: str, path: str, expected: bool) -> None:
-    """The reader's own matcher, which no anchor helps, agrees too."""
-    glob = parse_glob(text)
-    assert isinstance(glob, Glob)
-    assert any(fits(program(alternative.text), path) for alternative in glob.alternatives) is expected
-
-
-@pytest.mark.parametrize(("scope", "path", "expected"), VECTORS["scopes"])
-def test_the_index_answers_every_scope_of_the_vectors(
-    make_index: Make, scope: list[str], path: str, expected: str | None
-) -> None:
-    """Several globs, excluding ones among them: the first that matches is named, or none."""
-    assert found(make_index([scope]), path) == ([] if expected is None else [(0, expected)])
-
-
 @settings(max_examples=400, deadline=None)
 @given(scopes=SCOPES, paths=st.lists(PATHS, min_size=1, max_size=40))
 def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[str]], paths: list[str]) -> None:
@@ -78,57 +58,6 @@ def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[s
         expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, path))]
         assert found(index, path) == expected
         assert found(index, path, 2) == expected[:2]
-
-
-def test_a_large_index_agrees_with_brute_force(make_index: Make) -> None:
-    """Over a random tree and random scopes of the shapes that people write: 10^5 pairs and more."""
-    chance = random.Random(11)
-    names = ("src", "lib", "api", "tests", "core", "util", "x", "__init__", "mod", "README")
-    ends = ("py", "rs", "ts", "md", "tar.gz", "")
-
-    def path(depth: int) -> str:
-        file = f"{chance.choice(names)}{chance.choice(('', '_test', '.spec'))}.{chance.choice(ends)}".rstrip(".")
-        return "/".join([*(chance.choice(names) for _ in range(depth)), file])
-
-    def glob() -> str:
-        parts = [
-            chance.choice((*names, *names, "*", "**", "{api,core}", "[a-l]*", "?*"))
-            for _ in range(chance.randint(0, 3))
-        ]
-        last = chance.choice(
-            ("**", "*", f"*.{chance.choice(ends) or 'c'}", "*_test.*", "{mod,x}.rs", "README.md", "x**.py")
-        )
-        text = "/".join([*parts, last])
-        return f"!{text}" if chance.random() < 0.15 else text
-
-    scopes = [[glob() for _ in range(chance.randint(1, 4))] for _ in range(400)]
-    paths = list({path(chance.randint(0, 4)) for _ in range(600)})
-    assert len(scopes) * len(paths) > 100_000
-    index = make_index(scopes)
-    parsed = [globs_of(scope) for scope in scopes]
-    matched = 0
-    for one in paths:
-        expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, one))]
-        assert found(index, one) == expected
-        assert found(index, one, 7) == expected[:7]
-        matched += len(expected)
-    assert matched > 10_000
-
-
-def test_a_glob_that_cannot_be_read_moves_no_name(make_index: Make) -> None:
-    """A malformed glob matches nothing, and the globs after it are still the ones that are named."""
-    assert found(make_index([["src/[", "lib/**", "{", "src/*"]]), "src/a") == [(0, "src/*")]
-
-
-@settings(max_examples=1000, deadline=None)
-@given(text=GLOBS, paths=st.lists(PATHS, min_size=1, max_size=40))
-def test_the_matcher_agrees_with_the_language(text: str, paths: list[str]) -> None:
-    """A canonical text means to the matcher what the glob means."""
-    glob = parse_glob(text)
-    assert isinstance(glob, Glob)
-    programs = [program(alternative.text) for alternative in glob.alternatives]
-    for path in paths:
-        assert any(fits(one, path) for one in programs) is matches(glob, path)
 
 
 def test_real_globs_and_files_agree_with_brute_force(make_index: Make, corpora: Path) -> None:
@@ -278,21 +207,3 @@ def test_each_project_has_an_index_of_its_own(tmp_path: Path, monkeypatch: pytes
     (tree / ".git").unlink()
     (tree / ".git").symlink_to(top / ".git")
     assert Path(index_file(str(tree))).resolve() == top / ".git/orbit/hook.idx"
-
-
-def test_the_reader_imports_built_in_modules_and_mmap(make_bytes: Any, tmp_path: Path) -> None:
-    """A bare interpreter loads the package, reader, folders, matcher and `mmap`: not `os`, not `re`, not `json`."""
-    placed(tmp_path, make_bytes([["src/*_x/**"]]))
-    program_text = (
-        "import sys; before = set(sys.modules)\n"
-        f"sys.path.insert(0, {str(ROOT / 'tooling')!r})\n"
-        "from orbit_registry.push.reader import open_index\n"
-        f"index = open_index({str(tmp_path)!r})\n"
-        "assert len(index.match('src/a_x/b')) == 1\n"
-        "index.stale, index.row(0).teaser\n"
-        "print(*sorted(set(sys.modules) - before))"
-    )
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", program_text], capture_output=True, text=True, check=True)
-    package = {f"orbit_registry{name}" for name in ("", ".push", ".push.matcher")}
-    package |= {f"orbit_registry.push.{name}" for name in ("reader", "folders", "call")}
-    assert set(done.stdout.split()) <= {*package, "mmap"}

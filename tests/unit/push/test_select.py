@@ -195,12 +195,6 @@ def test_the_records_of_a_kind_share_its_budget(tmp_path: Path) -> None:
     assert shown(select(index, Context(BRIEF, 0, paths=["x"], budgets={"rule": 1}))) == ["a", "b", "c"]
 
 
-def test_the_frame_has_room() -> None:
-    """What stands around the records takes no more than what is kept for it."""
-    row = reader.Row(0, [""] * reader.FIELDS, 0)
-    assert tokens(render(Selection([Choice(row, [])], 999_999, []))) <= FRAME_TOKENS
-
-
 def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
     """Two hundred tokens of how work is done are enough; other records are not held up by it."""
     long = {"globs": ["**"], "procedural": True, "teaser": "- [p] " + "x" * 420}

@@ -11,7 +11,6 @@ from orbit_registry.records.ids import (
     code_id,
     is_safe_id,
     natural_key,
-    new_uid,
     sequence_id,
     sequence_number,
 )
@@ -47,14 +46,6 @@ def test_a_longer_code_begins_with_the_shorter_one(uid: str, length: int) -> Non
     assert set(code.removeprefix("L-")) <= set(CROCKFORD)
     assert len(code) == length + 2
     assert is_safe_id(code)
-
-
-def test_a_uid_is_random() -> None:
-    """32 hexadecimal digits, new each time."""
-    uids = {new_uid() for _ in range(100)}
-
-    assert len(uids) == 100
-    assert all(len(uid) == 32 and int(uid, 16) >= 0 for uid in uids)
 
 
 def test_ids_are_ordered_as_people_count() -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from orbit_registry.errors import UsageError
 from orbit_registry.kinds.schema import ENVELOPE
 from orbit_registry.records.link import INVERSES, relation
 
@@ -23,13 +20,3 @@ def test_records_may_state_every_relation_but_supersession() -> None:
     """The schema of records has the same words."""
     schema = json.loads(ENVELOPE.read_text("utf-8"))["properties"]["links"]["items"]["properties"]["rel"]["enum"]
     assert [*schema] == [rel for rel in INVERSES if rel != "supersedes"]
-
-
-def test_another_word_is_answered_with_all_there_are() -> None:
-    """And with the one that may have been meant."""
-    with pytest.raises(UsageError, match="no relation 'blocks'") as caught:
-        relation("blocks")
-    assert "proves" in str(caught.value.hint)
-    with pytest.raises(UsageError) as caught:
-        relation("ammends")
-    assert str(caught.value.hint).startswith("did you mean amends?")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -86,15 +85,6 @@ def test_one_record_with_two_fitting_names_is_not_ambiguous() -> None:
     assert records.get("ADR-006").id == "ADR-0001"
 
 
-def test_an_id_nobody_has_is_said() -> None:
-    """The error names the id and how to see those there are."""
-    with pytest.raises(RecordNotFoundError) as caught:
-        RecordSet([]).get("ADR-0001")
-
-    assert "'ADR-0001'" in caught.value.message
-    assert caught.value.hint == "`orbit list --all` shows the ids there are"
-
-
 @pytest.mark.parametrize(
     ("asked", "named"),
     [
@@ -165,21 +155,3 @@ def test_a_record_says_what_its_file_says() -> None:
     assert record.source == Source("docs/adr/1.md", authority="document")
     assert (record.supersedes, record.superseded_by) == (("ADR-0009",), ())
     assert (record.phase, record.status.word, record.folder) == ("live", "in force", ".orbit/adrs/ADR-0001")
-
-
-def test_what_a_file_does_not_say_is_empty() -> None:
-    """No scope, no links, no source; the id stands in where there is no title."""
-    record = decision(1, title=None)
-
-    assert record.scope == Scope()
-    assert record.scope.is_empty
-    assert (record.links, record.evidence, record.source, record.text("date")) == ((), (), None, None)
-    assert record.title == "ADR-0001"
-
-
-def test_unknown_ids_are_looked_up_in_time_that_grows_with_them() -> None:
-    """Eight thousand, among as many legacy ids, take less than five seconds of this process."""
-    records = RecordSet([decision(number, f"search/D-{number}") for number in range(8000)])
-    begun = time.process_time()
-    assert not any(f"X-{number}" in records for number in range(8000))
-    assert time.process_time() - begun < 5

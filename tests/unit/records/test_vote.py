@@ -38,11 +38,6 @@ def test_a_half_life_of_nothing_counts_votes() -> None:
     assert tally([vote(9999), vote(1, "b")], NOW, -1).score == 2.0
 
 
-def test_no_vote_weighs_nothing() -> None:
-    """A record without votes has no last one."""
-    assert tally([], NOW) == Tally(0, 0.0, None)
-
-
 def test_the_earliest_of_a_key_counts() -> None:
     """A voter who votes again for the same task changes nothing."""
     first, again = vote(10), vote(2)
@@ -72,13 +67,6 @@ def test_the_order_of_votes_does_not_matter(votes: list[Vote]) -> None:
     expected = tally(votes, NOW)
 
     assert all(tally(order, NOW) == expected for order in itertools.islice(itertools.permutations(votes), 24))
-
-
-@given(VOTES)
-def test_voting_twice_changes_nothing(votes: list[Vote]) -> None:
-    """A union merge that doubles lines is harmless."""
-    assert tally(votes + votes, NOW) == tally(votes, NOW)
-    assert counted(counted(votes)) == counted(votes)
 
 
 @given(VOTES, VOTES, st.integers(0, 2000))

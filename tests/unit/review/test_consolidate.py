@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -116,12 +115,3 @@ def test_what_is_contradicted_may_go() -> None:
     }  # fmt: skip
     apart = replace(never, data={**never.data, "distinct_from": ["L-00003", "L-00004"]})
     assert unneeded(RecordSet([*LEARNINGS, apart]), nothing, NOW) == {}
-
-
-def test_contradictions_are_gathered_in_time_that_grows_with_the_records() -> None:
-    """A thousand learnings with three links each take less than five seconds of this process."""
-    links = [{"rel": "related_to", "to": f"L-{number}"} for number in range(3)]
-    records = RecordSet([learning(f"L-{number}", f"Name{number}", [], [], links=links) for number in range(1000)])
-    begun = time.process_time()
-    assert unneeded(records, Usage({}, {}, 0, 0.0), NOW) == {}
-    assert time.process_time() - begun < 5

@@ -77,34 +77,12 @@ def test_scores_are_parts_of_the_best_possible() -> None:
     assert 0 < less < part < whole
 
 
-@pytest.mark.parametrize("query", ["", "nowhere"])
-def test_nothing_is_found_by_nothing(query: str) -> None:
-    """No term, or one that no text has."""
-    assert hits(index(a=("lock", "", "")), query) == []
-    assert hits(Index({}), query) == []
-
-
 def test_runs_of_characters_prefer_the_nearer_word() -> None:
     """Of texts that terms can't tell apart, the one with a word of the same root comes first."""
     made = index(a=("lock", "", "garden"), b=("lock", "", "ledger"))
 
     assert keys(made, "lock the ledgerbook") == ["a", "b"]
     assert keys(made, "lock the ledgerbook", 10) == ["b", "a"]
-
-
-def test_the_second_ranking_keeps_the_scores() -> None:
-    """The first hit has the best score by terms, whoever that is."""
-    made = index(a=("lock", "", "garden"), b=("lock", "", "ledger"), c=("", "", "a lock of some length"))
-    query = terms("lock the ledgerbook")
-
-    assert [score for _, score in made.ranked(query, 10, 100)] == [score for _, score in made.search(query)]
-
-
-def test_the_best_are_the_first_of_all() -> None:
-    """As many as were asked for, in the order of all."""
-    made = index(**{f"{at:03}": (f"common {'rare' * (at % 9 == 0)}", "", "x " * (at % 13)) for at in range(100)})
-
-    assert hits(made, "rare common", 20) == hits(made, "rare common")[:20]
 
 
 def test_a_secret_is_no_word() -> None:

@@ -49,10 +49,10 @@ def test_figures_are_what_they_say() -> None:
     assert low < mean == 0.5 < high
 
 
-def test_the_table_names_who_could_not_be_asked(
+def test_the_table_has_a_row_for_each_search(
     repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Peers that are not installed are said; the page keeps its other parts."""
+    """Ours and SQLite's; the page keeps its other parts."""
     (tmp_path / "q").mkdir()
     (tmp_path / "q/commits-x.json").write_text(json.dumps([{"query": "ledger sessions", "relevant": ["ADR-0002"]}]))
     page = tmp_path / "page.md"

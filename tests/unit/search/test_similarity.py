@@ -12,8 +12,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search import pairs_by_share, similarity
-from orbit_registry.search.all_pairs import Pairs
 from orbit_registry.search.pairs_by_share import PairsByShare
 from orbit_registry.search.similarity import Pair, SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
@@ -103,16 +101,6 @@ def test_pairs_among_many_texts(seed: int, threshold: float) -> None:
     )
 
 
-@given(COLLECTIONS, st.randoms(use_true_random=False))
-def test_order_changes_nothing(texts: dict[str, str], chance: random.Random) -> None:
-    """The order in which texts are added changes no score, not even in its last bit."""
-    items = list(texts.items())
-    chance.shuffle(items)
-    first, second = SimilarityIndex(texts.items()), SimilarityIndex(items)
-    assert first.pairs(0.2) == second.pairs(0.2)
-    assert first.nearest("lock path vote", 40) == second.nearest("lock path vote", 40)
-
-
 def test_unchanged_texts_can_become_alike() -> None:
     """Two texts that nobody touched are found when others make what tells them apart common."""
     index = SimilarityIndex(zipf_texts(200, 1).items())
@@ -123,35 +111,6 @@ def test_unchanged_texts_can_become_alike() -> None:
     for number in range(8):
         index.put(f"c{number}", "plum pear peach pomelo quince quark quiche quinoa")
     assert [pair.b for pair in index.pairs(0.55) if pair.a == "a"] == ["b"]
-
-
-def computed_pairs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """Return a list that takes up each pair as its cosine is computed."""
-    computed: list[tuple[str, str]] = []
-    examine = Pairs.examine
-
-    def counted(self: Pairs, first: str, second: str) -> bool:
-        computed.append((first, second))
-        return examine(self, first, second)
-
-    monkeypatch.setattr(Pairs, "examine", counted)
-    return computed
-
-
-@pytest.mark.parametrize("size", [40, 10_000])
-@pytest.mark.parametrize("threshold", [0.35, 0.55])
-def test_long_texts_that_share_many_words(size: int, threshold: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Long texts share most of their words with most others, and yet few pairs are computed, and none is lost."""
-    monkeypatch.setattr(pairs_by_share, "_BLOCK", size)
-    computed = computed_pairs(monkeypatch)
-    texts = zipf_texts(100, 5, longest=600)
-    cosines = all_cosines(texts)
-    pairs = SimilarityIndex(texts.items()).pairs(threshold)
-    check(pairs, cosines, threshold)
-    assert len(pairs) > 5
-    assert len(computed) == len(set(computed))
-    near = sum(score >= threshold * 0.8 for score in cosines.values())
-    assert len(computed) < len(texts) + 3 * near
 
 
 @pytest.mark.parametrize(("everyday", "common"), [(5, 40), (80, 40), (0, 150), (40, 200)])
@@ -169,21 +128,6 @@ def test_a_pair_at_the_threshold_is_found(everyday: int, common: int) -> None:
     for pair in combinations(sorted(sizes), 2):
         cosine_of_pair = known.weigh(vectors[pair[0]]).cosine(known.weigh(vectors[pair[1]]))
         assert pair in {tuple(sorted(found)) for found in PairsByShare(vectors, known, cosine_of_pair - 1e-6)}
-
-
-def test_every_term_is_rare_where_common_ones_may_hold_nothing() -> None:
-    """Then a term counts as rare too that only vectors outside the sample have in common."""
-    said = [Vector.of(["pair" if number in (1, 2) else f"own{number}"]) for number in range(401)]
-    frequencies = Counter(term for vector in said for term in vector.terms)
-    assert Weights(len(said), frequencies).rarest(said, frequencies, 0.0) == 2
-
-
-@given(st.floats(0.1, 1e5))
-def test_a_weight_is_counted_with_few_digits_and_never_as_less(square: float) -> None:
-    """What a squared weight is counted as has at most three digits of 1, and is no less and little more."""
-    ranks = pairs_by_share._ranks(square)
-    assert len(ranks) <= 3
-    assert square <= sum(1 << rank for rank in ranks) <= square * 1.25 + 1
 
 
 def test_few_short_texts_among_long_ones() -> None:
@@ -216,25 +160,6 @@ def test_equal_texts_score_one() -> None:
     )
     assert index.pairs(1.0) == [Pair("a", "b", 1.0)]
     assert index.nearest("hold lock while write write", 1) == [("a", 1.0)]
-
-
-def test_the_number_of_pairs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many texts that are all alike give as many pairs as are allowed, each time the same ones, and a right answer."""
-    monkeypatch.setattr(similarity, "MOST_PAIRS", 500)
-    items = [(f"L-{i:04}", f"the build failed on runner {i % 7}") for i in range(200)]
-    pairs = SimilarityIndex(items).pairs(0.55)
-    assert len(pairs) == 500
-    assert SimilarityIndex(reversed(items)).pairs(0.55) == pairs
-
-
-def test_pairs_below_the_threshold_do_not_crowd_out_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is remembered for later, below the threshold, takes no place of what was asked for."""
-    texts = zipf_texts(200, 3)
-    everything = SimilarityIndex(texts.items()).pairs(0.3)
-    index = SimilarityIndex(texts.items())
-    monkeypatch.setattr(similarity, "MOST_PAIRS", len(everything))
-    assert len(SimilarityIndex(texts.items()).pairs(0.3 / 1.08)) == len(everything)
-    assert index.pairs(0.3) == everything
 
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.01, math.nan])

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.search import terms as terms_module
 from orbit_registry.search.terms import stem, terms
 from orbit_registry.text.yaml import load
 
@@ -51,13 +50,3 @@ def test_terms_of_any_text_are_short_and_lower_case(text: str) -> None:
 def test_terms_of_two_texts_follow_each_other(first: str, second: str) -> None:
     """The terms of a text do not depend on what stands before it, apart by white space."""
     assert terms(f"{first} {second}") == terms(first) + terms(second)
-
-
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Text that never repeats a word is not kept without end, and a very long word is not kept at all."""
-    monkeypatch.setattr(terms_module, "_MOST_REMEMBERED", 1000)
-    for start in range(0, 5000, 100):
-        terms(" ".join(f"word{number}" for number in range(start, start + 100)))
-        assert len(terms_module._WORDS) <= 1000
-    assert terms("x" * 100_000) == ["x" * 64]
-    assert "x" * 100_000 not in terms_module._WORDS

@@ -13,11 +13,10 @@ import duckdb
 import pytest
 
 from orbit_registry.cli.main import run
-from orbit_registry.errors import ConfigError
 from orbit_registry.registry import Registry
 from orbit_registry.search.hits import Searcher
 from orbit_registry.search.query import Query
-from orbit_registry.search.vectors import Command, Meanings, Model2Vec, unit, z_fused
+from orbit_registry.search.vectors import Meanings, Model2Vec, unit, z_fused
 
 pytestmark = pytest.mark.usefixtures("programs_on")
 
@@ -191,19 +190,6 @@ def test_vectors_are_exported_only_where_they_tell_nothing(root: Path, capsys: p
     assert run(["snapshot", "export", "out.duckdb", "--vectors"]) == 2
     assert "--unfiltered" in capsys.readouterr().err
     assert run(["snapshot", "export", "out.duckdb", "--vectors", "--unfiltered"]) == 0
-
-
-def test_sizes_that_change_are_a_fault(root: Path) -> None:
-    """Vectors of two lengths can't be compared."""
-    workspace = Registry.open(root).workspace
-    sizes = iter((2, 3, 3))
-    model = Command(
-        ["x"], lambda said: json.dumps({"vectors": [[1.0] * next(sizes) for _ in json.loads(said)["texts"]]})
-    )
-    with pytest.raises(ConfigError, match="length"):
-        Meanings(workspace, model, {"a": "x"}).cosines("y")
-    with pytest.raises(ConfigError, match="vectors"):
-        Meanings(workspace, Command(["y"], lambda said: '{"vectors": []}'), {"a": "x"})
 
 
 def test_both_rankings_count() -> None:

@@ -22,13 +22,6 @@ def build(folder: Path, files: dict[str, str]) -> tuple[int, int, int]:
     return out.written, out.unchanged, removed
 
 
-def test_only_what_changed_is_written(tmp_path: Path) -> None:
-    """A second build with one other text writes one file."""
-    assert build(tmp_path / "o", {"a/x.html": "1", "b.html": "1"}) == (2, 0, 0)
-    assert build(tmp_path / "o", {"a/x.html": "2", "b.html": "1"}) == (1, 1, 0)
-    assert (tmp_path / "o/a/x.html").read_text("utf-8") == "2"
-
-
 def test_what_is_stale_goes_and_what_is_not_ours_stays(tmp_path: Path) -> None:
     """A page that is no longer made is removed with its empty folder; a file put there by hand is not touched."""
     build(tmp_path / "o", {"a/x.html": "1", "b/y.html": "1"})

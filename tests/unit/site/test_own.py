@@ -9,7 +9,7 @@ import pytest
 from mkdocs.utils.yaml import yaml_load
 from pymdownx.superfences import fence_code_format
 
-from orbit_registry.errors import ConfigError, RefusedError
+from orbit_registry.errors import RefusedError
 from orbit_registry.site.own import completed_nav, read_own, without_missing
 from orbit_registry.site.stage import dumped
 
@@ -83,14 +83,6 @@ def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, said: str, 
 def test_a_repository_without_a_configuration_has_none(tmp_path: Path) -> None:
     """No mkdocs.yml is an ordinary case."""
     assert read_own(tmp_path) is None
-
-
-@pytest.mark.parametrize("text", ["a: [", "docs_dir: .", "INHERIT: mkdocs.yml", "- a", "3", "\x00"])
-def test_a_configuration_that_cant_be_used_is_one_error(tmp_path: Path, text: str) -> None:
-    """Broken YAML and pages that are the whole repository are said so, with the file's name."""
-    (tmp_path / "mkdocs.yml").write_text(text, "utf-8")
-    with pytest.raises(ConfigError, match=r"mkdocs\.yml"):
-        read_own(tmp_path)
 
 
 @pytest.mark.parametrize(

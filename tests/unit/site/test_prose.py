@@ -68,16 +68,6 @@ def test_an_id_in_code_or_in_a_link_is_left_alone(text: str, site: SiteMap) -> N
     assert "orbit-cite" not in shown(text, site)
 
 
-@pytest.mark.parametrize("target", ["gone.md", "../../../../out.md", "../../../../../etc/passwd"])
-def test_a_dead_link_is_text_with_a_finding(target: str, site: SiteMap) -> None:
-    """A link that leads to nothing is no link on the page, and its line in the document is reported."""
-    prose = render(f"one\n\ntwo [x]({target})\n", HERE, site)
-    assert "href" not in prose.html
-    (found,) = prose.diagnostics
-    assert str(found.location) == "docs/design/core/1_overview.md:3:5"
-    assert found.code == "SITE390"
-
-
 def test_the_line_of_a_finding_counts_from_the_documents_start(site: SiteMap) -> None:
     """An entry of a log reports lines of the whole document."""
     prose = render("two [x](gone.md)\n", Place(HERE.path, 40, HERE.page), site)
@@ -173,34 +163,6 @@ def test_headings_are_moved_below_a_pages_title(site: SiteMap) -> None:
     assert [heading.level for heading in prose.headings] == [2, 3]
     assert "<h2 " in prose.html
     assert "</h3>" in prose.html
-
-
-def test_a_picture_of_the_repository_is_shown_and_copied(site: SiteMap) -> None:
-    """A picture beside the documents becomes part of the site."""
-    assert 'src="../../../files/docs/p.png"' in shown("![p](../../p.png)", site)
-    assert site.assets == {"docs/p.png"}
-
-
-@pytest.mark.parametrize(
-    "target", ["https://example.org/p.png", "//example.org/p.png", "../../../.env.png", "gone.png", "../../../src/a.py"]
-)
-def test_no_other_picture_is_loaded(target: str, site: SiteMap) -> None:
-    """A page loads no picture from another host, no hidden file, and nothing that is no picture."""
-    assert "<img" not in shown(f"![p]({target})", site)
-    assert site.assets == set()
-
-
-def test_every_answer_a_text_rests_on_is_remembered(site: SiteMap) -> None:
-    """The page is made again when a record it cites appears, so unanswered questions are kept too."""
-    site.questions.clear()
-    render("ADR-0002, ADR-0777, TASK-8 [x](gone.md), ![p](../../p.png)", HERE, site)
-    assert set(site.questions) >= {
-        ("cited", "ADR-0002", HERE.path),
-        ("cited", "ADR-0777", HERE.path),
-        ("named", "TASK-8"),
-        ("target", HERE.path, "gone.md"),
-        ("image", HERE.path, "../../p.png"),
-    }
 
 
 FORMS = (

@@ -67,13 +67,6 @@ def test_scope_match_ignores_a_glob_that_cannot_be_read(project: Any) -> None:
     assert project.ask("SELECT id, pattern FROM scope_match('src/a.py')") == [("L-aaaaa", "src/**")]
 
 
-@pytest.mark.parametrize("path", ["", "/", "a" * 5000, "'; DROP TABLE records; --", "a/../b", "\x00"])
-def test_scope_match_takes_any_text(project: Any, path: str) -> None:
-    """A path that is none matches what its characters match, at most, and breaks nothing."""
-    project.learning("aaaaa", scope={"paths": ["src/**"]})
-    assert project.ask("SELECT id FROM scope_match(?)", path) == []
-
-
 NOW = datetime.now(UTC)
 vote_times = st.lists(st.integers(-4000, 0).map(lambda days: NOW + timedelta(days=days)), max_size=4)
 
@@ -195,35 +188,3 @@ def test_system_knowledge_is_what_holds(project: Any) -> None:
     assert project.ask("SELECT id, tags, globs, votes FROM system_knowledge") == [
         ("L-aaaaa", "x, y", "src/{a,b}.py, lib/**", 1)
     ]
-
-
-def found(project: Any, *texts: str) -> list[list[str]]:
-    """Return the ids that `search` finds for each text, the best first."""
-    with duckdb.connect(str(project.sync().path), read_only=True) as connection:
-        return [[row[0] for row in connection.execute("SELECT id FROM search(?)", [text]).fetchall()] for text in texts]
-
-
-def test_search_finds_by_whole_words_whatever_their_ending(project: Any) -> None:
-    """Identifiers come apart, unspaced scripts give pairs; a part of a word, common words and nothing find nothing."""
-    project.learning("00001", summary="Retries of an upload", body="Call AuthHandler first.")
-    project.learning("00002", summary="Pursuing it", body="软件设计")
-    project.learning("00003", summary="Retry", status="retired")
-
-    answers = found(
-        project, "uploading", "retried", "auth_handler", "handlers", "设计模式", "ui", "the of", "", "'; DROP"
-    )
-    assert answers == [["L-00001"], ["L-00001"], ["L-00001"], ["L-00001"], ["L-00002"], [], [], [], []]
-
-
-def test_search_ranks_titles_and_rare_words_first(project: Any) -> None:
-    """Scores are parts of what no text can exceed; a word that no record has takes its part away."""
-    project.learning("00001", summary="Lock the ledger", body="Nothing else.")
-    project.learning("00002", summary="Nothing else", body="Lock it.")
-    project.learning("00003", summary="Close the journal", body="Lock it.")
-
-    assert found(project, "lock")[0][0] == "L-00001"
-    assert found(project, "lock journal")[0][0] == "L-00003"
-    with duckdb.connect(str(project.sync().path), read_only=True) as connection:
-        (whole,) = connection.execute("SELECT max(score) FROM search('journal')").fetchone() or (0,)
-        (part,) = connection.execute("SELECT max(score) FROM search('journal nowhere')").fetchone() or (0,)
-    assert 0 < part < whole <= 1

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from orbit_registry.errors import SnapshotError, UsageError
+from orbit_registry.errors import SnapshotError
 from orbit_registry.snapshot.current import query
 from orbit_registry.snapshot.query import Answer, ask
 
@@ -56,14 +56,6 @@ def test_csv_survives_any_text(filled: Any) -> None:
     text = 'a "quoted", text\nwith a break'
     said = query(filled.workspace, "SELECT 'a \"quoted\", text\nwith a break' AS t, NULL AS n, 2 AS two", "csv")
     assert list(csv.reader(io.StringIO(said))) == [["t", "n", "two"], [text, "", "2"]]
-
-
-def test_an_answer_without_rows_is_an_answer(filled: Any) -> None:
-    """Each format has a form for nothing."""
-    sql = "SELECT id, title FROM records WHERE id = 'none'"
-    assert query(filled.workspace, sql, "json") == "[]\n"
-    assert query(filled.workspace, sql, "csv") == "id,title\n"
-    assert query(filled.workspace, sql).splitlines() == ["id  title", "--  -----", "(0 rows)"]
 
 
 def test_a_record_cannot_steer_the_terminal() -> None:
@@ -136,26 +128,11 @@ def test_a_question_without_end_is_ended(filled: Any) -> None:
         ask(filled.sync().path, sql, seconds=0.2)
 
 
-def test_an_unknown_format_is_a_usage_error(filled: Any) -> None:
-    """The error names the formats there are."""
-    with pytest.raises(UsageError) as raised:
-        query(filled.workspace, "SELECT 1", "xml")
-    assert raised.value.hint == "formats: table, json, csv"
-
-
 def test_a_stale_snapshot_is_brought_up_to_date_first(filled: Any) -> None:
     """The answer is about the files as they are now."""
     query(filled.workspace, "SELECT 1")
     filled.learning("ccccc")
     assert json.loads(query(filled.workspace, "SELECT count(*) AS n FROM records", "json")) == [{"n": 3}]
-
-
-@pytest.mark.parametrize(
-    "sql", ["SHOW TABLES", "DESCRIBE records", "SUMMARIZE records", "FROM records", "EXPLAIN FROM records"]
-)
-def test_ways_to_look_around_work(filled: Any, sql: str) -> None:
-    """Everything a newcomer types to find their way is answered."""
-    assert "row" in query(filled.workspace, sql)
 
 
 def test_plain_duckdb_runs_every_macro(filled: Any) -> None:

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.snapshot.redaction import free_of_secrets
-from orbit_registry.store.decisions.prose import prose_of
-from orbit_registry.store.reader import Reading, read_collection
+from orbit_registry.store.reader import read_collection
 from orbit_registry.text.position import Position
 from orbit_registry.text.secrets import without_secrets
 
@@ -63,19 +61,6 @@ def test_prose_comes_from_its_one_home(project: Any) -> None:
     assert bodies["ADR-0005"] == bodies["ADR-0006"] == ""
     roles = project.ask("SELECT role, count(*) FROM sources GROUP BY role ORDER BY role")
     assert roles == [("body", 1), ("document", 2), ("record", 6)]
-
-
-def test_cached_prose_is_the_prose(project: Any) -> None:
-    """The second reading, which parses no document, fills in what the first did."""
-    project.write("docs/adr/0001-x.md", "# Title\n\n## Status\n\nAccepted\n\n## Context\n\nÄ.\n\n\n")
-    project.adr(1, source={"path": "docs/adr/0001-x.md"})
-    texts = []
-    for _ in range(2):
-        reading = Reading(project.workspace)
-        prose = prose_of(project.workspace, reading.entries, ["docs/adr/0001-x.md"])
-        texts.append([record.prose for record in prose.filled(reading.collection.records)])
-    assert texts[0] == texts[1]
-    assert "Ä." in texts[0][0]
 
 
 def test_links_are_resolved_and_supersession_is_derived(project: Any) -> None:
@@ -195,23 +180,10 @@ def test_a_secret_enters_no_file_on_the_second_run_either(project: Any, before: 
     assert TOKEN[4:].encode() not in kept
 
 
-@pytest.mark.parametrize("text", ["", "plain", "ghp_EXAMPLE", "-----BEGIN PRIVATE KEY-----", "AKIA" * 1000])
-def test_what_is_no_secret_stays(text: str) -> None:
-    """A text without a secret passes as it is."""
-    assert without_secrets(text) == text
-
-
 def test_a_cut_private_key_is_taken_out_to_the_end() -> None:
     """Where a key has no end mark, everything after its start goes."""
     cut = KEY.partition("-----END")[0]
     assert without_secrets(f"before {cut}more") == "before [redacted: private key]"
-
-
-def test_clean_records_are_left_alone(project: Any) -> None:
-    """Cleaning costs a search over all records, and only those that may hold a secret are taken apart."""
-    project.learning("aaaaa")
-    records = list(read_collection(project.workspace).records)
-    assert free_of_secrets(records)[0] is records[0]
 
 
 def test_findings_become_rows(project: Any) -> None:

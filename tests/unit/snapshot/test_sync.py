@@ -29,31 +29,6 @@ def counted(project: Any) -> int:
     return int(json.loads(query(project.workspace, COUNT, "json"))[0]["n"])
 
 
-def test_the_first_sync_builds_and_the_second_does_not(project: Any) -> None:
-    """Where nothing changed the same file stays, and the counts say so."""
-    project.learning("aaaaa")
-    project.learning("bbbbb")
-    first, second = project.sync(), project.sync()
-    assert (first.built, first.added, first.unchanged) == (True, 2, 0)
-    assert (second.built, second.added, second.unchanged) == (False, 0, 2)
-    assert second.path == first.path
-    assert second.digest == first.digest
-
-
-def test_a_sync_without_changes_does_not_import_duckdb(project: Any) -> None:
-    """The answer "nothing changed" costs no database."""
-    project.learning("aaaaa")
-    project.sync()
-    program = (
-        "import sys; from pathlib import Path\n"
-        "from orbit_registry.snapshot.sync import sync\n"
-        "from orbit_registry.store.workspace import open_workspace\n"
-        f"print(sync(open_workspace(Path({str(project.root)!r}))).built, 'duckdb' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
-
-
 def test_changes_are_counted_by_record(project: Any) -> None:
     """Added, changed, removed and unchanged records add up, whichever of a record's files changed."""
     for code in ("aaaaa", "bbbbb", "ccccc", "ddddd"):
@@ -292,12 +267,3 @@ def test_a_build_that_fails_halfway_leaves_nothing(project: Any) -> None:
     with pytest.raises(ZeroDivisionError):
         sync(project.workspace, diagnostics=fail)
     assert [file.name for file in project.workspace.cache.iterdir() if ".duckdb" in file.name] == [before.path.name]
-
-
-def test_an_empty_workspace_has_a_snapshot(project: Any) -> None:
-    """No record is no error: every table, view and macro is there and empty."""
-    result = project.sync()
-    assert (result.added, result.unchanged) == (0, 0)
-    assert (
-        project.ask("FROM scope_match('a')") == project.ask("FROM ranked()") == project.ask("FROM vote_ranking") == []
-    )

@@ -68,11 +68,6 @@ def test_the_same_finding_once_more_is_new() -> None:
     assert (len(sorted_.baselined), len(sorted_.new)) == (1, 1)
 
 
-def test_what_is_mended_is_said_to_be_gone() -> None:
-    """A known finding that is no more can leave the baseline."""
-    assert [known.message for known in apply(baseline_of([finding("no cost")]), []).gone] == ["no cost"]
-
-
 def test_the_file_reads_back_and_is_written_once(workspace: Workspace) -> None:
     """The same findings in any order give the same bytes."""
     findings = [finding("b"), finding("a"), finding("a", 7), finding('odd: "words" # here\n')]

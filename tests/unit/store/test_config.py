@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import ConfigError, ForeignWorkspaceError
+from orbit_registry.errors import ConfigError
 from orbit_registry.store.config import AdrConfig, Config, defaults, read_config
 from orbit_registry.store.setup import config_text
 from orbit_registry.text.yaml import load
@@ -112,15 +112,6 @@ def test_a_mistake_is_said_with_its_place(tmp_path: Path, name: str) -> None:
     assert words in caught.value.message
     assert hint in (caught.value.hint or "")
     assert str(tmp_path / "config.yaml") in caught.value.message
-
-
-@pytest.mark.parametrize("text", ["", "format: other\n", "- a\n", "x", "schema_version: 1\n", "[docs]\n"])
-def test_a_file_of_another_tool_is_foreign(tmp_path: Path, text: str) -> None:
-    """What doesn't say our format is not ours, and the import is named."""
-    with pytest.raises(ForeignWorkspaceError) as caught:
-        read(tmp_path, text)
-
-    assert "orbit import" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("folder", ["../adr", "/srv/adr", "a/../../b", "..", "a/..", "a\\b"])

@@ -24,25 +24,6 @@ def repo(git_repo: Path, git: Run) -> Path:
     return git_repo
 
 
-def test_outside_a_repository_there_is_nothing(tmp_path: Path) -> None:
-    """Each question has an empty answer, and none fails."""
-    git = Git(tmp_path)
-
-    assert (git.top, git.common_dir, git.head(), git.commit("main"), git.default_branch()) == (None,) * 5
-    assert (git.tracked(), git.refs(), git.is_shallow, git.read("HEAD", "x")) == (None, [], False, None)
-    with pytest.raises(GitError):
-        git.run("log")
-
-
-def test_a_repository_without_commits_is_one(tmp_path: Path, git: Run) -> None:
-    """It has a root and no head."""
-    git(tmp_path, "init", "-q")
-    found = Git(tmp_path)
-
-    assert found.top == tmp_path.resolve()
-    assert (found.head(), found.default_branch(), found.tracked(), found.refs()) == (None, None, [], [])
-
-
 def test_what_git_would_add_has_a_line_that_keeps_it_out(repo: Path) -> None:
     """A folder or a file of which git holds nothing; not where that line stands already, nor outside the repository."""
     for name in ("site [1]/index.html", "docs/new.json", "out/kept.html"):
@@ -99,23 +80,6 @@ def test_the_default_branch_is_the_remote_s_if_there_is_one(repo: Path, git: Run
     git(clone, "remote", "set-head", "origin", "--delete")
     assert Git(clone).default_tip() == ("refs/remotes/origin/main", Git(repo).head())
     assert {"refs/heads/main", "refs/remotes/origin/main"} <= set(Git(clone).refs())
-
-
-def test_a_remote_may_call_its_branch_as_it_likes(repo: Path, git: Run, tmp_path: Path) -> None:
-    """Not only main and master: what the origin's HEAD stands for."""
-    git(repo, "branch", "-m", "main", "trunk")
-    git(tmp_path, "clone", "-q", str(repo), "clone")
-
-    assert Git(tmp_path / "clone").default_tip() == ("refs/remotes/origin/trunk", Git(repo).head())
-    assert Git(repo).default_tip() is None
-
-
-def test_a_cut_off_history_is_known(repo: Path, git: Run, tmp_path: Path) -> None:
-    """A shallow clone says that it is one."""
-    git(tmp_path, "clone", "-q", "--depth", "1", repo.as_uri(), "shallow")
-
-    assert Git(tmp_path / "shallow").is_shallow
-    assert not Git(repo).is_shallow
 
 
 def test_work_trees_share_a_folder(repo: Path, git: Run) -> None:

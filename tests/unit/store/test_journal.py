@@ -108,16 +108,6 @@ def test_what_is_saved_before_the_disk_refuses_is_not_put_back(workspace: Worksp
     assert (workspace.root / "a.md").read_text("utf-8") == "by hand"
 
 
-def test_a_change_that_changes_nothing_writes_nothing(workspace: Workspace) -> None:
-    """Same bytes, same time."""
-    stamp = (workspace.root / "a.md").stat().st_mtime_ns
-
-    apply_step(workspace, "step", [Change("a.md", "old", "old"), Change("none", None, None)])
-
-    assert (workspace.root / "a.md").stat().st_mtime_ns == stamp
-    assert not list(workspace.journal.glob("*"))
-
-
 def test_a_folder_that_becomes_empty_goes(workspace: Workspace) -> None:
     """A record that moves leaves no empty folder; one that holds something else stays."""
     for name in ("x/y/a", "x/b"):
@@ -183,19 +173,6 @@ def test_steps_are_finished_in_turn(workspace: Workspace) -> None:
 
     assert {name: (workspace.root / name).read_text("utf-8") for name in ("b.md", "c.md")} == {"b.md": "b", "c.md": "c"}
     assert not list(workspace.root.rglob(".tmp-*"))
-
-
-def test_reading_does_not_wait_for_a_journal(workspace: Workspace) -> None:
-    """A workspace with a step begun can be listed; the next writer ends it."""
-    workspace.journal.mkdir(parents=True, exist_ok=True)
-    rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
-    (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
-    registry = Registry.open(workspace.root)
-
-    assert list(registry.collection.records) == []
-    registry.add("learning", {"summary": "Leap"})
-
-    assert (workspace.root / "a.md").read_text("utf-8") == "new"
 
 
 def test_a_reader_goes_on_while_a_long_step_is_made(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.registry import Registry
-from orbit_registry.store.config import GENERAL, Categories, Config, config_of, default_mapping, read_config
+from orbit_registry.store.config import Categories, Config, config_of, default_mapping, read_config
 
 HEAD = "format: orbit-registry\nschema_version: 1\n"
 PAGE = Path(__file__).parents[3] / "docs/reference/brief.md"
@@ -27,28 +27,10 @@ def read(folder: Path, text: str) -> Config:
     return read_config(file)
 
 
-@pytest.mark.parametrize(("agent", "categories"), REQUIRED.items())
-def test_four_agents_have_these_categories(agent: str, categories: tuple[str, ...]) -> None:
-    """An engineer gets nothing of security, and a tester nothing of architecture."""
-    assert config_of({}).learnings.categories_for(agent) == Categories(categories, True)
-
-
-@pytest.mark.parametrize("agent", ["planner", "test-writer", "implementor", "reviewer", "judge", *REQUIRED])
-def test_every_stage_has_general_last(agent: str) -> None:
-    """What is for everybody reaches every role, after what is its own."""
-    assert default_mapping()[agent][-1] == GENERAL
-    assert len(default_mapping()[agent]) > 1
-
-
 @pytest.mark.parametrize("said", ["security-specialist", "Security Specialist", " SECURITY_SPECIALIST "])
 def test_a_name_is_known_however_it_is_written(said: str) -> None:
     """Case and the sign between words make no difference."""
     assert config_of({}).learnings.categories_for(said) == Categories(REQUIRED["security-specialist"], True)
-
-
-def test_an_unknown_agent_gets_what_is_for_everybody() -> None:
-    """And the answer says that nobody knows it."""
-    assert config_of({}).learnings.categories_for("zeppelin-pilot") == Categories((GENERAL,), False)
 
 
 @pytest.mark.parametrize("said", ["", "  "])
@@ -97,17 +79,6 @@ def test_a_wrong_setting_is_refused(tmp_path: Path, said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read(tmp_path, f"{said}\n")
     assert "config.yaml:3:" in caught.value.message
-
-
-def test_init_and_check_refuse_an_unknown_key(git_repo: Path) -> None:
-    """Neither command passes over a configuration that it can't use."""
-    Registry.init(git_repo)
-    file = git_repo / ".orbit/config.yaml"
-    file.write_text(file.read_text("utf-8") + "\nlearnings_config: {ttl: 5}\n", "utf-8")
-    with pytest.raises(ConfigError):
-        Registry.init(git_repo)
-    with pytest.raises(ConfigError):
-        Registry.open(git_repo).check()
 
 
 def test_init_writes_every_agent_and_a_fresh_project_is_clean(git_repo: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.errors import RecordNotFoundError, RefusedError
+from orbit_registry.errors import RefusedError
 from orbit_registry.kinds.table import Kind, load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
@@ -103,24 +103,6 @@ def test_a_change_of_status_changes_status_and_time_alone(registry: Registry, ki
     assert len(changed) == (2 if kind.in_document else 1)
 
 
-def test_an_unknown_record_has_no_status_to_change(registry: Registry) -> None:
-    """The id is named."""
-    with pytest.raises(RecordNotFoundError, match="ADR-0042"):
-        registry.transition("ADR-0042", "accepted")
-
-
-def test_accepting_rewrites_the_status_line(registry: Registry) -> None:
-    """The document of a proposed decision says Accepted, in the line that said Proposed."""
-    added = registry.add_adr(NewAdr("Use the thing", status="proposed", tasks=("T-1",), body=BODY))
-    document = registry.workspace.root / added.document
-    before = document.read_text("utf-8")
-    assert "Status: Proposed · " in before
-
-    registry.transition(added.record.id, "accepted")
-
-    assert document.read_text("utf-8") == before.replace("Status: Proposed · ", "Status: Accepted · ")
-
-
 # --- agents and the inbox
 
 
@@ -128,14 +110,6 @@ def test_accepting_rewrites_the_status_line(registry: Registry) -> None:
 def candidate(registry: Registry) -> Record:
     """Return a learning that an agent left for review."""
     return registry.add("learning", {"summary": "Look before you leap", "body": "Because.\nReally."}, AGENT)
-
-
-def test_an_agents_learning_waits_in_the_inbox(registry: Registry, candidate: Record) -> None:
-    """It has the id it will keep, and adds nothing to a pull request."""
-    assert candidate.path == f".orbit/state/inbox/learnings/{candidate.id}/learning.yaml"
-    assert candidate.status.name == "candidate"
-    assert candidate.data["created_by"] == {"name": "bot", "role": "agent", "model": "model-1"}
-    assert registry.get(candidate.id).phase == "pending"
 
 
 def test_an_agent_may_not_accept(registry: Registry) -> None:
@@ -207,13 +181,6 @@ def test_a_committed_inbox_is_reviewed_in_git(registry: Registry) -> None:
 
     assert found.transition(record.id, "active").path == f".orbit/learnings/{record.id}/learning.yaml"
     assert not (registry.workspace.orbit / "inbox/learnings" / record.id).exists()
-
-
-def test_what_waits_can_be_edited_where_it_waits(registry: Registry, candidate: Record) -> None:
-    """An edit leaves it in the inbox."""
-    changed = registry.update(candidate.id, lambda data: {**data, "priority": 7})
-
-    assert (changed.path, changed.data["priority"]) == (candidate.path, 7)
 
 
 # --- supersession
@@ -294,21 +261,6 @@ def test_a_circle_is_refused_however_long(registry: Registry) -> None:
         file.write_text(file.read_text("utf-8") + f"superseded_by: [{successor.id}]\n", "utf-8")
 
     assert "circle" in refused(registry, first.id, third.id)
-
-
-def test_a_chain_is_fine(registry: Registry) -> None:
-    """What replaced may be replaced."""
-    kind = registry.workspace.kinds["adr"]
-    first, second = two(registry, kind)
-    third = made(registry, kind)
-
-    registry.supersede(first.id, second.id)
-    registry.supersede(second.id, third.id)
-
-    registry.refresh()
-    assert [registry.get(record.id).superseded_by for record in (first, second, third)] == [
-        (second.id,), (third.id,), (),
-    ]  # fmt: skip
 
 
 def test_one_may_replace_several(registry: Registry) -> None:

@@ -9,9 +9,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from filelock import FileLock, Timeout
 
-from orbit_registry.errors import LockTimeoutError, UsageError, WriteError
+from orbit_registry.errors import LockTimeoutError, WriteError
 from orbit_registry.store.lock import locked
 
 
@@ -68,34 +67,6 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
         pass
 
 
-def test_the_time_to_wait_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`ORBIT_LOCK_WAIT_SECONDS` says how long a command waits."""
-    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0.01")
-    child, release = held_by_child(tmp_path / "write.lock")
-    try:
-        with pytest.raises(LockTimeoutError, match=r"waited 0\.01 s"), locked(tmp_path / "write.lock"):
-            pass
-    finally:
-        os.close(release)
-        os.waitpid(child, 0)
-
-
-@pytest.mark.parametrize("value", ["soon", "nan", "-1", "inf"])
-def test_a_time_to_wait_that_is_none_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    """A setting that can't be read is the user's to mend."""
-    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", value)
-    with pytest.raises(UsageError, match="ORBIT_LOCK_WAIT_SECONDS"), locked(tmp_path / "write.lock"):
-        pass
-
-
-def test_an_empty_setting_counts_as_not_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A variable that a script blanks is not an error."""
-    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "")
-
-    with locked(tmp_path / "write.lock"):
-        pass
-
-
 def test_threads_take_turns(tmp_path: Path) -> None:
     """Inside one process the lock holds between threads too."""
     inside = 0
@@ -123,15 +94,6 @@ def test_a_lock_that_can_not_be_made_is_a_refused_write(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", "utf-8")
 
     with pytest.raises(WriteError, match=r"can't write"), locked(tmp_path / "file" / "write.lock"):
-        pass
-
-
-def test_it_is_the_lock_of_the_library(tmp_path: Path) -> None:
-    """What is taken at once and what is waited for are one lock: whichever holds it, the other waits."""
-    file = tmp_path / "write.lock"
-    with locked(file), pytest.raises(Timeout), FileLock(file, timeout=0):
-        pass
-    with FileLock(file, timeout=0), pytest.raises(LockTimeoutError), locked(file, wait=0):
         pass
 
 

@@ -88,13 +88,6 @@ def test_a_warm_reading_sees_every_change(workspace: Workspace, name: str) -> No
     assert warm.problems == cold.problems
 
 
-def test_a_warm_reading_parses_no_record(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The records of unchanged files come from the cache."""
-    first = [record.data for record in read_collection(workspace).records]
-    monkeypatch.setattr("orbit_registry.store.reader.decode_record", lambda *_, **__: pytest.fail("parsed again"))
-    assert [record.data for record in read_collection(workspace).records] == first
-
-
 def test_another_schema_of_a_kind_makes_its_records_be_judged_anew(workspace: Workspace) -> None:
     """A record that was valid by the former schema is none by the new one."""
     kind = workspace.root / ".orbit/kinds/note"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, UnreadableFileError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import load_kinds
@@ -101,17 +99,6 @@ def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -
     newline = b"\r\n" if b"\r\n" in before else b"\n"
     added = after[len(before) :].removeprefix(newline)
     assert added == b"".join(line.encode() + newline for line in LINES[name])
-
-
-@pytest.mark.parametrize("name", LINES)
-def test_lines_that_are_there_are_not_added_again(git_repo: Path, name: str) -> None:
-    """With space around them or in another order: only what is missing comes."""
-    first, *rest = LINES[name]
-    (git_repo / name).write_text(f"x\n  {first}  \ny\n", "utf-8")
-
-    setup(git_repo)
-
-    assert (git_repo / name).read_text("utf-8") == f"x\n  {first}  \ny\n" + "".join(f"{line}\n" for line in rest)
 
 
 def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) -> None:
@@ -212,15 +199,6 @@ def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, text: str, f
     assert open_workspace(root).config.adr.folder == folder
 
 
-def test_outside_git_init_says_so_and_writes_nothing(tmp_path: Path) -> None:
-    """A folder of many projects is none itself."""
-    with pytest.raises(WorkspaceNotFoundError, match="is in no git repository") as caught:
-        Registry.init(tmp_path)
-
-    assert "git init" in caught.value.hint
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_home_outside_git_gets_personal_records_and_no_decisions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,14 +246,6 @@ def test_a_failure_leaves_nothing(git_repo: Path, late: bool) -> None:
     assert (git_repo / ".git/config").read_bytes() == configured
 
 
-def test_outside_git_nothing_of_gits_is_written(tmp_path: Path) -> None:
-    """The folder itself becomes the workspace."""
-    report = setup(tmp_path)
-
-    assert report.root == tmp_path.resolve()
-    assert {path.name for path in tmp_path.iterdir()} == {".orbit"}
-
-
 def test_what_is_made_a_repository_later_takes_nothing_of_this_machine(tmp_path: Path, git: Git) -> None:
     """The state and half-written files stay out of git; somebody's own lines in the file stay, and are not repeated."""
     setup(tmp_path)
@@ -291,24 +261,6 @@ def test_what_is_made_a_repository_later_takes_nothing_of_this_machine(tmp_path:
     held = git(tmp_path, "ls-files", ".orbit").split()
     assert ".orbit/adrs/ADR-0001/adr.yaml" in held
     assert [name for name in held if "state" in name or ".tmp-" in name or "mine" in name] == []
-
-
-def test_from_a_subfolder_the_repository_is_meant(git_repo: Path) -> None:
-    """Whoever stands somewhere inside gets the whole repository's workspace."""
-    (git_repo / "src/deep").mkdir(parents=True)
-
-    assert setup(git_repo / "src/deep").root == git_repo.resolve()
-    assert not (git_repo / "src/deep/.orbit").exists()
-
-
-def test_a_linked_work_tree_is_a_workspace_of_its_own(git_repo: Path, git: Git) -> None:
-    """Its `.git` is a file; the records are the branch's."""
-    second = git_repo.parent / "second tree"
-    git(git_repo, "worktree", "add", "-q", "-b", "second", str(second))
-
-    assert setup(second).root == second.resolve()
-    assert (second / ".orbit/config.yaml").exists()
-    assert not (git_repo / ".orbit").exists()
 
 
 def test_an_orbit_of_others_is_left_alone(git_repo: Path) -> None:
@@ -336,42 +288,6 @@ def test_an_orbit_of_others_is_left_alone(git_repo: Path) -> None:
         with pytest.raises(WorkspaceNotFoundError, match="is not a folder"):
             setup(git_repo)
         orbit.unlink()
-
-
-def test_what_was_left_of_a_workspace_becomes_one_again(git_repo: Path) -> None:
-    """An `.orbit/` with nothing but local state is ours."""
-    (git_repo / ".orbit/state/cache").mkdir(parents=True)
-
-    assert ".orbit/config.yaml" in setup(git_repo).created
-
-
-def test_settings_are_kept_and_heeded(git_repo: Path) -> None:
-    """A second run writes the schemas where the configuration says, and leaves the configuration."""
-    (git_repo / ".orbit").mkdir()
-    text = "format: orbit-registry\nschema_version: 1\nschemas: docs/schemas  # here\n"
-    (git_repo / ".orbit/config.yaml").write_text(text, "utf-8")
-
-    report = setup(git_repo)
-
-    assert (git_repo / ".orbit/config.yaml").read_text("utf-8") == text
-    assert "docs/schemas/adr.schema.json" in report.created
-    assert not (git_repo / ".orbit/schemas").exists()
-
-
-def test_an_old_schema_is_brought_up_to_date(git_repo: Path) -> None:
-    """Schemas are derived: a changed one is written anew and said to be."""
-    setup(git_repo)
-    (git_repo / ".orbit/schemas/adr.schema.json").write_text("{}", "utf-8")
-
-    assert setup(git_repo).changed == [".orbit/schemas/adr.schema.json"]
-
-
-def test_what_editors_get_is_json_schema() -> None:
-    """Each published file is a schema of the dialect it names."""
-    for text in schema_texts(load_kinds()).values():
-        document = json.loads(text)
-        assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-        Draft202012Validator.check_schema(document)
 
 
 def test_the_published_schemas_are_the_packages() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import WriteError
-from orbit_registry.store.journal import Staging, sweep
+from orbit_registry.store.journal import Staging
 
 
 def names(root: Path) -> set[str]:
@@ -64,15 +64,6 @@ def test_a_folder_that_came_from_elsewhere_is_not_replaced(tmp_path: Path) -> No
     assert not staging.rename(tmp_path / "new/a.yaml")
     staging.discard()
     assert names(tmp_path) == {"new", "new/theirs"}
-
-
-def test_what_a_killed_writer_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
-    """Temporary files and folders of the step's paths go; those of others stay."""
-    wanted = [tmp_path / "new/a.yaml", tmp_path / "b.yaml"]
-    Staging().write((path, b"1") for path in wanted)
-    (tmp_path / ".tmp-other-1-ab").write_text("x", "utf-8")
-    sweep(wanted)
-    assert names(tmp_path) == {".tmp-other-1-ab"}
 
 
 def test_a_file_where_a_folder_is_needed_is_said(tmp_path: Path) -> None:

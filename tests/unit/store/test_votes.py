@@ -6,7 +6,7 @@ import json
 import os
 import resource
 import stat
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -108,19 +108,6 @@ def test_a_vote_is_one_line_of_exactly_four_fields(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o644
 
 
-def test_the_same_key_is_counted_once(tmp_path: Path) -> None:
-    """Voter and task are the key; the first vote stays."""
-    assert cast(tmp_path)
-    assert not cast(tmp_path, at=NOW + timedelta(hours=1))
-    assert cast(tmp_path, task="T-2")
-    assert cast(tmp_path, model="n")
-
-    rows = [json.loads(row) for row in (tmp_path / "votes.jsonl").read_text("utf-8").splitlines()]
-    assert [(row["voter_model"], row["task_id"], row["voted_at"]) for row in rows] == [
-        ("m", "T-1", ROW["voted_at"]), ("m", "T-2", ROW["voted_at"]), ("n", "T-1", ROW["voted_at"]),
-    ]  # fmt: skip
-
-
 def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
     """A file that a crash left without a line break gets one before the new vote."""
     file = tmp_path / "votes.jsonl"
@@ -153,14 +140,6 @@ def test_a_vote_that_the_disk_takes_a_part_of_is_none(tmp_path: Path, room: int)
 
     assert os.waitpid(child, 0)[1] == 0
     assert (file.read_bytes() if file.exists() else None) == (before or None)
-
-
-@pytest.mark.parametrize(("task", "model"), [("", "m"), ("  ", "m"), ("T-1", ""), ("T-1", " ")])
-def test_a_vote_without_task_or_voter_is_refused(tmp_path: Path, task: str, model: str) -> None:
-    """Nothing is written."""
-    with pytest.raises(RefusedError, match="needs a task and a voter"):
-        cast(tmp_path, task, model)
-    assert not (tmp_path / "votes.jsonl").exists()
 
 
 @pytest.mark.parametrize("text", ["two\nlines", 'quote " \\ 😀', "a\u2028b", "\x00"])

@@ -14,16 +14,6 @@ from orbit_registry.store.workspace import find_workspace, open_workspace
 KINDS = Path(__file__).parents[2] / "cases" / "kinds"
 
 
-def test_it_is_found_from_any_folder_below(workspace_root: Path) -> None:
-    """Also from inside `.orbit`, and through a symbolic link to the root."""
-    deep = workspace_root / "src" / "决定 x"
-    deep.mkdir(parents=True)
-    (workspace_root.parent / "link").symlink_to(workspace_root)
-
-    for start in (workspace_root, deep, workspace_root / ".orbit", workspace_root.parent / "link"):
-        assert find_workspace(start).root == workspace_root.resolve()
-
-
 def test_the_search_ends_at_a_repository(workspace_root: Path) -> None:
     """A repository inside another workspace is not that workspace's."""
     inner = workspace_root / "vendor"
@@ -70,29 +60,6 @@ def test_an_orbit_without_a_configuration_is_foreign(tmp_path: Path) -> None:
     assert "orbit init" not in caught.value.hint
     assert "git restore .orbit/config.yaml" in caught.value.hint
     assert "orbit import" in caught.value.hint
-
-
-def test_paths_are_named_once(workspace_root: Path) -> None:
-    """What is derived stands below the state, what waits in the inbox, records by kind."""
-    workspace = open_workspace(workspace_root)
-    adr = workspace.kinds["adr"]
-
-    assert workspace.relative(workspace.cache) == ".orbit/state/cache"
-    assert workspace.relative(workspace.journal) == ".orbit/state/journal"
-    assert workspace.relative(workspace.lock) == ".orbit/state/write.lock"
-    assert workspace.relative(workspace.folder_of(adr)) == ".orbit/adrs"
-    assert workspace.relative(workspace.folder_of(adr, pending=True)) == ".orbit/state/inbox/adrs"
-    assert workspace.name == workspace_root.name
-
-
-def test_a_committed_inbox_stands_outside_the_state(workspace_root: Path) -> None:
-    """`inbox: committed` keeps suggestions where git sees them."""
-    config = workspace_root / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8") + "inbox: committed\nproject: Mine\n", "utf-8")
-    workspace = open_workspace(workspace_root)
-
-    assert workspace.relative(workspace.inbox) == ".orbit/inbox"
-    assert workspace.name == "Mine"
 
 
 def test_kinds_of_its_own_belong_to_the_workspace(workspace_root: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from orbit_registry.errors import (
     InvalidRecordError,
-    LockTimeoutError,
     RecordNotFoundError,
     RefusedError,
     UnreadableFileError,
@@ -19,7 +18,7 @@ from orbit_registry.errors import (
 from orbit_registry.records.ids import code_id
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
-from orbit_registry.store.writer import free_code_id, sweep, writing
+from orbit_registry.store.writer import free_code_id, sweep
 
 HUMAN = Author("Ada", "human")
 
@@ -181,49 +180,6 @@ def test_a_record_that_is_broken_meanwhile_is_not_overwritten(
         registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
 
     assert content is None or hand_written.read_bytes() == content
-
-
-def test_a_windows_file_stays_one(registry: Registry, hand_written: Path) -> None:
-    """CRLF and a byte order mark survive an edit."""
-    hand_written.write_bytes(b"\xef\xbb\xbf" + hand_written.read_bytes().replace(b"\n", b"\r\n"))
-
-    registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
-
-    content = hand_written.read_bytes()
-    assert content.startswith(b"\xef\xbb\xbf# mine\r\n")
-    assert content.count(b"\n") == content.count(b"\r\n")
-
-
-def test_a_private_file_stays_private(registry: Registry, hand_written: Path) -> None:
-    """Rights survive an edit."""
-    hand_written.chmod(0o600)
-
-    registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
-
-    assert hand_written.stat().st_mode & 0o777 == 0o600
-
-
-def test_one_writes_at_a_time(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second writer waits, and says for whom."""
-    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0.05")
-    ready, tell = os.pipe()
-    wait, release = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(release)
-        with writing(registry.workspace):
-            os.write(tell, b"x")
-            os.read(wait, 1)
-        os._exit(0)
-    os.read(ready, 1)
-    try:
-        with pytest.raises(LockTimeoutError, match=f"process {child}"):
-            registry.add("learning", {"summary": "Leap"})
-    finally:
-        os.close(release)
-        os.waitpid(child, 0)
-
-    assert registry.add("learning", {"summary": "Leap"}).id
 
 
 def test_what_a_killed_writer_left_is_swept_after_an_hour(registry: Registry) -> None:

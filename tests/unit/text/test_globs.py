@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -16,11 +15,9 @@ from orbit_registry.text.globs import (
     MAX_PATH,
     Glob,
     GlobIndex,
-    anchors,
     match_any,
     matches,
     parse_glob,
-    probes,
 )
 from orbit_registry.text.position import Position, Problem
 from orbit_registry.text.yaml import load
@@ -61,18 +58,6 @@ def test_vector(text: str, path: str, expected: bool) -> None:
     assert matches(glob, path) is expected
     assert (re.fullmatch(glob.regex, path) is not None) is expected
     assert GlobIndex([("key", [glob])]).match(path) == ([("key", text)] if expected else [])
-
-
-def test_vectors_in_sql() -> None:
-    """DuckDB runs the regular expression of every vector and finds the same answers."""
-    rows = [(parsed(text).regex, path, expected) for text, path, expected in VECTORS["cases"]]
-    with duckdb.connect() as connection:
-        connection.execute("CREATE TABLE vectors (regex VARCHAR, path VARCHAR, expected BOOLEAN)")
-        connection.executemany("INSERT INTO vectors VALUES (?, ?, ?)", rows)
-        wrong = connection.execute(
-            "SELECT regex, path, expected FROM vectors WHERE regexp_full_match(path, regex) IS DISTINCT FROM expected"
-        ).fetchall()
-    assert wrong == []
 
 
 @pytest.mark.parametrize(("texts", "path", "expected"), VECTORS["scopes"])
@@ -125,93 +110,6 @@ def test_the_index_agrees(items: list[tuple[int, list[tuple[Glob, bool]]]], path
     ]
     asked = [(key, match_any(globs, path)) for key, globs in scopes]
     assert GlobIndex(scopes).match(path) == [(key, text) for key, text in asked if text is not None]
-
-
-@given(GLOBS, PATHS)
-def test_anchors_are_necessary(glob: Glob, path: str) -> None:
-    """A path that matches has the anchor of an alternative; one that has a deciding anchor matches."""
-    keys = set(probes(path))
-    held = [anchor for anchor in anchors(glob) if anchor.key in keys]
-    if matches(glob, path):
-        assert held
-    if any(anchor.decides for anchor in held):
-        assert matches(glob, path)
-
-
-@given(GLOBS)
-def test_alternatives_are_globs(glob: Glob) -> None:
-    """The canonical text of an alternative is a glob that stands for that alternative alone."""
-    for alternative in glob.alternatives:
-        assert parsed(alternative.text).alternatives == (alternative,)
-
-
-@given(GLOBS, PATHS)
-def test_the_literal_prefix_holds(glob: Glob, path: str) -> None:
-    """Whatever matches lies below the literal prefix."""
-    if matches(glob, path):
-        assert not glob.literal_prefix or path.startswith(glob.literal_prefix + "/")
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "anchor", "extension", "depth", "decides"),
-    [
-        ("src/a.rs", "path", "src/a.rs", None, None, True),
-        ("app/[[]slug]/page.tsx", "path", "app/[slug]/page.tsx", None, None, True),
-        ("src/**", "directory", "src", None, None, True),
-        ("src/x/", "directory", "src/x", None, None, True),
-        ("src/x/*", "directory", "src/x", None, 3, True),
-        ("src/x/*.rs", "directory", "src/x", "rs", 3, True),
-        ("src/x/*.d.ts", "directory", "src/x", "ts", 3, False),
-        ("src/**/*.rs", "directory", "src", "rs", None, True),
-        ("src/*/*.rs", "directory", "src", "rs", 3, False),
-        ("src/**/mod.rs", "directory", "src", "rs", None, False),
-        ("src/**/a/**", "directory", "src", None, None, False),
-        ("**", "directory", "", None, None, True),
-        ("**/*.rs", "directory", "", "rs", None, True),
-        ("*.rs", "directory", "", "rs", 1, True),
-        ("*_hook/**", "directory", "", None, None, False),
-        ("**/Cargo.toml", "basename", "Cargo.toml", None, None, True),
-        ("*/Cargo.toml", "basename", "Cargo.toml", None, 2, False),
-        ("**/tests/**", "segment", "tests", None, None, True),
-        ("**/tests/**/*.rs", "segment", "tests", "rs", None, True),
-        ("**/tests/*.rs", "segment", "tests", "rs", None, False),
-        ("*/it/**/fixtures/**", "segment", "fixtures", None, None, False),
-    ],
-)
-def test_anchor(text: str, kind: str, anchor: str, extension: str | None, depth: int | None, decides: bool) -> None:
-    """Each shape of glob has the anchor that narrows it most, and says when the anchor is the whole of it."""
-    (found,) = anchors(parsed(text))
-    assert (found.kind, found.text, found.extension, found.depth, found.decides) == (
-        kind,
-        anchor,
-        extension,
-        depth,
-        decides,
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "prefix"),
-    [
-        ("src/app/*.py", "src/app"),
-        ("src/app/main.py", "src/app"),
-        ("src/{app,api}/**", "src"),
-        ("src/{app,app/x}/*.py", "src/app"),
-        ("{src,lib}/a", ""),
-        ("srcs/{a,b}/c", "srcs"),
-        ("**/a", ""),
-        ("README.md", ""),
-    ],
-)
-def test_literal_prefix(text: str, prefix: str) -> None:
-    """The literal prefix is the deepest directory shared by all alternatives."""
-    assert parsed(text).literal_prefix == prefix
-
-
-def test_a_path_probes_few_keys() -> None:
-    """A path four directories deep costs no more than fifty look-ups, however many globs there are."""
-    assert len(list(probes("crates/core/src/command/run.rs"))) <= 50
-    assert list(probes("x" * (MAX_PATH + 1))) == []
 
 
 def test_a_path_beyond_the_limit_matches_nothing() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,17 +29,6 @@ def test_what_it_says_of_itself_is_so(before: str, after: str) -> None:
     if not removes(diff):
         assert len(after) >= len(before)
     assert all(line in after for line in added(diff))
-
-
-@pytest.mark.parametrize(
-    ("before", "after"), [(PAGE, PAGE.replace("line 3\n", "") + "more"), ("", "new\n"), ("x", "y")]
-)
-def test_git_reads_it_too(tmp_path: Path, before: str, after: str) -> None:
-    """The form is the one that `git apply` takes."""
-    (tmp_path / "b.md").write_text(before, "utf-8")
-    diff = unified("b.md", before, after)
-    subprocess.run(["git", "apply"], input=diff, text=True, cwd=tmp_path, check=True)
-    assert (tmp_path / "b.md").read_text("utf-8") == after
 
 
 def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -173,14 +171,3 @@ def test_several_lines_become_a_block() -> None:
 def test_double_quotes_escape_what_does_not_print() -> None:
     """Bidirectional marks and line separators are visible in the file, letters of any script stay themselves."""
     assert double_quoted('é "x"\\ \u2028\ufeff') == '"é \\"x\\"\\\\ \\u2028\\ufeff"'
-
-
-def test_reading_does_not_load_the_composing_reader() -> None:
-    """A good text is read without ruamel: importing it costs more than reading a hundred records."""
-    program = (
-        "import sys; from orbit_registry.text.yaml import dump, load; load(dump({'a': [1, {'b': 'c'}]}));"
-        "print([name for name in sys.modules if name.startswith('ruamel')])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "[]"

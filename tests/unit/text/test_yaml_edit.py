@@ -153,12 +153,3 @@ def test_what_can_not_be_edited_is_left_alone(text: str) -> None:
         rewrite(text, new)
 
     assert caught.value.problem.position is not None
-
-
-def test_carriage_returns_stay_in_blocks_and_new_lines() -> None:
-    """A file with Windows line ends gets no other kind, in blocks either."""
-    text = "a: 1\r\nb: |\r\n  x\r\n  y\r\nc: 3\r\n"
-
-    result = rewrite(text, {"a": 1, "b": "x\ny\nz\n", "c": 3, "d": ["e"]})
-
-    assert result == "a: 1\r\nb: |\r\n  x\r\n  y\r\n  z\r\nc: 3\r\nd:\r\n  - e\r\n"

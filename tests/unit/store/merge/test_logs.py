@@ -32,32 +32,6 @@ def numbers(text: str) -> list[int]:
     return [int(one.number or 0) for one in read_document(text, "4_decisions.md").entries]
 
 
-@pytest.mark.parametrize("gap", ["\n", "\n---\n\n", "\n\n\n"])
-@pytest.mark.parametrize("tail", ["", "## Notes\n\nNone.\n"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_entries_of_both_sides_stand_in_order(gap: str, tail: str, newline: str) -> None:
-    """Each side's new entry is there once, separated as the log separates entries, in its line ends."""
-    texts = [
-        log(*(entry(number) for number in listed), gap=gap, tail=tail).replace("\n", newline)
-        for listed in ((1, 2), (1, 2, 4), (1, 2, 3))
-    ]
-    merged = merge_logs(*texts)
-    expected = log(*(entry(number) for number in (1, 2, 3, 4)), gap=gap, tail=tail).replace("\n", newline)
-    assert merged.text == expected
-    assert merged.contested == ()
-
-
-def test_an_edit_of_one_side_wins_and_a_removal_holds() -> None:
-    """Ours edits one entry, theirs another and removes a third."""
-    merged = merge_logs(
-        log(entry(1), entry(2), entry(3)),
-        log(entry(1, "Ours."), entry(2), entry(3)),
-        log(entry(1), entry(2, "Theirs.")),
-    )
-    assert merged.text == log(entry(1, "Ours."), entry(2, "Theirs."))
-    assert merged.contested == ()
-
-
 def test_different_lines_of_one_entry_merge() -> None:
     """A status changed on one side and an amendment added on the other do not contest each other."""
     base = log(entry(1), entry(2))
@@ -67,18 +41,6 @@ def test_different_lines_of_one_entry_merge() -> None:
     assert merged.contested == ()
     assert "Deprecated" in merged.text
     assert "### Amendments\n\nx\n\n## ADR-0002" in merged.text
-
-
-def test_one_line_changed_on_both_sides_is_a_conflict_in_that_entry_alone() -> None:
-    """The markers stand inside the entry; the entries around it are merged."""
-    merged = merge_logs(
-        log(entry(1), entry(2)),
-        log(entry(1, "Ours."), entry(2), entry(4)),
-        log(entry(1, "Theirs."), entry(2), entry(3)),
-    )
-    assert merged.contested == ("ADR-0001",)
-    contested = "<<<<<<< ours\nOurs.\n=======\nTheirs.\n>>>>>>> theirs"
-    assert merged.text == log(entry(1, contested), entry(2), entry(3), entry(4))
 
 
 def test_two_entries_of_one_number_are_a_conflict_that_keeps_both() -> None:
@@ -122,15 +84,6 @@ def test_a_log_keeps_its_own_order(base: list[int], ours: list[int], theirs: lis
     """Newest first stays newest first; in a log without order an entry follows the one it followed."""
     texts = [log(*(entry(number) for number in listed)) for listed in (base, ours, theirs)]
     assert numbers(merge_logs(*texts).text) == expected
-
-
-def test_text_around_the_entries_merges_by_line() -> None:
-    """The introduction changed on one side and the notes on the other are both kept."""
-    base = log(entry(1), tail="## Notes\n\nNone.\n")
-    merged = merge_logs(base, base.replace("What was decided.", "All of it."), base.replace("None.", "Some."))
-    assert merged.text == log(
-        entry(1), head=HEAD.replace("What was decided.", "All of it."), tail="## Notes\n\nSome.\n"
-    )
 
 
 def words_of(text: str) -> list[str]:
@@ -198,15 +151,3 @@ def test_the_driver_leaves_what_it_cannot_read(tmp_path: Path) -> None:
         file.write_bytes(data)
     assert merge_driver(*files, "4_decisions.md") == 1
     assert files[1].read_bytes() == log(entry(1)).encode()
-
-
-def test_the_driver_writes_the_merge_into_ours(tmp_path: Path) -> None:
-    """It exits 0 with the merge in the second file, and 1 where markers stand in it."""
-    files = [tmp_path / name for name in ("base", "ours", "theirs")]
-    for file, text in zip(files, (log(entry(1)), log(entry(1), entry(3)), log(entry(1), entry(2))), strict=True):
-        file.write_text(text, "utf-8")
-    assert merge_driver(*files, "4_decisions.md") == 0
-    assert files[1].read_text("utf-8") == log(entry(1), entry(2), entry(3))
-    files[2].write_text(log(entry(1), entry(3, "Other.")), "utf-8")
-    assert merge_driver(*files, "4_decisions.md") == 1
-    assert "<<<<<<<" in files[1].read_text("utf-8")

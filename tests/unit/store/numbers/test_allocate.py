@@ -30,19 +30,6 @@ def record(root: Path, name: str, parent: str = ".orbit/adrs") -> None:
     (root / parent / name / "adr.yaml").write_text("x: 1\n", "utf-8")
 
 
-def test_the_first_number_is_one(workspace_root: Path) -> None:
-    """And there was none above which it stands."""
-    assert take(workspace_root) == [Allocation("ADR-0001", "")]
-
-
-def test_numbers_are_never_given_out_again(workspace_root: Path) -> None:
-    """Also when nothing was written with them."""
-    assert [one.id for one in (*take(workspace_root), *take(workspace_root, 3), *take(workspace_root))] == [
-        "ADR-0001", "ADR-0002", "ADR-0003", "ADR-0004", "ADR-0005",
-    ]  # fmt: skip
-    assert "claimed in" in take(workspace_root)[0].above
-
-
 @pytest.mark.parametrize(
     ("path", "next_id"),
     [
@@ -142,14 +129,6 @@ def test_a_number_on_a_remote_says_how_old_that_is(repo: Path, git: Git, tmp_pat
 
     assert allocation.id == "ADR-0042"
     assert allocation.above in ("ADR-0041 on origin/main, fetched 3 h ago", "ADR-0041 on origin/HEAD, fetched 3 h ago")
-
-
-def test_two_work_trees_never_take_the_same(repo: Path, git: Git) -> None:
-    """They share claims, though neither sees the other's files."""
-    second = repo.parent / "second"
-    git(repo, "worktree", "add", "-q", "-b", "second", str(second))
-
-    assert [one.id for tree in (repo, second, repo) for one in take(tree)] == ["ADR-0001", "ADR-0002", "ADR-0003"]
 
 
 def test_a_workspace_below_the_root_of_its_repository_counts_its_own(repo: Path, git: Git) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError
-from orbit_registry.kinds.table import load_kinds
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.decisions.documents import Documents, read_documents
-from orbit_registry.store.setup import setup_workspace
 
 Git = Callable[..., str]
 BODY = "## Context\n\nSome.\n\n## Decision\n\nYes.\n\n## Consequences\n\n- Cost: some.\n"
@@ -167,17 +164,6 @@ def test_a_number_on_another_branch_is_taken(project: Path, git: Git) -> None:
         Registry.open(project).renumber("ADR-0001", 30)
 
 
-def test_a_dry_run_says_the_same_and_changes_nothing(project: Path, git: Git) -> None:
-    """Its files are those of the run that follows, and no number is claimed."""
-    planned = Registry.open(project).renumber("ADR-0001", dry_run=True)
-    assert git(project, "status", "--porcelain") == ""
-    done = Registry.open(project).renumber("ADR-0001")
-    assert done.record.new == planned.record.new
-    assert done.files == planned.files
-    assert json.dumps(done.as_data())
-    assert done.record.new in done.text()
-
-
 def test_another_width_of_the_number_is_left_for_a_person(project: Path) -> None:
     """`ADR-1` may be a local number of something else: it is listed with its place and stays."""
     (project / "docs/a.md").write_text("As ADR-1 says.\n", "utf-8")
@@ -196,24 +182,6 @@ def test_a_record_is_found_by_path_and_uid(project: Path) -> None:
     assert Registry.open(project).renumber(uid, dry_run=True).record.uid == uid
     with pytest.raises(RecordNotFoundError):
         Registry.open(project).renumber(".orbit/adrs/ADR-0099")
-
-
-def test_a_code_is_never_renumbered(project: Path) -> None:
-    """Only numbered kinds have numbers."""
-    record = Registry.open(project).add("learning", {"summary": "Look first", "scope": {"tags": ["care"]}})
-    with pytest.raises(RefusedError, match="code"):
-        Registry.open(project).renumber(record.id)
-
-
-def test_it_works_outside_git(tmp_path: Path) -> None:
-    """Without a repository the files of the folder are read instead."""
-    setup_workspace(tmp_path, load_kinds())
-    add(tmp_path, "Keep prose in one place")
-    (tmp_path / "notes.txt").write_text("ADR-0001\n", "utf-8")
-    (tmp_path / "picture.bin").write_bytes(b"\0ADR-0001")
-    Registry.open(tmp_path).renumber("ADR-0001")
-    assert (tmp_path / "notes.txt").read_text("utf-8") == "ADR-0002\n"
-    assert (tmp_path / "picture.bin").read_bytes() == b"\0ADR-0001"
 
 
 def test_bytes_that_are_no_text_pass_through(project: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -87,19 +86,3 @@ def test_a_long_line_takes_no_longer_than_its_length(header: str, filler: str) -
 
     (entry,) = read_document(text, "docs/adr/0001-title.md").entries
     assert entry.title == "Title"
-
-
-def test_a_log_is_read_in_time_that_grows_with_it() -> None:
-    """Four times the entries cost no sixteen times the time: the least of two runs each, in one process."""
-
-    def seconds(count: int) -> float:
-        runs = []
-        for run in range(2):
-            entry = f"— x\n\nStatus: accepted\n\n{'words ' * 1000}\n\n"
-            text = f"# Decisions {run}\n\n" + "".join(f"## ADR-{number} {entry}" for number in range(count))
-            begun = time.process_time()
-            assert len(read_document(text, "docs/4_decisions.md").entries) == count
-            runs.append(time.process_time() - begun)
-        return min(runs)
-
-    assert seconds(800) < 10 * seconds(200) + 0.1

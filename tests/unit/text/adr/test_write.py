@@ -215,16 +215,6 @@ def test_an_amendment_to_a_file_uses_the_files_own_level() -> None:
 ENTRY = "## ADR-0110 — Middle\n\nStatus: Proposed\n\nText."
 
 
-def test_an_entry_is_inserted_in_ascending_order() -> None:
-    """It stands between its neighbours, and every byte of the rest stays."""
-    text, path = case("log")
-
-    changed = insert_entry(text, ENTRY + "\n\n", "ADR-0110")
-
-    assert [entry.number for entry in read_document(changed, path).entries] == ["001", "0109", "0110", "0177"]
-    assert changed.replace(ENTRY + "\n\n", "", 1) == text
-
-
 def test_a_rule_between_entries_is_used_again() -> None:
     """Where a rule separates entries, the new one is separated by a rule too."""
     text, _ = case("log")
@@ -259,16 +249,6 @@ def test_the_highest_entry_goes_before_trailing_sections() -> None:
 def test_an_entry_finds_its_place_in_any_log(text: str, expected: str) -> None:
     """Empty logs, preambles, missing newlines and trailing sections all leave one blank line around it."""
     assert insert_entry(text, ENTRY, "ADR-0110") == expected
-
-
-def test_removing_what_was_inserted_gives_the_log_back() -> None:
-    """Insertion and removal are each other's inverse, first, between and last."""
-    text, path = case("log")
-    for number in ("0000", "0110", "0999"):
-        changed = insert_entry(text, ENTRY.replace("0110", number), f"ADR-{number}")
-        entry = next(entry for entry in read_document(changed, path).entries if entry.number == number)
-
-        assert remove_entry(changed, entry) == text
 
 
 def test_removing_the_only_entry_leaves_the_preamble() -> None:
