@@ -64,18 +64,6 @@ def test_the_same_words_again_are_refused(shell: Any, more: list[str]) -> None:
     assert shell(*whole["next"][0].split()[1:])[0] == 0
 
 
-def test_what_is_said_to_be_distinct_is_added(shell: Any) -> None:
-    """`--distinct-from` is the way past, and the gate takes it as well."""
-    code, whole = shell.json(
-        "learning", "add", "--summary", "Look before you leap", "--distinct-from", shell.learning, "--tag", "care",
-        "--evidence", "task:T-1",
-    )  # fmt: skip
-
-    assert code == 0
-    assert whole["data"]["distinct_from"] == [shell.learning]
-    assert shell("check")[0] == 0
-
-
 def test_a_neighbour_is_named_and_no_hindrance(shell: Any) -> None:
     """What is like a record, or says its opposite, is added; the neighbour is named beside it and in `next`."""
     code, out, err = shell("learning", "add", "--summary", "Don't look before you leap")
@@ -88,17 +76,6 @@ def test_a_neighbour_is_named_and_no_hindrance(shell: Any) -> None:
     assert f"orbit show {shell.learning}" in whole["next"]
 
 
-def test_a_dry_run_writes_nothing(shell: Any) -> None:
-    """It shows the file that would be written."""
-    code, out, _ = shell("learning", "add", "--summary", "Measure twice", "--body", "Wood is dear.", "--dry-run")
-
-    assert code == 0
-    assert "would write .orbit/learnings/L-" in out
-    assert "\nsummary: Measure twice\n" in out
-    assert shell.json("learning", "add", "--summary", "Measure twice", "--dry-run")[1]["data"]["dry_run"] is True
-    assert known(shell) == [shell.learning]
-
-
 def test_a_dry_run_says_what_writing_would(shell: Any) -> None:
     """The neighbours and the globs that match no file are named on the side, as they are when it is written."""
     arguments = ["learning", "add", "--summary", "Don't look before you leap", "--path", "nowhere/**"]
@@ -107,23 +84,6 @@ def test_a_dry_run_says_what_writing_would(shell: Any) -> None:
     assert f"near: {shell.learning} (100% alike" in tried
     assert "note: `nowhere/**` matches no file" in tried
     assert tried == written
-
-
-def test_a_no_is_told_from_a_refusal_by_its_exit_code(shell: Any) -> None:
-    """Whoever says no to what a command shows has stopped it: 130, as by Ctrl-C, and nothing is changed."""
-    added = shell.json("rule", "add", "--title", "Look twice", "--rationale", "Once was not enough.")[1]["data"]
-    code, shown = on_terminal(shell.root, ["promote", added["id"]], [("into force?", "n")])
-
-    assert (code, "stopped; nothing half-written is left" in shown) == (130, True)
-    assert shell.json("show", added["id"])[1]["data"]["status"] == "suggested"
-
-
-def test_one_text_comes_from_one_place(shell: Any) -> None:
-    """`--body` and `--body-file` together are a wrong call."""
-    code, _, err = shell("learning", "add", "--summary", "X", "--body", "a", "--body-file", "-")
-
-    assert code == 2
-    assert "say the same thing" in err
 
 
 @pytest.mark.parametrize(

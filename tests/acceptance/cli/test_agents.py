@@ -114,22 +114,6 @@ def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
     assert shell.json("show", "ADR-0009")[1]["data"]["status"] == "deprecated"
 
 
-def test_a_dry_run_of_a_fix_prints_what_would_change(shell: Any) -> None:
-    """The diff of a record and the name of a new one are printed, and no file changes."""
-    path = decide(shell.root, 9, "Accepted")
-    assert shell("adr", "backfill", path)[0] == 0
-    decide(shell.root, 9, "Deprecated")
-    decide(shell.root, 8, "Accepted")
-    before = files(shell.root)
-
-    _, out, _ = shell("check", "--fix", "--dry-run")
-
-    assert "-status: accepted\n+status: deprecated" in out
-    assert "new file .orbit/adrs/ADR-0008/adr.yaml" in out
-    assert files(shell.root) == before
-    assert shell("check", "--dry-run")[0] == 2
-
-
 @pytest.mark.usefixtures("agent")
 def test_an_agent_renumbers_nothing_in_force(shell: Any) -> None:
     """A number that people quote is changed by a person."""
@@ -159,14 +143,3 @@ def test_no_door_of_the_store_leads_around_the_rule(shell: Any) -> None:
     with pytest.raises(RefusedError, match="is in force"):
         change_fields(workspace, shell.learning, lambda data: {**data, "summary": "Other"}, author=agent)
     assert files(shell.root) == before
-
-
-def test_a_step_is_written_by_the_rules_home_alone() -> None:
-    """Only the rule and the mending of a merge call the journal, so that no verb forgets to ask."""
-    package = Path(__file__).resolve().parents[3] / "tooling" / "orbit_registry"
-    callers = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if "apply_step(" in path.read_text("utf-8")
-    }
-    assert callers == {"store/journal.py", "store/permission.py", "store/merge/resolve.py"}

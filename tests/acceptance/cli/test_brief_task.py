@@ -83,15 +83,6 @@ def test_each_agent_gets_its_own_categories_and_all_get_general(shell: Any, lear
     assert tester["agent"] == {"name": "tester", "known": True, "categories": ["pytest", "testing", "general"]}
 
 
-def test_without_an_agent_nothing_is_narrowed(shell: Any, learn: Learn) -> None:
-    """A path leads to every category; with an agent it leads to that agent's alone."""
-    made = [learn(f"About {name} in the library", name, "--path", "lib/**") for name in ("security", "git")]
-    assert set(made) <= ids(briefed(shell, "--path", "lib/a.py"))
-    narrowed = briefed(shell, "--path", "lib/a.py", "--agent", "engineer")
-    assert made[1] in ids(narrowed)
-    assert [(one["id"], one["reason"]) for one in narrowed["dropped"]] == [(made[0], "category")]
-
-
 def test_an_unknown_agent_gets_general_with_a_warning(shell: Any, learn: Learn) -> None:
     """It is no error: the warning stands beside the text, in the JSON and in the event."""
     special, general = learn("Sign each commit", "git"), learn("Ask before you guess")
@@ -102,29 +93,6 @@ def test_an_unknown_agent_gets_general_with_a_warning(shell: Any, learn: Learn) 
     event = last_event(shell.root)
     assert (event["agent"], event["categories"]) == ("zeppelin-pilot", ["general"])
     assert "zeppelin-pilot" in event["notes"][0]
-
-
-def test_five_of_a_category_are_shown_and_the_rest_is_counted(shell: Any, learn: Learn) -> None:
-    """Of eight the five that rank first come, whole, and the block says how many are left."""
-    words = ("cups", "hats", "maps", "keys", "bells", "ropes", "lamps", "nets")
-    made = [
-        learn(f"Count the {word} before {number}", "git", "--priority", str(number))
-        for number, word in enumerate(words)
-    ]
-    data = briefed(shell, "--agent", "engineer")
-    assert [one["id"] for one in data["matches"] if one["id"] in made] == made[:2:-1]
-    assert data["omitted"] == 3
-    _, out, _ = shell("brief", "--agent", "engineer")
-    assert "omitted: 3" in out.splitlines()
-    configure(shell.root, "learnings_config: {max_learnings_per_category: 2}")
-    assert len(ids(briefed(shell, "--agent", "engineer")) & set(made)) == 2
-
-
-def test_an_agent_that_is_mapped_to_nothing_gets_no_learning(shell: Any) -> None:
-    """An empty list is an answer."""
-    configure(shell.root, "learnings_config: {agent_category_mapping: {judge: []}}")
-    assert briefed(shell, "--agent", "judge")["matches"] == []
-    assert shell.learning not in ids(briefed(shell, "--agent", "judge", "--tag", "care"))
 
 
 # --------------------------------------------------------------------------------------------------------------- tasks
@@ -307,15 +275,6 @@ def test_procedural_learnings_come_with_work_on_code_alone(
     assert event["task_class"] == data["task_class"]
 
 
-def test_the_caller_may_say_the_class(shell: Any, learn: Learn) -> None:
-    """Then no word decides, and none is needed."""
-    made = learn("Run nox, not pytest", "general", "--procedural", "--path", "src/**")
-    data = briefed(shell, "--path", "src/app.py", "--task-class", "code-gen")
-    assert made in ids(data)
-    assert data["task_class"]["by"] == "caller"
-    assert made not in ids(briefed(shell, "--path", "src/app.py"))
-
-
 def test_a_program_may_tell_the_class(shell: Any, learn: Learn) -> None:
     """It gets the task as JSON; of its answer the event keeps all but the reasons, which may quote the task."""
     made = learn("Run nox, not pytest", "general", "--procedural", "--path", "src/**")
@@ -380,21 +339,3 @@ def test_words_in_the_place_of_a_file_are_told_how(shell: Any) -> None:
     assert (code, out) == (2, "")
     assert "'UTC timestamps'" in err
     assert "| orbit brief --text -" in err
-
-
-def test_a_task_of_which_nothing_is_known_is_named(shell: Any) -> None:
-    """A file with an id alone says what a task needs, not which schema it misses."""
-    (shell.root / "task.json").write_text('{"id": 1}', "utf-8")
-    code, _, err = shell("brief", "--task-file", "task.json")
-    assert code == 2
-    assert "task.json:1:1: a task needs a `title`, a `text` or `context_files`" in err
-
-
-def test_a_broken_task_file_is_named_after_what_it_is(shell: Any, tmp_path: Path) -> None:
-    """What begins as JSON is explained as JSON, with its place; anything else as YAML."""
-    for content, said in (
-        ('{"title": "Read the log", "te', "task.txt:1:27: not valid JSON: Unterminated string"),
-        ("title: [Read", "not valid YAML"),
-    ):
-        (tmp_path / "task.txt").write_text(content, "utf-8")
-        assert said in shell("brief", "--task-file", str(tmp_path / "task.txt"))[2]

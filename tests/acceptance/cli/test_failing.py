@@ -45,17 +45,6 @@ def test_a_failure_holds_for_its_days_and_stays_as_history(shell: Any) -> None:
     assert {one.id for one in Registry.open().collection.records.of_kind("failure")} >= {record.id, again.id}
 
 
-def test_saying_it_again_begins_its_time_anew(shell: Any) -> None:
-    """One record a target while it holds; the attempts are those said, else one more."""
-    first = shell.json("fail", "story:shop:S-1", *WHY, "--attempts", "3")[1]["data"]
-    second = shell.json("fail", "story:shop:S-1", "--reason", "no disk")[1]["data"]
-    third = shell.json("fail", "story:shop:S-1", "--reason", "no disk", "--attempts", "9")[1]["data"]
-    assert (first["id"], first["new"], second["new"]) == (second["id"], True, False)
-    assert (first["attempts"], second["attempts"], third["attempts"]) == (3, 4, 9)
-    assert first["until"] <= second["until"]
-    assert shell.json("show", first["id"])[1]["data"]["title"] == "story:shop:S-1 failed: no disk"
-
-
 def test_a_failure_met_again_holds_for_its_days_from_then_on(shell: Any) -> None:
     """What was met on the sixth day is still left alone on the eighth."""
     assert shell("fail", "story:shop:S-1", *WHY)[0] == 0

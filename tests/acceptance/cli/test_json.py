@@ -70,29 +70,6 @@ def test_an_argument_that_is_no_text_is_refused(shell: Any, arguments: list[str]
     assert "is not valid UTF-8" in whole["error"]
 
 
-@pytest.mark.parametrize("arguments", [["show", "ADR-0042"], ["adr", "add"], ["list", "decision"]])
-def test_an_error_as_text_goes_to_the_side(shell: Any, arguments: list[str]) -> None:
-    """The output stays empty, so that a pipe gets nothing it could take for data."""
-    code, out, err = shell(*arguments)
-
-    assert code in (1, 2)
-    assert out == ""
-    assert "rror" in err
-    assert "Traceback" not in err
-
-
-def test_findings_end_with_one(shell: Any) -> None:
-    """`check` exits 1 for an error, 0 for a note; its envelope is ok only when clean."""
-    assert shell.json("check")[0] == 0
-    file = shell.root / ".orbit/adrs/ADR-0001/adr.yaml"
-    file.write_text(file.read_text("utf-8") + "colour: red\n", "utf-8")
-
-    code, whole = shell.json("check")
-
-    assert (code, whole["ok"]) == (1, False)
-    assert [one["code"] for one in whole["diagnostics"] if one["severity"] == "error"] == ["ORB104"]
-
-
 def test_our_own_failure_ends_with_three(shell: Any, tmp_path: Path) -> None:
     """A bug is said to be one, with what is needed to report it: here a half-installed package."""
     package = Path(shutil.copytree(Path(orbit_registry.__file__).parent, tmp_path / "lib/orbit_registry"))

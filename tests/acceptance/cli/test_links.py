@@ -169,18 +169,6 @@ def test_a_file_of_several_versions_is_linked_by_the_version_of_the_text(shell: 
     assert set(means(known)) == {new}
 
 
-def test_a_record_that_goes_takes_its_edges_along(shell: Any) -> None:
-    """What it stated and what its text cited is gone from the other records too."""
-    known = learning(shell, "Look twice", "As ADR-0001 says.")
-    shell("link", known, "proves", "ADR-0002")
-    assert set(ties(shell.json("related", "ADR-0002", "--depth", "2")[1])) == {known, "ADR-0001"}
-
-    shutil.rmtree(shell.root / f".orbit/learnings/{known}")
-
-    assert shell.json("related", "ADR-0002")[1]["data"]["related"] == []
-    assert "0" in shell("query", "SELECT count(*) FROM links", "--format", "csv")[1]
-
-
 def test_circles_end_and_depth_and_direction_bind(shell: Any) -> None:
     """Each record is listed once, at its least distance, the one asked about never; `in` and `out` follow arrows."""
     for title in ("Three", "Four"):

@@ -61,20 +61,6 @@ def test_explain_tells_what_a_hook_says_now(shell: Any) -> None:
     assert whys(shell, "src/app.py")["Look"] == "gone"
 
 
-@pytest.mark.parametrize("command", [("match", "docs/x.md"), ("explain", "docs/x.md"), ("sync",)])
-def test_files_that_hold_no_record_are_counted(shell: Any, command: tuple[str, ...]) -> None:
-    """One line on the side says how many, and what names them; nothing is said where all are read."""
-    shell("sync")
-    assert "can be read" not in shell(*command)[2]
-    for code in ("aaaaa", "bbbbb"):
-        file = shell.root / f".orbit/learnings/L-{code}/learning.yaml"
-        file.parent.mkdir()
-        file.write_text("status: [", "utf-8")
-    shell("sync")
-    note = "note: 2 files hold no record that can be read: `orbit check` names each\n"
-    assert shell(*command)[2] == note
-
-
 def test_a_folder_that_is_there_needs_no_slash(shell: Any) -> None:
     """`src` asks about the folder, as `src/` does."""
     (match,) = data_of(shell, "match", "src")["matches"]
@@ -129,17 +115,6 @@ def test_a_decision_of_unknown_status_is_one_line_that_says_so(shell: Any) -> No
     line = "- [ADR-0009] Log to a file (status unknown, so it may not hold: docs/adr/0009-log.md)\n"
     assert line in shell("brief", "--path", "src/log.py")[1]
     assert "ADR-0009" not in shell("export", "rules", "--for", "claude", "--dry-run")[1]
-
-
-def test_a_record_of_other_tasks_is_left_out(shell: Any) -> None:
-    """A record that names tasks applies to those where a task is given; one that names none applies to all."""
-    file = shell.root / f".orbit/learnings/{learn(shell, 'For T-1', '--path', 'src/**')}/learning.yaml"
-    file.write_text(file.read_text("utf-8").replace("scope:\n", "scope:\n  tasks: [T-1]\n"), "utf-8")
-    titles = {
-        task: [one["title"] for one in data_of(shell, "match", "src/app.py", "--task", task)["matches"]]
-        for task in ("T-1", "T-2")
-    }
-    assert titles == {"T-1": ["For T-1", "Use SQLite"], "T-2": ["Use SQLite"]}
 
 
 def test_a_record_of_another_project_is_left_out(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,36 +173,11 @@ def test_a_broad_record_is_marked(shell: Any, git: Any) -> None:
     assert next(one["records"] for one in data["files"] if one["path"] == "src/file2.py") == data["broad"]
 
 
-def test_coverage_tells_bare_files_and_idle_records(shell: Any, git: Any) -> None:
-    """Every tracked file stands there with its records; records that match none are named."""
-    (shell.root / "other").mkdir()
-    (shell.root / "other/x.txt").write_text("", "utf-8")
-    git(shell.root, "add", "src", "other", ".orbit")
-    idle = learn(shell, "Idle", "--path", "nowhere/**")
-    data = data_of(shell, "coverage")
-    files = {one["path"]: one["records"] for one in data["files"]}
-    assert (files["other/x.txt"], files["src/app.py"]) == ([], ["ADR-0001"])
-    assert not [file for file in files if file.startswith(".orbit/")]
-    assert data["uncovered"] == [file for file, ids in files.items() if not ids]
-    assert (data["covered"], data["matching_nothing"]) == (1, [idle])
-    assert {"id": "ADR-0001", "files": 1} in data["records"]
-    code, out, _ = shell("coverage")
-    assert code == 0
-    assert out.startswith(f"1 of {len(files)} tracked files have a record (")
-
-
 @pytest.mark.parametrize("path", ["src/app.py", "./src/app.py", "src//app.py", "src/../src/app.py"])
 def test_a_path_may_be_written_in_many_ways(shell: Any, path: str) -> None:
     """What the shell completes, and what an editor hands over, name the same file."""
     assert [one["id"] for one in data_of(shell, "match", path)["matches"]] == ["ADR-0001"]
     assert [one["id"] for one in data_of(shell, "match", str(shell.root / path))["matches"]] == ["ADR-0001"]
-
-
-def test_a_path_counts_from_where_one_stands(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder of the project, names count from there."""
-    monkeypatch.chdir(shell.root / "src")
-    assert [one["id"] for one in data_of(shell, "match", "app.py")["matches"]] == ["ADR-0001"]
-    assert data_of(shell, "match", "../app.py")["matches"] == []
 
 
 @pytest.mark.parametrize("arguments", [["match"], ["match", "/etc/passwd"], ["explain", ".." + os.sep + ".."]])

@@ -110,17 +110,6 @@ def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
     assert "baselined findings are gone" not in shell("check")[1]
 
 
-def test_init_speaks_before_it_writes(bare_shell: Any) -> None:
-    """A dry run names every file; the run after it writes exactly those; the third has nothing to do."""
-    shell = bare_shell
-
-    planned = shell.json("init", "--dry-run")[1]["data"]
-    done = shell.json("init", "--yes")[1]["data"]
-
-    assert planned["created"] == done["created"]
-    assert "nothing to do" in shell("init", "--yes")[1]
-
-
 def test_init_below_the_root_says_where_it_wrote_and_what_comes_next(
     bare_shell: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

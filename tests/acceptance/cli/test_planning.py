@@ -20,10 +20,6 @@ from orbit_registry.retro import failures
 
 pytestmark = pytest.mark.usefixtures("programs_on")
 
-SECTIONS = {
-    "recent_retros", "tools", "attempts", "active_loops", "failed_targets", "recent_pitch_history", "system_health",
-    "capacity", "related_learnings", "queue", "recent_events",
-}  # fmt: skip
 SCHEMA = Path(__file__).parents[3] / "docs/schemas/plan.schema.json"
 WHY = ("--reason", "the sandbox has no browser")
 
@@ -62,17 +58,6 @@ def pitched(shell: Any, *more: str) -> dict[str, Any]:
     found = whole["data"]
     assert isinstance(found, dict)
     return found
-
-
-def test_every_section_is_there_though_nothing_is_known(shell: Any) -> None:
-    """What no source tells is unknown, with a warning; the rest is empty."""
-    found = plan(shell)
-    assert set(found) == SECTIONS | {"generated_at", "warnings"}
-    assert (found["active_loops"], found["system_health"]) == ("unknown", "unknown")
-    assert found["capacity"] == {"active_loops": "unknown", "max_concurrent_loops": 1, "available": "unknown"}
-    assert [one.partition(":")[0] for one in found["warnings"]] == [
-        "brief.sources.active_loops", "brief.sources.system_health"]  # fmt: skip
-    assert "system health: unknown" in shell("brief", "--for", "plan")[1]
 
 
 def test_the_brief_says_what_runs_came_to(shell: Any) -> None:

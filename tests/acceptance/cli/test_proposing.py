@@ -309,16 +309,6 @@ def test_a_diff_of_a_record_forges_no_history_and_widens_no_reach(shell: Any, ol
     assert said in refused["error"]
 
 
-def test_an_agent_proposes_and_does_not_approve(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it proposes waits for a person."""
-    learn(shell, FIXTURES)
-    monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    (one,) = proposed(shell)
-    assert shell("promote", one["id"])[0] == 1
-    assert shell("apply", one["id"])[0] == 1
-    assert skill.read_text("utf-8") == TEXT
-
-
 def test_only_learnings_can_be_named(shell: Any, skill: Path) -> None:
     """Whoever names a record of another kind is told so, not that there is nothing to propose."""
     code, whole = shell.json("propose", "ADR-0001")
@@ -387,13 +377,3 @@ def test_skills_are_found_by_search_and_never_pushed(shell: Any, skill: Path) ->
     skill.write_text(TEXT, "utf-8")
     brief = shell.json("brief", "--for", "prompt", "--text", "text.md")[1]["data"]
     assert {one["kind"] for one in brief["matches"]} == {"learning"}
-
-
-def test_a_sync_takes_skills_over_and_what_changed_in_them(shell: Any, skill: Path) -> None:
-    """The snapshot has their pages beside what holds; one that changes is behind no further than the next question."""
-    asked = ("query", "SELECT id, title FROM system_knowledge WHERE kind = 'skill'")
-    assert shell.json(*asked)[1]["data"] == [{"id": PAGE, "title": "testing"}]
-    skill.write_text(TEXT.replace("name: testing", "name: tests"), "utf-8")
-    assert shell.json(*asked)[1]["data"] == [{"id": PAGE, "title": "tests"}]
-    skill.unlink()
-    assert shell.json(*asked)[1]["data"] == []

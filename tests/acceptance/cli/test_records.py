@@ -28,18 +28,6 @@ def test_a_legacy_id_finds_its_record(shell: Any) -> None:
         assert words in err
 
 
-def test_list_shows_what_holds_by_kind(shell: Any) -> None:
-    """Closed records come with `--all`; an unknown kind is answered with the known ones."""
-    shell("adr", "deprecate", "ADR-0001")
-
-    assert [row["id"] for row in shell.json("list", "adr")[1]["data"]] == ["ADR-0002"]
-    assert [row["id"] for row in shell.json("list", "adr", "--all")[1]["data"]] == ["ADR-0001", "ADR-0002"]
-    assert [row["id"] for row in shell.json("list", "learning")[1]["data"]] == [shell.learning]
-    code, _, err = shell("list", "decisions")
-    assert code == 2
-    assert "known kinds: adr, " in err
-
-
 def test_lists_are_narrowed_by_what_is_asked(shell: Any) -> None:
     """Status, tag, label, feature, task and number of rows."""
     shell(
@@ -75,14 +63,6 @@ def test_lists_are_narrowed_by_what_is_asked(shell: Any) -> None:
     assert "no records" in shell("adr", "list", "--tag", "nothing")[1]
 
 
-def test_a_learning_is_shown_with_its_votes(shell: Any) -> None:
-    """Count and weight, in text and JSON."""
-    shell("learning", "vote", shell.learning, "--task", "T-1", "--model", "m")
-
-    assert "1 (weighing 1.00 now)" in shell("show", shell.learning)[1]
-    assert shell.json("show", shell.learning)[1]["data"]["votes"]["count"] == 1
-
-
 def test_a_body_comes_from_a_file_or_the_standard_input(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """`-` reads what is piped in; both end up as the record's long text."""
     (shell.root / "body.md").write_text("From a file.\n", "utf-8")
@@ -111,41 +91,6 @@ def test_a_piped_body_that_is_no_text_is_refused(shell: Any) -> None:
     assert len(shell.json("list", "learning")[1]["data"]) == 1
 
 
-def test_an_agent_proposes_and_a_person_decides(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an agent adds waits; it may neither accept nor promote, and may not ask for a status."""
-    monkeypatch.delenv("ORBIT_ACTOR")
-    monkeypatch.setenv("CLAUDECODE", "1")
-    decision = shell.json("adr", "add", "--title", "Third", "--body-file", shell.body)[1]["data"]
-    learning = shell.json("learning", "add", "--summary", "Measure twice")[1]["data"]
-
-    assert (decision["status"], learning["status"]) == ("proposed", "candidate")
-    assert learning["path"].startswith(".orbit/state/inbox/")
-    for refused in (
-        ["adr", "accept", decision["id"]],
-        ["learning", "promote", learning["id"]],
-        ["adr", "add", "--title", "X", "--status", "accepted"],
-    ):
-        code, _, err = shell(*refused)
-        assert code in (1, 2)
-        assert "agent" in err
-
-    monkeypatch.setenv("ORBIT_ACTOR", "human")
-    assert shell("adr", "accept", decision["id"])[0] == 0
-    assert shell("learning", "promote", learning["id"])[0] == 0
-    assert shell.json("show", learning["id"])[1]["data"]["path"] == f".orbit/learnings/{learning['id']}/learning.yaml"
-
-
-def test_several_are_moved_at_once_and_each_refusal_is_said(shell: Any) -> None:
-    """The good ones are done; the others are named."""
-    code, out, err = shell("adr", "deprecate", "ADR-0001", "ADR-0042", "ADR-0002", "ADR-0043")
-
-    assert code == 1
-    assert "ADR-0001 is deprecated" in out
-    assert "ADR-0002 is deprecated" in out
-    assert "ADR-0042" in err
-    assert "ADR-0043" in err
-
-
 def test_lists_are_narrowed_by_phase_and_put_in_order(shell: Any) -> None:
     """By votes, recent ones weighing more; by the last change; by id, which is the order without being asked."""
     second = shell.json("learning", "add", "--summary", "Measure twice, cut once")[1]["data"]["id"]
@@ -167,17 +112,6 @@ def test_lists_are_narrowed_by_phase_and_put_in_order(shell: Any) -> None:
     assert ids("--sort", "votes", "--phase", "live") == [second, shell.learning]
     assert ids("--sort", "updated", "--phase", "live") == [shell.learning, second]
     assert ids("--sort", "votes", "--limit", "1") == [second]
-
-
-def test_an_unknown_id_is_answered_with_the_nearest(shell: Any) -> None:
-    """A slip of one character is put right in the hint; what is like nothing leads to some that there are."""
-    wrong = shell.learning[:-1] + ("x" if shell.learning[-1] != "x" else "y")
-
-    for command in (["show", wrong], ["learning", "update", wrong, "--priority", "1"], ["learning", "retire", wrong]):
-        code, _, err = shell(*command)
-        assert code == 1
-        assert f"did you mean {shell.learning} (Look before you leap)?" in err
-    assert f"{shell.learning} (Look before you leap)" in shell("show", "nonsense")[2]
 
 
 def test_a_fix_can_follow_the_document(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,21 +144,6 @@ def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
 
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "command"),
-    [
-        (["learning", "list", "--sort", "vots"], "orbit learning list"),
-        (["learning", "vote", "L-7k3fq"], "orbit learning vote"),
-        (["lerning"], "orbit"),
-    ],
-)
-def test_a_wrong_call_names_the_help_that_corrects_it(shell: Any, arguments: list[str], command: str) -> None:
-    """Programs get the hint that people read as "Try …"."""
-    code, whole = shell.json(*arguments)
-
-    assert (code, whole["hint"]) == (2, f"`{command} --help` says what can be given")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only a device that is always full refuses output")

@@ -282,19 +282,6 @@ def test_a_preview_shows_the_chunks_and_writes_nothing(files: Shell) -> None:
     assert not Path(".orbit/resources").exists()
 
 
-def test_fields_of_the_text_are_not_set_by_hand(files: Shell) -> None:
-    """Hash, path and versions follow the file: only the verbs that look at it change them."""
-    data = taken(files, "doc", "docs/deploy.md")
-
-    code, _, said = files("resource", "update", data["id"], "--set", "content_hash=abc")
-    changed = files.json("resource", "update", data["id"], "--title", "Deploy", "--path", "src/**")[1]["data"]
-
-    assert code == 2
-    assert "can't be set by hand" in said
-    assert (changed["title"], changed["scope"]["paths"]) == ("Deploy", ["src/**"])
-    assert changed["text"]["taken_from"] == "docs/deploy.md"
-
-
 def test_the_resources_are_a_tree_of_plain_files(files: Shell, tmp_path: Path) -> None:
     """By project, type and version; a script may be executed there too, and a second export changes nothing."""
     taken(files, "doc", "docs/deploy.md", "--version", "2.1")
@@ -370,25 +357,3 @@ def test_an_export_leads_nowhere_else(files: Shell, tmp_path: Path) -> None:
     assert files("export", "reference", str(place))[0] == 1
     assert [path.name for path in outside.iterdir()] == ["keep.txt"]
     assert files("export", "reference", ".orbit/x")[0] == 1
-
-
-def test_an_edit_of_a_script_leaves_what_a_rebuild_would_make(files: Shell) -> None:
-    """When it changes, changes again and is as it was: push index byte for byte, snapshot by its digest."""
-
-    def made(*arguments: str) -> tuple[bytes, str]:
-        data = files.json("sync", *arguments)[1]["data"]
-        return Path(data["push_index"]["path"]).read_bytes(), data["digest"]
-
-    script = Path("tools/hi.sh")
-    text = script.read_text("utf-8")
-    taken(files, "script", "tools/hi.sh", "--title", "Say hi")
-    taken(files, "doc", "docs/deploy.md")
-    made()
-    states = []
-    for said in (f"{text}# one\n", f"{text}# two\n", text):
-        script.write_text(said, "utf-8")
-        os.utime(script, (len(states), len(states)))
-        states.append(made())
-        assert states[-1] == made("--rebuild")
-    assert len({index for index, _ in states}) == 2
-    assert len({digest for _, digest in states}) == 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -30,28 +29,6 @@ def found(shell: Shell, text: str) -> list[str]:
     hits: Any = said["data"]
     assert code == 0
     return [hit["id"] for hit in (hits if isinstance(hits, list) else hits["hits"])]
-
-
-def test_an_edit_of_a_script_changes_what_is_found(shell: Shell, script: str) -> None:
-    """Its new words are found and its old ones are not, without any command; so are those of its chunks."""
-    assert found(shell, "zebra") == [script]
-
-    Path("tools/hi.sh").write_text("#!/bin/sh\n" + "# filler\n" * 900 + "echo okapi\n", "utf-8")
-
-    assert found(shell, "okapi") == [script]
-    assert found(shell, "zebra") == []
-
-
-def test_a_deleted_resource_leaves_nothing(shell: Shell, script: str) -> None:
-    """Chunks, versions and hits go with the record's folder."""
-    shell("sync")
-    assert shell.json("query", "SELECT count(*) AS n FROM chunks")[1]["data"] == [{"n": 1}]
-
-    shutil.rmtree(f".orbit/resources/{script}")
-
-    asked = "SELECT (SELECT count(*) FROM chunks) + (SELECT count(*) FROM versions) AS n"
-    assert shell.json("query", asked)[1]["data"] == [{"n": 0}]
-    assert found(shell, "zebra") == []
 
 
 def test_scripts_are_pushed_before_learnings_and_documents_after(shell: Shell, script: str) -> None:

@@ -9,12 +9,6 @@ import pytest
 TOLD = "---\nloop: L-17\n{project}---\n# A loop\n\n## What worked\n\n- Reading the fixture first saved a round\n"
 
 
-def test_a_retro_without_a_title_counts_what_it_found(shell: Any) -> None:
-    """One is no plural."""
-    whole = shell.json("retro", "--loop", "L-9", "--worked", "Reading the fixture first saved a round")[1]
-    assert whole["data"]["retro"]["title"] == "loop:L-9: 1 finding"
-
-
 @pytest.mark.parametrize(
     ("project", "flags", "key"),
     [

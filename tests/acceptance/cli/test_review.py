@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.cli.kind import status_command
-from orbit_registry.kinds.table import load_kinds
 from orbit_registry.registry import Registry
 from orbit_registry.text.yaml import load
 
@@ -124,34 +122,11 @@ def test_an_approver_is_claimed_or_confirmed_by_git(shell: Any, git: Any) -> Non
     assert "approved by Ada Lovelace (claimed: the commit is by Bob)" in said()
 
 
-def test_a_rule_that_nothing_leads_to_is_said(shell: Any, rule: str) -> None:
-    """Without path, tag, project and links; with a link of its own it is led to."""
-    free = shell.json("rule", "add", "--title", "Say it twice", "--rationale", "Once was not heard.")[1]["data"]["id"]
-    for one in (rule, free):
-        shell("promote", one)
-
-    def said() -> list[str]:
-        found = shell.json("check", "--all")[1]["diagnostics"]
-        return [one["record"] for one in found if one["code"] == "ORB504" and one["record"] in (rule, free)]
-
-    assert said() == [free]
-    shell("link", free, "derived_from", shell.learning)
-    assert said() == []
-
-
 def test_a_rule_needs_its_rationale(shell: Any) -> None:
     """Without the reason, or with a blank one, nothing is written."""
     assert shell("rule", "add", "--title", "Name each lock")[0] == 2
     assert shell("rule", "add", "--title", "Name each lock", "--rationale", " ")[0] == 1
     assert shell("queue", "--count")[1] == "0\n"
-
-
-def test_whoever_suggests_a_rule_it_waits_and_is_found_nowhere(shell: Any, rule: str) -> None:
-    """A person's too: it stands in the queue alone, and no search, match or brief says it."""
-    assert shell.json("show", rule)[1]["data"]["phase"] == "pending"
-    assert shell.json("search", "transaction")[1]["data"]["hits"] == []
-    assert shell.json("match", "--tag", "sql")[1]["data"]["matches"] == []
-    assert rule not in shell("brief", "--for", "prompt", "--tag", "sql")[1]
 
 
 def test_the_queue_has_every_kind_rules_first(shell: Any, rule: str) -> None:
@@ -186,21 +161,6 @@ def test_approval_says_who_when_and_why_in_record_and_log(shell: Any, rule: str)
     assert events(shell.root) == [{"event": "approved", "ids": [rule], "by": "Grace"}]
     assert shell("check")[0] == 0
     assert shell("queue")[1] == "nothing waits for review\n"
-
-
-def test_every_kind_that_waits_is_reviewed_alike(shell: Any) -> None:
-    """Candidates and proposed decisions go the same way, by the status that their own table names."""
-    learning = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
-    written = ("--pending", "--body-file", shell.body)
-    decision = shell.json("adr", "add", "--title", "Perhaps", *written)[1]["data"]["id"]
-    refused = shell.json("adr", "add", "--title", "Rather not", "--pending")[1]["data"]["id"]
-
-    assert [one["status"] for one in shell.json("promote", learning, decision)[1]["data"]] == ["active", "accepted"]
-    assert shell.json("reject", refused, "--reason", "too dear")[1]["data"][0]["status"] == "rejected"
-
-    assert on_disk(shell, refused)["approval"]["reason"] == "too dear"
-    assert [row["event"] for row in events(shell.root)] == ["approved", "approved", "rejected"]
-    assert shell("check")[0] == 0
 
 
 def test_what_does_not_wait_is_not_decided_twice(shell: Any, rule: str) -> None:
@@ -348,14 +308,6 @@ def test_every_verb_that_approves_binds_to_what_was_read(
     )  # fmt: skip
     assert shell(*APPROVING[name], known, "--expect", read["digest"])[0] == 0
     assert on_disk(shell, known)["status"] != before
-
-
-def test_every_status_in_force_that_a_verb_sets_can_be_bound() -> None:
-    """A kind whose table names another way into force has it bound as the others; a verb that closes asks nothing."""
-    for kind in load_kinds():
-        for verb, status in kind.verbs.items():
-            options = {option for one in status_command(kind, verb, status).params for option in one.opts}
-            assert ("--expect" in options) == (kind.status(status).phase == "live"), f"{kind.name} {verb}"
 
 
 def test_the_digest_of_a_decision_is_of_its_document_too(shell: Any) -> None:

@@ -129,31 +129,3 @@ def test_what_is_not_in_force_is_shown_nowhere(shell: Any, verdict: str) -> None
     assert one not in shell("search", "transaction")[1]
     assert beside(call(shell, "show", id="ADR-0001")) == set()
     assert one not in [row["id"] for row in shell.json("explain", "src/app.py")[1]["data"]["verdicts"] if row["pushed"]]
-
-
-def test_match_and_explain_say_why(shell: Any) -> None:
-    """By which glob, and that a text decides where there is one."""
-    said = ["rule", "add", "--title", TITLE, "--rationale", "Half rows.", "--path", "src/**"]
-    one = str(shell.json(*said)[1]["data"]["id"])
-    shell("promote", one)
-
-    (found,) = [row for row in shell.json("match", "src/app.py")[1]["data"]["matches"] if row["id"] == one]
-    assert found["matched_by"] == [{"path": "src/app.py", "glob": "src/**"}]
-    (why,) = [row for row in shell.json("explain", "src/app.py")[1]["data"]["verdicts"] if row["id"] == one]
-    assert (why["pushed"], why["why"]) == (True, "rule")
-
-
-def test_a_script_that_enforces_it_is_named_from_both_ends(shell: Any, rule: str) -> None:
-    """The script proves the rule; the rule is proved by the script."""
-    (shell.root / "tools").mkdir()
-    (shell.root / "tools/check.sh").write_text("#!/bin/sh\ngrep -q BEGIN queries.sql\n", "utf-8")
-    script = shell.json("import", "script", "tools/check.sh")[1]["data"]
-    name = script["id"] if "id" in script else script["records"][0]
-
-    assert shell("link", name, "proves", rule)[0] == 0
-
-    (back,) = shell.json("related", rule)[1]["data"]["related"]
-    assert (back["id"], back["links"]) == (
-        name,
-        [{"from": rule, "rel": "proved_by", "derived": False, "chunk": None, "others": []}],
-    )

@@ -226,19 +226,6 @@ def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, na
     assert found[0] == code
 
 
-def test_a_first_line_with_an_open_quote_is_refused(shell: Shell, git: Git) -> None:
-    """What is wrong with the line is said, and nothing is started."""
-    Path("quote.sh").write_text("#!/bin/sh 'x\ntouch ran\n", "utf-8")
-    committed(shell, git)
-
-    code, _, said = shell("run", taken(shell, git, "quote.sh"))
-
-    assert code == 1
-    assert "the first line of quote.sh can't be read: no closing quotation" in said
-    assert "#!/bin/sh" in said
-    assert not Path("ran").exists()
-
-
 def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Shell, git: Git) -> None:
     """A committed script under a record that is new, or was edited, is not run, and an agent can't change that."""
     Path("job.sh").write_text("touch ran\n", "utf-8")

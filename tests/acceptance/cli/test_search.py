@@ -10,7 +10,6 @@ import pytest
 from orbit_registry.mcp import reading
 from orbit_registry.mcp.tool import Asked, Caller
 from orbit_registry.registry import Registry
-from orbit_registry.search.query import Query
 
 
 def ids(shell: Any, *arguments: str) -> list[str]:
@@ -27,24 +26,6 @@ def add(shell: Any, *arguments: str) -> str:
     return str(whole["data"]["id"])
 
 
-def test_a_hit_says_enough_to_choose_by(shell: Any) -> None:
-    """Id, score, title, kind and a snippet from where the words stand; the whole text is for `show`."""
-    body = "Nothing here. " * 30 + "The journal has to be closed first. " + "Nothing there. " * 30
-    added = add(shell, "--summary", "Close files in order", "--body", body)
-
-    _, whole = shell.json("search", "journal")
-
-    (hit,) = whole["data"]["hits"]
-    assert set(hit) == {"id", "score", "title", "kind", "versions", "snippet", "matched"}
-    assert (hit["versions"], hit["matched"]) == ([], ["journal"])
-    assert (hit["id"], hit["kind"], hit["title"]) == (added, "learning", "Close files in order")
-    assert 0 < hit["score"] <= 1
-    assert "journal" in hit["snippet"]
-    assert len(hit["snippet"]) <= 150
-    assert whole["next"] == [f"orbit show {added}"]
-    assert f"{added}  Close files in order" in shell("search", "journal")[1]
-
-
 def test_a_tag_is_found_by_its_other_names(shell: Any) -> None:
     """Searches, lists, matches and briefs take a tag by whichever of the names that the configuration gives it."""
     formal = add(shell, "--summary", "Drain nodes in order", "--tag", "kubernetes")
@@ -59,17 +40,6 @@ def test_a_tag_is_found_by_its_other_names(shell: Any) -> None:
         assert {one["id"] for one in shell.json("match", "--tag", name)[1]["data"]["matches"]} == {formal, short}
         assert set(ids(shell, "search", "drain", "--context-tags", name)[:2]) == {formal, short}
     assert "Drain nodes" in shell("brief", "--for", "prompt", "--tag", "kube")[1]
-
-
-def test_every_kind_is_searched_or_one(shell: Any) -> None:
-    """Decisions are found by their documents' words too."""
-    added = add(shell, "--summary", "Vacuum Postgres at night")
-
-    assert set(ids(shell, "search", "postgres")) == {"ADR-0002", added}
-    assert ids(shell, "adr", "search", "postgres") == ids(shell, "search", "postgres", "--kind", "adr") == ["ADR-0002"]
-    assert ids(shell, "learning", "search", "postgres") == [added]
-    assert set(ids(shell, "search", "time")) == {"ADR-0001", "ADR-0002"}
-    assert "known kinds" in shell("search", "x", "--kind", "nonsense")[2]
 
 
 @pytest.mark.parametrize(
@@ -127,16 +97,6 @@ def test_symbols_tags_labels_and_seeds_are_found(shell: Any) -> None:
         assert ids(shell, "search", words) == [added]
 
 
-def test_what_changed_is_found_as_it_stands(shell: Any) -> None:
-    """The kept index follows the files, added, edited and gone."""
-    assert ids(shell, "search", "leap") == [shell.learning]
-    shell("learning", "update", shell.learning, "--summary", "Jump")
-    added = add(shell, "--summary", "Leap")
-
-    assert ids(shell, "search", "leap") == [added]
-    assert ids(shell, "search", "jump") == [shell.learning]
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -174,17 +134,6 @@ def test_words_that_no_record_has_are_named(shell: Any) -> None:
     code, out, err = shell("search", "xyzzy")
     assert (code, out, "no record has xyzzy" in err) == (0, "nothing found\n", True)
     assert shell.json("search", "leap", "xyzzy")[1]["data"]["unknown"] == ["xyzzy"]
-
-
-def test_more_hits_than_asked_for_are_counted(shell: Any) -> None:
-    """Nothing is left out in silence."""
-    for word in ("file", "pipe", "socket"):
-        add(shell, "--summary", f"Close the {word} yourself", "--body", f"All about {word}.")
-
-    _, whole = shell.json("search", "close", "--limit", "2")
-
-    assert (len(whole["data"]["hits"]), whole["data"]["omitted"]) == (2, 1)
-    assert "and 1 more hit" in shell("search", "close", "--limit", "2")[1]
 
 
 def test_equal_scores_stand_as_records_are_pushed(shell: Any) -> None:
@@ -300,26 +249,6 @@ def test_an_identifier_is_looked_for_in_long_texts_where_no_title_has_it(shell: 
     assert ids(shell, "search", "auth_handler", "--budget", "lean") == []
 
 
-def test_one_search_narrows_no_other(shell: Any) -> None:
-    """Whoever asks the same registry again, with another budget, tags as versions or closed records, gets their own."""
-    made = take(shell, "doc", "guide.md", LONG, "--version", "2")
-    shell("learning", "retire", shell.learning)
-    asked = [
-        Query("rollback", budget="lean"),
-        Query("rollback"),
-        Query("rollback", tags=["2"]),
-        Query("rollback", versions=["2"]),
-        Query("rollback", kind="learning"),
-        Query("leap"),
-        Query("leap", everything=True),
-    ]
-    known = Registry.open()
-
-    found = [[hit.record.id for hit in known.search(one).hits] for one in asked]
-
-    assert found == [[], [made], [], [made], [], [], [shell.learning]]
-
-
 def test_hits_stand_in_groups(shell: Any) -> None:
     """Rules first, then scripts, learnings, decisions and documents; JSON has one list, the best first."""
     doc = take(shell, "doc", "leap.md", "# Leap seconds\n\nLeap.\n")
@@ -352,15 +281,3 @@ def test_versions_weigh_and_narrow(shell: Any) -> None:
     }  # fmt: skip
     plain = shell.json("search", "cutover", "--explain")[1]["data"]["hits"]
     assert [hit["parts"]["version"] for hit in plain] == [1.0] * 6
-
-
-def test_an_edited_script_is_found_by_what_it_says_now(shell: Any) -> None:
-    """Its file is what counts, without a command; a document stays as it was taken."""
-    script = take(shell, "script", "run.sh", "#!/bin/sh\n# vacuum\n")
-    doc = take(shell, "doc", "notes.md", "# Notes\n\nvacuum\n")
-    assert set(ids(shell, "search", "vacuum")) == {script, doc}
-    for name in ("run.sh", "notes.md"):
-        (shell.root / name).write_text("# reindex\n", "utf-8")
-
-    assert ids(shell, "search", "reindex") == [script]
-    assert ids(shell, "search", "vacuum") == [doc]

@@ -34,35 +34,6 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return becomes
 
 
-def test_lists_gain_and_lose_by_name(shell: Any, file: Path) -> None:
-    """Paths, tags, labels and evidence; everything else is as it was, comments too."""
-    shell(
-        "learning", "update", shell.learning, "--add-path", "src/**", "--add-label", "db", "--add-evidence", "file:a.py"
-    )
-    code, whole = shell.json(
-        "learning", "update", shell.learning, "--add-path", "lib/**", "--remove-path", "src/**",
-        "--remove-tag", "care", "--remove-evidence", "task:T-1",
-    )  # fmt: skip
-
-    assert code == 0
-    assert whole["data"]["scope"] == {"paths": ["lib/**"]}
-    assert whole["data"]["labels"] == ["db"]
-    assert whole["data"]["evidence"] == [{"kind": "file", "reference": "a.py"}]
-    assert whole["data"]["summary"] == "Look before you leap"
-    assert "x-own: 1 # mine\n" in file.read_text("utf-8")
-
-
-def test_a_slip_is_answered_with_what_there_is(shell: Any, file: Path) -> None:
-    """Removing what is not there changes nothing."""
-    before = file.read_bytes()
-
-    code, _, err = shell("learning", "update", shell.learning, "--remove-tag", "cares", "--priority", "3")
-
-    assert (code, file.read_bytes()) == (1, before)
-    assert "`cares` is not in scope.tags" in err
-    assert "scope.tags holds `care`" in err
-
-
 @pytest.mark.parametrize("symbol", ["main", "/app.py::main", "../app.py::main"])
 def test_a_symbol_is_a_path_and_a_name(shell: Any, file: Path, symbol: str) -> None:
     """What is none is refused with an example; what is one is kept."""
@@ -189,20 +160,6 @@ def test_a_text_that_was_left_before_is_announced(shell: Any, file: Path, editor
     _, _, err = shell("learning", "update", shell.learning, "--editor")
 
     assert "going on with the text in .orbit/state/edits/" in err
-
-
-def test_a_refused_status_names_the_commands_that_lead_on(shell: Any) -> None:
-    """Each command in the hint can be given as it stands; a final status says that it is one."""
-    shell.json("adr", "add", "--title", "Use SQLite")
-    shell.json("adr", "accept", "ADR-0001")
-    refused = shell.json("adr", "reject", "ADR-0001")[1]
-    assert refused["hint"] == (
-        "from accepted it can become deprecated (`orbit adr deprecate ADR-0001`), "
-        "superseded (`orbit adr supersede ADR-0001 --with NEW`)"
-    )
-    assert shell.json("adr", "deprecate", "ADR-0001")[0] == 0
-    final = shell.json("adr", "accept", "ADR-0001")[1]["hint"]
-    assert final.startswith("from deprecated it can become ")
 
 
 @pytest.mark.parametrize("arguments", [("--status", "accepted"), ("--set", "status=accepted")])

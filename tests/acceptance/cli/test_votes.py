@@ -2,44 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-
-PROCESSES = 12
-
-
-def test_votes_of_many_processes_at_once_are_all_kept(shell: Any) -> None:
-    """Twelve real processes that vote for one learning, each for its own task, leave twelve whole lines."""
-    base = [sys.executable, "-m", "orbit_registry.cli.main", "learning", "vote", shell.learning, "--model", "m"]
-    voters = [
-        subprocess.Popen([*base, "--task", f"T-{number}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for number in range(PROCESSES)
-    ]
-    ended = [(voter.communicate(), voter.returncode) for voter in voters]
-
-    assert [code for _, code in ended] == [0] * PROCESSES, ended
-    rows = [json.loads(line) for line in _file(shell).read_text("utf-8").splitlines()]
-    assert sorted(row["task_id"] for row in rows) == sorted(f"T-{number}" for number in range(PROCESSES))
-    assert shell.json("show", shell.learning)[1]["data"]["votes"]["count"] == PROCESSES
-
-
-def test_a_vote_after_a_torn_line_loses_nothing(shell: Any) -> None:
-    """A line that a crash cut short is reported with its place; votes before and after it count."""
-    shell("learning", "vote", shell.learning, "--task", "T-1", "--model", "m")
-    file = _file(shell)
-    file.write_bytes(file.read_bytes() + b'{"learning_id": "' + shell.learning.encode() + b'", "voter_mo')
-
-    assert shell("learning", "vote", shell.learning, "--task", "T-2", "--model", "m")[0] == 0
-
-    assert shell.json("show", shell.learning)[1]["data"]["votes"]["tasks"] == {"T-1": 1, "T-2": 1}
-    found = [one for one in shell.json("check")[1]["diagnostics"] if one["path"].endswith("votes.jsonl")]
-    assert [(one["code"], one["line"]) for one in found] == [("ORB107", 2)]
-    assert shell.json("check")[1]["data"]["checked"] == len(shell.json("list", "--all")[1]["data"])
-    assert shell("list")[2] == ""
 
 
 def test_a_list_by_votes_shows_them(shell: Any) -> None:
@@ -73,34 +38,6 @@ def test_show_says_what_the_votes_come_to(shell: Any, monkeypatch: pytest.Monkey
     assert shell.json("show", shell.learning)[1]["data"]["votes"]["score"] == 0.0
     monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", "0")
     assert shell.json("show", shell.learning)[1]["data"]["votes"]["score"] == 3.0
-
-
-def test_a_half_life_that_is_none_is_one_clear_error(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A vote, the record and the snapshot say the same of it, and no vote is written."""
-    monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", "soon")
-
-    for command in (["learning", "vote", shell.learning, "--task", "T-1"], ["show", shell.learning], ["sync"]):
-        code, _, err = shell(*command)
-        assert code == 2
-        assert "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS is 'soon'" in err
-    assert not _file(shell).exists()
-
-
-def test_what_does_not_hold_gets_no_vote(shell: Any) -> None:
-    """Closed, replaced and unknown learnings and decisions are refused, each with what to do instead."""
-    new = shell.json("learning", "add", "--summary", "Measure twice, cut once")[1]["data"]["id"]
-    shell("learning", "supersede", shell.learning, "--with", new)
-
-    for any_id, words in (
-        (shell.learning, f"vote for what replaced it: {new}"),
-        ("L-nnnnn", "no record has the id"),
-        ("ADR-0001", "is a decision"),
-    ):
-        code, _, err = shell("learning", "vote", any_id, "--task", "T-1")
-        assert code in (1, 2)
-        assert words in err
-    shell("learning", "retire", new)
-    assert "orbit learning list --phase live" in shell("learning", "vote", new, "--task", "T-1")[2]
 
 
 def test_sync_names_each_bad_line_and_rewrites_none(shell: Any) -> None:

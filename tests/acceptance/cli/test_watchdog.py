@@ -19,7 +19,6 @@ from jsonschema import Draft202012Validator
 from orbit_registry.doctor.watchdog import Watch, watch
 from orbit_registry.push.context import TRIAL
 from orbit_registry.push.events import DISPATCHED, Event, append
-from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import find_workspace
 from orbit_registry.text.yaml import load
 
@@ -189,14 +188,6 @@ def test_more_than_100_unconsolidated_learnings_are_found(shell: Any) -> None:
     assert rule is not None
     assert shell("link", rule[0], "derived_from", "L-00000")[0] == 0
     assert found(look(shell)) == {}
-
-
-def test_a_session_start_shows_what_holds_everywhere_once(shell: Any) -> None:
-    """A second start of the same session, as after a compaction that nobody told of, repeats nothing."""
-    registry = Registry.open(shell.root)
-    first = registry.brief(text="leap", session="s-7")
-    again = registry.brief(text="leap", session="s-7")
-    assert (len(first.selection.matches) > 0, again.selection.matches) == (True, [])
 
 
 def test_looking_again_and_again_prints_each_look(shell: Any) -> None:
