@@ -174,18 +174,6 @@ def test_what_is_no_payload_is_met_with_silence(place: Path, name: str) -> None:
 
 
 @each_agent
-def test_five_megabytes_are_read(place: Path, name: str) -> None:
-    """A payload that holds almost five megabytes beside what is asked is answered."""
-    agent = agents.agent(name)
-    installed(place, agent)
-    payload = filled(agent.payload, {ROOT: str(place), PATH: f"{place}/src/a.py", SESSION: f"{name} large"})
-    command = installation.installed_command(open_workspace(place).root, agent)
-    assert command is not None
-    done = started(place, agent, command, {"ballast": "ä" * 800_000, **payload})
-    assert ids(judged(agent, agent.event, done.returncode, done.stdout)[1]) == SAID["files"]
-
-
-@each_agent
 def test_the_block_is_one_that_no_record_can_end(place: Path, tmp_path: Path, name: str) -> None:
     """Whatever a record says, the marks of the block stand once, around everything."""
     agent = agents.agent(name)

@@ -15,7 +15,6 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.hooks import agents, installation
-from orbit_registry.store.workspace import open_workspace
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 CLAUDE = agents.agent("claude")
@@ -41,29 +40,6 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def root(_seeded: Path, tmp_path: Path) -> Path:
     """Return a workspace with a learning for a tracked file."""
     return Path(shutil.copytree(_seeded, tmp_path / "repo"))
-
-
-def test_hook_test_runs_what_is_installed(root: Path) -> None:
-    """`orbit hook test` passes with the installed hook, fails with one that speaks wrongly, and refuses without one."""
-
-    def said(*arguments: str) -> tuple[int, dict[str, Any]]:
-        command = [*ORBIT, "hook", *arguments, "--format", "json"]
-        done = subprocess.run(command, cwd=root, env={**os.environ, **PATIENT}, capture_output=True, check=False)
-        return done.returncode, json.loads(done.stdout)
-
-    assert said("test", "claude")[0] == 1
-    assert said("install", "claude", "--dry-run")[1]["data"]["changed"] is True
-    assert said("install", "claude")[1]["data"]["changed"] is True
-    assert said("install", "claude")[1]["data"]["changed"] is False
-    code, reply = said("test", "claude")
-    assert (code, reply["data"]["problems"], reply["data"]["path"]) == (0, [], "README.md")
-    assert TEXT in reply["data"]["text"]
-    assert [one["current"] for one in said("status", "claude")[1]["data"]["hooks"]] == [True, False, False]
-    settings = root / ".claude/settings.local.json"
-    settings.write_text(settings.read_text("utf-8").replace("2>/dev/null ||", ">&2; exit 2 #"), "utf-8")
-    assert said("test", "claude")[0] == 1
-    assert said("uninstall", "claude")[0] == 0
-    assert not settings.parent.exists()
 
 
 def test_hook_test_takes_the_scope_that_is_installed(
@@ -192,54 +168,6 @@ def test_an_agent_that_waits_for_a_persons_trust_is_said_to(
     for name in ("codex", "copilot"):
         assert run(["hook", "install", name]) == 0
         assert "trust" in capsys.readouterr().out, name
-
-
-def test_settings_that_are_none_are_left_as_they_are(root: Path) -> None:
-    """One error with the place, exit code 1, and no byte of the file changed."""
-    settings = root / ".claude/settings.local.json"
-    settings.parent.mkdir()
-    settings.write_bytes(b'{"hooks": {,}}\r\n')
-    for verb in ("install", "uninstall", "test"):
-        done = subprocess.run([*ORBIT, "hook", verb, "claude"], cwd=root, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert f"{settings}:1:12: no valid JSON" in done.stderr
-    assert settings.read_bytes() == b'{"hooks": {,}}\r\n'
-
-
-def test_a_project_commits_nothing_of_one_machine(root: Path, tmp_path: Path) -> None:
-    """The committed settings and launcher name no path of this machine; they find each one's Python, or are silent."""
-    workspace = open_workspace(root)
-    subprocess.run([*ORBIT, "sync"], cwd=root, check=True, capture_output=True)
-    installation.install(workspace.root, CLAUDE, "project")
-    settings, launcher = root / ".claude/settings.json", root / installation.LAUNCHER
-    own = (sys.prefix, str(root), str(Path(installation.__file__).parents[1]))
-    assert [one for file in (settings, launcher) for one in own if one in file.read_text("utf-8")] == []
-    assert not installation.install(workspace.root, CLAUDE, "project").changed
-    tool = tmp_path / "bin/orbit-registry"
-    tool.parent.mkdir()
-    tool.write_text(f"#!{sys.executable}\n", "utf-8")
-    tool.chmod(0o755)
-    with_tool, without = f"{tool.parent}:/usr/bin:/bin", "/usr/bin:/bin"
-    command = installation.installed_command(workspace.root, CLAUDE, "project")
-    assert command is not None
-    payload = {"hook_event_name": "PreToolUse", "tool_name": "Read", "cwd": str(root)}
-    content = json.dumps({**payload, "tool_input": {"file_path": str(root / "README.md")}}).encode()
-
-    def called(path: str, folder: Path) -> tuple[int, bytes, bool]:
-        variables = {**os.environ, **PATIENT, "PATH": path, "CLAUDE_PROJECT_DIR": str(folder)}
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], input=content, capture_output=True, cwd=tmp_path, env=variables, check=False
-        )
-        return done.returncode, done.stderr, TEXT.encode() in done.stdout
-
-    assert called(with_tool, root) == (0, b"", True)
-    assert called(without, root) == (0, b"", False)
-    assert called(with_tool, tmp_path) == (0, b"", False)
-    tool.write_text("#!/bin/sh\nexit 2\n", "utf-8")
-    assert called(with_tool, root) == (0, b"", False)
-    installation.uninstall(workspace.root, CLAUDE, "project")
-    assert not settings.exists()
-    assert not launcher.exists()
 
 
 def test_your_own_hook_needs_no_project(

@@ -16,7 +16,6 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.injection import AgentRegistry, AgentRenderer, LearningsCache, LearningsContextInjector
-from orbit_registry.push.caps import tokens
 from orbit_registry.registry import Registry
 
 Learn = Callable[..., str]
@@ -86,49 +85,7 @@ def last_event(root: Path) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------------------- the cache
 
 
-def test_an_entry_as_old_as_its_time_is_expired() -> None:
-    """A moment before it is there; absent is None."""
-    clock = Clock()
-    cache: LearningsCache[list[str]] = LearningsCache(300, clock)
-    assert cache.get("git") is None
-    cache.set("git", ["a"])
-    clock.now += 299.999
-    assert cache.get("git") == ["a"]
-    clock.now += 0.001
-    assert cache.get("git") is None
-
-
-def test_a_time_of_nothing_keeps_nothing() -> None:
-    """0 switches it off."""
-    cache: LearningsCache[str] = LearningsCache(ttl_seconds=0, clock=Clock())
-    cache.set("git", "a")
-    assert cache.get("git") is None
-
-
-def test_another_content_is_another_entry() -> None:
-    """What was read of something else is not there any more, and neither after it was cleared."""
-    cache: LearningsCache[str] = LearningsCache(clock=Clock())
-    cache.set("git", "a", "one")
-    assert cache.get("git", "two") is None
-    assert cache.get("git", "one") is None
-    cache.set("git", "a")
-    cache.clear()
-    assert (cache.get("git"), cache.ttl_seconds) == (None, 300)
-
-
 # -------------------------------------------------------------------------------------------------------- what is given
-
-
-def test_an_agent_gets_its_categories(learn: Learn, project: Path) -> None:
-    """The engineer nothing of security, the tester nothing of architecture, both what has no category."""
-    made = {name: learn(f"About {name} alone", name) for name in ("git", "security", "architecture", "testing")}
-    general = learn("Ask before you guess")
-    injector = LearningsContextInjector(project)
-    assert injector.get_categories_for_agent("engineer") == ("azure-devops", "git", "pytest", "general")
-    assert {one.id for one in injector.learnings_for("engineer")} == {made["git"], general}
-    assert {one.id for one in injector.learnings_for("tester")} == {made["testing"], general}
-    assert {one.id for one in injector.fetch_learnings(["security"])} == {made["security"]}
-    assert {one.category for one in injector.fetch_learnings(["security", "general"])} == {"security", "general"}
 
 
 def test_an_unknown_agent_gets_general_and_the_log_a_warning(
@@ -166,22 +123,6 @@ def test_records_for_other_agents_make_room_for_the_next(learn: Learn, project: 
     assert {one.id for one in injector.learnings_for("judge")} != set(plain)
 
 
-def test_forty_long_learnings_fit_and_the_rest_is_counted(learn: Learn, project: Path) -> None:
-    """At most 1,000 tokens, whole records alone, five of a category; the block says how many are omitted."""
-    names = ("azure-devops", "git", "pytest", "general")
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    for number in range(40):
-        words = " ".join(letters[(number * 7 + step * 3) % 26] * (4 + step % 5) + str(number) for step in range(24))
-        learn(words[:270], names[number % 4])
-    found = LearningsContextInjector(project).learnings_for("engineer")
-    assert tokens(str(found)) <= 1000
-    assert 0 < len(found) < 20
-    assert f"omitted: {40 - len(found)}" in str(found).splitlines()
-    assert found.omitted == 40 - len(found)
-    texts = {record.id: record.title for record in Registry.open(project).records}
-    assert [one.id for one in found if f"- [{one.id}] {texts[one.id]}" not in str(found).splitlines()] == []
-
-
 def test_a_session_is_not_told_twice(learn: Learn, project: Path) -> None:
     """Without one, every call is the first."""
     learn("Ask before you guess")
@@ -195,35 +136,6 @@ def test_a_session_is_not_told_twice(learn: Learn, project: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- the memory
-
-
-def test_two_renders_read_the_store_once(learn: Learn, project: Path, opened: Opened) -> None:
-    """Within the time no file is opened for the second, nor for another agent with the same categories; then again."""
-    learn("Sign each commit", "git")
-    clock = Clock()
-    injector = LearningsContextInjector(project, LearningsCache(300, clock))
-    first = injector.learnings_for("engineer")
-    assert opened.paths
-    opened.paths.clear()
-    clock.now += 299
-    assert injector.learnings_for("engineer") == first
-    assert injector.fetch_learnings(["git", "general"])
-    assert opened.paths == []
-    clock.now += 1
-    assert injector.learnings_for("engineer") == first
-    assert opened.paths
-
-
-def test_the_configuration_says_how_long(learn: Learn, project: Path, opened: Opened) -> None:
-    """0 reads each time."""
-    learn("Sign each commit", "git")
-    with (project / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
-        file.write("\nlearnings_config: {cache_ttl_seconds: 0}\n")
-    injector = LearningsContextInjector(project)
-    injector.learnings_for("engineer")
-    opened.paths.clear()
-    injector.learnings_for("engineer")
-    assert opened.paths
 
 
 @pytest.mark.parametrize("change", ["add", "edit", "retire", "vote", "remove", "in place"])
@@ -254,26 +166,6 @@ def test_a_change_is_seen_within_the_time(learn: Learn, project: Path, change: s
         "vote": lambda: [one.id for one in after] == [second, first],
     }
     assert ids.get(change, lambda: [one.id for one in after] == [first])()
-
-
-def test_what_may_be_out_of_date_is_pointed_at(learn: Learn, project: Path) -> None:
-    """The memory keeps what the index knows of it: the record says it as the block does."""
-    made = learn("Keep the old door", "git", scope={"paths": ["gone/**"]})
-    found = LearningsContextInjector(project).learnings_for("engineer")
-    assert [one.text for one in found] == [
-        f"- [{made}] may be out of date (anchor): .orbit/learnings/{made}/learning.yaml"
-    ]
-    assert found[0].text in str(found).splitlines()
-
-
-def test_another_mapping_is_seen_too(learn: Learn, project: Path) -> None:
-    """A program need not be started again for it."""
-    made = learn("Rotate the keys", "keys")
-    injector = LearningsContextInjector(project)
-    assert list(injector.learnings_for("engineer")) == []
-    with (project / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
-        file.write("\nlearnings_config: {agent_category_mapping: {engineer: [keys]}}\n")
-    assert [one.id for one in injector.learnings_for("engineer")] == [made]
 
 
 def test_what_expires_meanwhile_is_not_shown(learn: Learn, project: Path) -> None:
@@ -309,27 +201,6 @@ def held(injector: LearningsContextInjector) -> list[list[str]]:
     """Return every value of every row that is kept."""
     answers = (injector.cache.get(name, stamp) for name, (_, stamp, _) in dict(injector.cache._entries).items())
     return [row.values for answer in answers if answer is not None for row in answer.rows.values()]
-
-
-def test_a_thousand_learnings_cost_little(project: Path) -> None:
-    """A render from memory takes less than 0.1 s of this process at 1,000 records, and shows no more for it."""
-    text = (
-        "schema_version: 1\nid: L-{id}\nuid: a{uid:031x}\nstatus: active\nsummary: Number {id} is known as {uid}\n"
-        "category: {category}\ncreated_at: 2026-05-01T09:00:00Z\nupdated_at: 2026-05-01T09:00:00Z\n"
-    )
-    names = ("git", "general", "testing", "pytest")
-    for number in range(1000):
-        folder = project / f".orbit/learnings/L-{number:04d}"
-        folder.mkdir(parents=True)
-        content = text.format(id=f"{number:04d}", uid=number + 1, category=names[number % 4])
-        (folder / "learning.yaml").write_text(content, "utf-8")
-    injector = LearningsContextInjector(project)
-    first = injector.learnings_for("engineer")
-    assert (len(first), first.omitted) == (15, 735)
-    begun = time.process_time()
-    again = [injector.learnings_for("engineer") for _ in range(5)]
-    assert (time.process_time() - begun) / 5 < 0.5
-    assert again == [first] * 5
 
 
 # -------------------------------------------------------------------------------------------------------- the templates

@@ -9,15 +9,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from orbit_registry.errors import LockTimeoutError
 from orbit_registry.push.reader import BROAD, ID, Index, open_index
 from orbit_registry.snapshot.matches import current_index, match
-from orbit_registry.snapshot.push_index import sync_index
-from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import open_workspace
 
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
@@ -88,13 +84,6 @@ def tree(git_repo: Path, git: Callable[..., str]) -> Tree:
     return made
 
 
-def test_an_index_that_is_up_to_date_says_so(tree: Tree) -> None:
-    """Asking changes nothing, and neither does git where it is only asked."""
-    tree.sync()
-    tree.git("log", "-1")
-    assert not tree.open().stale
-
-
 def test_a_new_record_makes_the_index_stale_and_shows_after_a_sync(tree: Tree) -> None:
     """A record that an editor adds shows at the next sync; until then the reader says that it may be behind."""
     tree.learning("ccccc", ["src/**"])
@@ -132,21 +121,6 @@ def test_a_record_whose_bytes_are_the_same_is_shown(tree: Tree) -> None:
     assert tree.shown() == ["L-bbbbb"]
 
 
-def test_a_widened_scope_shows_after_a_sync(tree: Tree) -> None:
-    """Where a record did not apply, only a sync can tell that it does now."""
-    tree.learning("bbbbb", ["src/*.py", "docs/**"])
-    assert tree.shown("docs/x.md") == []
-    assert tree.asked("docs/x.md") == ["L-bbbbb"]
-
-
-def test_a_vote_changes_the_order_after_a_sync(tree: Tree) -> None:
-    """A vote hides nothing; the next sync ranks anew."""
-    row = {"learning_id": "L-bbbbb", "voter_model": "m", "voted_at": "2026-01-02T00:00:00Z", "task_id": "T-1"}
-    (tree.root / ".orbit/learnings/L-bbbbb/votes.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
-    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
-    assert tree.asked() == ["L-bbbbb", "L-aaaaa"]
-
-
 def test_a_checkout_is_noticed(tree: Tree) -> None:
     """Another branch has other records: those that are gone or changed are not shown, and the index is stale."""
     tree.git("checkout", "-q", "-b", "other")
@@ -155,34 +129,6 @@ def test_a_checkout_is_noticed(tree: Tree) -> None:
     tree.commit("Other")
     assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
     tree.git("checkout", "-q", "main")
-    assert tree.open().stale
-    assert tree.shown() == ["L-bbbbb"]
-    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
-
-
-def test_a_merge_is_noticed(tree: Tree) -> None:
-    """Records that a merge brings show at the next sync."""
-    tree.git("checkout", "-q", "-b", "other")
-    tree.learning("ccccc", ["src/**"])
-    tree.commit("Other")
-    tree.git("checkout", "-q", "main")
-    tree.sync()
-    tree.git("merge", "-q", "--no-ff", "-m", "Merge", "other")
-    assert tree.open().stale
-    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
-    assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
-
-
-def test_a_stash_is_noticed_both_ways(tree: Tree) -> None:
-    """What a stash takes away is not shown; what it gives back shows at the next sync."""
-    tree.learning("aaaaa", ["src/**"], summary="Not yet committed")
-    tree.sync()
-    assert not tree.open().stale
-    tree.git("stash", "-q")
-    assert tree.open().stale
-    assert tree.shown() == ["L-bbbbb"]
-    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
-    tree.git("stash", "pop", "-q")
     assert tree.open().stale
     assert tree.shown() == ["L-bbbbb"]
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
@@ -201,45 +147,6 @@ def test_a_linked_work_tree_has_an_index_of_its_own(tree: Tree, tmp_path: Path) 
     assert second.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
     assert not tree.open().stale
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
-
-
-def test_a_moved_repository_keeps_its_index(tree: Tree, tmp_path: Path) -> None:
-    """Paths are kept from the root, so that moving the folder makes nothing stale."""
-    moved = Tree(tree.root.rename(tmp_path / "moved"), tree.run)
-    assert moved.shown() == ["L-aaaaa", "L-bbbbb"]
-    assert not moved.open().stale
-
-
-def test_a_copied_repository_shows_what_it_showed(tree: Tree, tmp_path: Path) -> None:
-    """The bytes of its records are the same, whatever their times; what a copy changed is not shown."""
-    copy = Tree(tmp_path / "copy", tree.run)
-    subprocess.run(["cp", "-r", str(tree.root), str(copy.root)], check=True)
-    assert copy.shown() == ["L-aaaaa", "L-bbbbb"]
-    copy.learning("aaaaa", ["src/**"], summary="Another text")
-    assert copy.shown() == ["L-bbbbb"]
-    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
-
-
-def test_a_project_below_the_top_has_an_index_of_its_own(tree: Tree) -> None:
-    """Two projects of one repository do not take each other's index."""
-    below = Tree(tree.root / "apps/web", tree.run)
-    (below.root / ".orbit").mkdir(parents=True)
-    (below.root / ".orbit/config.yaml").write_text(CONFIG, "utf-8")
-    below.learning("ddddd", ["src/**"])
-    below.sync()
-    assert below.shown() == ["L-ddddd"]
-    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
-
-
-def test_outside_git_the_index_stands_in_the_users_cache(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There a project that came as an archive can't have brought one either."""
-    cache = tree.root.parent / "cache"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    shutil.rmtree(tree.root / ".git")
-    assert not open_index(str(tree.root))
-    tree.sync()
-    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
-    assert [path.name for path in cache.rglob("*.idx")] == ["hook.idx"]
 
 
 def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
@@ -306,15 +213,6 @@ def test_an_index_that_is_open_outlives_a_new_one(tree: Tree) -> None:
     assert [hit >> 32 for hit in held.match("src/a.py")] == [0, 1]
 
 
-def test_an_index_is_written_where_something_changed(tree: Tree, monkeypatch: Any) -> None:
-    """After an edit, or with another half-life, it is made anew; else it stays."""
-    assert not sync_index(open_workspace(tree.root)).built
-    tree.learning("aaaaa", ["src/**"], priority=3)
-    assert sync_index(open_workspace(tree.root)).built
-    monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", "7")
-    assert sync_index(open_workspace(tree.root)).built
-
-
 def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
     """Processes that bring the index up to date at the same time each answer right and leave one index that counts."""
     tree.learning("ccccc", ["src/**"])
@@ -327,19 +225,6 @@ def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
     assert [[found["id"] for found in answer] for answer in answers] == [["L-aaaaa", "L-bbbbb", "L-ccccc"]] * 4
     assert tree.shown() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
     assert [file for file in (tree.root / ".git/orbit").iterdir() if file.name.startswith(".tmp-")] == []
-
-
-def test_stamps_alone_are_written_under_the_lock_too(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has nothing to renew does not wait for whoever writes."""
-    tree.sync()
-    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
-    with locked(tree.root / ".git/orbit/hook.lock"):
-        tree.sync()
-        tree.git("commit", "-q", "--allow-empty", "-m", "More")
-        with pytest.raises(LockTimeoutError):
-            tree.sync()
-    assert not sync_index(open_workspace(tree.root)).built
-    assert not tree.open().stale
 
 
 def test_a_killed_writer_leaves_the_old_index(tree: Tree) -> None:

@@ -15,7 +15,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
-from orbit_registry.cli.stats import bar
 from orbit_registry.hooks import agents, installation
 from orbit_registry.push.caps import tokens
 from orbit_registry.registry import Registry
@@ -131,23 +130,6 @@ def test_a_history_feeds_the_same_report(workspace: Path, capsys: Capture) -> No
     assert "only a lot proves" in data["note"]
 
 
-def test_what_briefs_showed_is_counted(workspace: Path, capsys: Capture) -> None:
-    """Calls, silence with its reasons, records and those never shown are those of the calls that were made."""
-    known, other = learn("Retries need a key", "src/**"), learn("Elsewhere", "lib/**")
-    for session in ("a", "a", "b"):
-        assert run(["brief", "--path", "src/a.py", "--session", session]) == 0
-    assert run(["brief", "--path", "README.md"]) == 0
-    found = counted(capsys)
-
-    assert (found["calls"], found["speaking"], found["silent_share"]) == (4, 2, 0.5)
-    assert found["skip_reasons"] == {"already shown": 1, "no match": 1}
-    assert found["sessions"] == {"count": 2, "calls_without": 1}
-    assert [(one["id"], one["title"], one["shown"]) for one in found["records"]] == [(known, "Retries need a key", 2)]
-    assert [one["id"] for one in found["never_shown"]] == [other]
-    assert found["tokens"] > 40
-    assert found["ms"]["p50"] > 0
-
-
 def test_what_a_hook_showed_is_counted_with_its_agent_and_its_tokens(
     workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,48 +169,11 @@ def test_a_failure_that_a_record_describes_is_counted_by_whether_it_had_been_sho
     assert [(one["id"], one["shown"]) for one in found["records"]] == [(known, 1)]
 
 
-def test_agents_surfaces_and_failures_are_told_apart(workspace: Path, capsys: Capture) -> None:
-    """What an agent opened, what failed although or before a record was shown, and faults have numbers of their own."""
-    known = learn("Retries need a key", "src/**", error_pattern="duplicate key")
-    logged(
-        workspace,
-        {"failed": [known], "surface": "hook:PostToolUseFailure", "agent": "planner"},
-        {"hits": [known], "tokens": 33, "agent": "planner"},
-        {"event": "opened", "ids": [known], "surface": "hook:PostToolUse"},
-        {"failed": [known], "surface": "hook:PostToolUseFailure", "fault": "ledger"},
-    )
-    found = counted(capsys)
-
-    assert found["prevention"] == {"applied": 1, "records": 1, "failed_before_shown": 1, "failed_after_shown": 1}
-    assert found["opened_after_shown"] == {"count": 1, "of": 1, "share": 1.0}
-    assert (found["tokens"], found["tokens_estimated_calls"], found["faults"]) == (33, 0, {"ledger": 1})
-    assert {one["agent"]: one["calls"] for one in found["agents"]} == {"planner": 2, None: 1}
-    assert {one["surface"]: one["calls"] for one in found["surfaces"]}["hook:PostToolUseFailure"] == 2
-
-
 def test_older_events_are_left_out(workspace: Path, capsys: Capture) -> None:
     """`--since` counts the last days alone and says how many events are older."""
     logged(workspace, {"at": "2020-01-01T00:00:00Z"}, {})
     assert (counted(capsys)["calls"], counted(capsys, "--since", "7")["calls"]) == (2, 1)
     assert counted(capsys, "--since", "7")["log"]["older"] == 1
-
-
-def test_who_made_no_call_is_not_listed(workspace: Path, capsys: Capture) -> None:
-    """A surface that only noted something has no line of zeros."""
-    logged(workspace, {"event": "noted", "surface": "cli"})
-    assert "by surface" not in said(capsys)
-    logged(workspace, {"surface": "mcp"})
-    text = said(capsys)
-    assert "by surface: calls\n  mcp  " in text
-    assert "\n  cli  " not in text
-
-
-def test_a_day_without_a_call_is_no_row(workspace: Path, capsys: Capture) -> None:
-    """A note is an event and no call: where it is all there is, nothing was shown on any day."""
-    assert run(["note", "Went well"]) == 0
-    page = said(capsys)
-    assert "no call is in the event log" in page
-    assert "by day" not in page
 
 
 def test_an_empty_log_and_one_of_garbage_say_so(workspace: Path, capsys: Capture) -> None:
@@ -238,23 +183,6 @@ def test_an_empty_log_and_one_of_garbage_say_so(workspace: Path, capsys: Capture
     (workspace / ".orbit/state/log/events.1.jsonl").write_bytes(os.urandom(5000))
     assert "no call is in the event log" in said(capsys)
     assert counted(capsys)["silent_share"] is None
-
-
-def test_a_record_that_is_gone_is_still_counted(workspace: Path, capsys: Capture) -> None:
-    """An id that no record has any more keeps its count."""
-    logged(workspace, {"hits": ["L-zzzzz"]})
-    assert counted(capsys)["records"][0]["title"] is None
-    assert "(gone)" in said(capsys)
-
-
-def test_the_page_is_plain_where_no_terminal_is(workspace: Path, capsys: Capture) -> None:
-    """No control character, no block: what is piped can be read by anything."""
-    known = learn("Retries \u202eneed a key", "src/**")
-    logged(workspace, {"hits": [known]}, {"skip_reason": "no match"}, {"skip_reason": "no match"})
-    page = said(capsys)
-    assert f"  {known}  {'#' * 30}  1 shown, 0 opened  Retries need a key" in page
-    assert "silent     66.7 %, 2 of 3" in page
-    assert page.replace("\n", "").isprintable()
 
 
 def test_a_terminal_gets_bars(workspace: Path) -> None:
@@ -277,9 +205,3 @@ def test_a_terminal_gets_bars(workspace: Path) -> None:
     os.close(ours)
     assert done.wait() == 0
     assert "█" * 30 in b"".join(parts).decode("utf-8", "replace")
-
-
-@pytest.mark.parametrize(("value", "most", "length"), [(0, 0, 0), (0, 9, 0), (9, 9, 30), (1, 240, 1), (3, 6, 15)])
-def test_a_bar_is_as_long_as_its_share(value: int, most: int, length: int) -> None:
-    """Nothing has no bar; the smallest share is still seen."""
-    assert len(bar(value, most)) == length

@@ -76,16 +76,6 @@ def test_a_tool_is_told_rules_first_and_the_linked_one_too(ruled: Path, call: Ca
     assert ids(shown(call("PreToolUse", **EDIT))) == ["R-aaaaa", "R-ccccc", "L-00001", "L-00002", "ADR-0001"]
 
 
-def test_a_brief_asks_rules_how_well_they_fit_the_text(ruled: Path) -> None:
-    """A rule is shown by its path or tag if its words are the task's, and left out for `rule` if not."""
-    registry = Registry(open_workspace(ruled))
-    found = registry.brief(paths=["src/a.py"], tags=["sql"], text="Put each query into one transaction").as_data()
-    assert isinstance(found["matches"], list)
-    assert isinstance(found["dropped"], list)
-    assert next(one["id"] for one in found["matches"]) == "R-aaaaa"
-    assert {one["id"]: one["reason"] for one in found["dropped"]}["R-bbbbb"] == "rule"
-
-
 def test_a_failure_without_a_path_is_told_to_who_plans_alone(ruled: Path, call: Call) -> None:
     """No session and no brief for work is told of it; `brief --for plan` lists what is left alone."""
     registry = Registry(open_workspace(ruled))
@@ -93,16 +83,6 @@ def test_a_failure_without_a_path_is_told_to_who_plans_alone(ruled: Path, call: 
     assert "F-ddddd" not in registry.brief(tags=["sql"]).text()
     plan = [sys.executable, "-m", "orbit_registry.cli.main", "brief", "--for", "plan"]
     assert "story:7" in subprocess.run(plan, cwd=ruled, capture_output=True, text=True, check=True).stdout
-
-
-def test_how_well_can_be_set(ruled: Path) -> None:
-    """Where nothing is asked of the text, what leads to a rule is enough."""
-    config = ruled / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8") + "rules: {min_relevance: 0}\n", "utf-8")
-    registry = Registry(open_workspace(ruled))
-    found = registry.brief(tags=["sql"], text="Put each query into one transaction").as_data()
-    assert isinstance(found["matches"], list)
-    assert "R-bbbbb" in [one["id"] for one in found["matches"]]
 
 
 def test_a_failed_tool_leads_to_what_is_known_of_its_error(root: Path, call: Call) -> None:

@@ -14,7 +14,6 @@ import pytest
 from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import edit, ids
 
-from orbit_registry.push.context import PER_SESSION
 from orbit_registry.push.hosts import session_of_process
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
@@ -245,21 +244,3 @@ def test_a_command_knows_the_session_of_its_host(root: Path, events: Events, lau
                           text=True, check=True)  # fmt: skip
     assert json.loads(done.stdout)["data"]["deduplicated"] is False
     assert events(root)[-1]["session"] is None
-
-
-def test_twenty_a_session_hold_across_surfaces(
-    root: Path, call: Call, events: Events, learning: Callable[..., Path], sync: Callable[[Path], None]
-) -> None:
-    """Prompts, tools and briefs count together; the twenty-first waits for another session."""
-    for number in range(4, 31):
-        learning(root, number)
-    sync(root)
-    found = ids(call("UserPromptSubmit", prompt="see src/a.py"))
-    found += ids(call("PreToolUse", tool_name="Bash", tool_input={"command": "cat src/a.py"}))
-    brief = [*ORBIT, "brief", "--path", "src/a.py", "--session", "s", "--format", "json"]
-    done = subprocess.run(brief, cwd=root, capture_output=True, text=True, check=True)
-    found += [one["id"] for one in json.loads(done.stdout)["data"]["matches"]]
-    found += ids(call("PostToolUse", **edit(root)))
-    assert (len(found), len(set(found))) == (PER_SESSION, PER_SESSION)
-    assert ids(call("PreToolUse", **edit(root))) == []
-    assert events(root)[-1]["skip_reason"] == "capped"

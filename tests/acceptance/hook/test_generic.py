@@ -7,18 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
-from ruamel.yaml import YAML
 
 from orbit_registry.hooks.agents import agent
 
 HERE = Path(__file__).resolve().parents[3]
-CASES: list[dict[str, Any]] = YAML(typ="safe").load(HERE / "tests/cases/push/generic_calls.yaml")
 OPENCODE = HERE / "tests/cases/push/opencode"
 CALL, REPLY = (
     json.loads((HERE / f"docs/schemas/hook-{one}.schema.json").read_text("utf-8")) for one in ("call", "reply")
@@ -33,22 +29,6 @@ def installed(root: Path, name: str, *arguments: str) -> Path:
     command = [*ORBIT, "hook", "install", name, *arguments, "--format", "json"]
     done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
     return Path(json.loads(done.stdout)["data"]["path"])
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: json.dumps(case["call"])[:60])
-def test_a_call_gets_its_answer(root: Path, run: Run, case: Mapping[str, Any]) -> None:
-    """A call of the published form is answered in the published form, or with nothing; as plain text where it asks."""
-    content = json.dumps(case["call"]).replace("ROOT", str(root))
-    assert bool(list(jsonschema.Draft202012Validator(CALL).iter_errors(json.loads(content)))) is case.get("odd", False)
-
-    printed = run(root, content.encode(), "generic")
-
-    assert bool(printed) is case["shown"]
-    if printed:
-        reply = json.loads(printed)
-        jsonschema.validate(reply, REPLY)
-        asked = {**json.loads(content), "reply": "text", "session": "another"}
-        assert run(root, json.dumps(asked).encode(), "generic").decode() == f"{reply['context']}\n"
 
 
 def test_the_installed_script_is_the_hook(root: Path) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from orbit_registry.cli.main import run
-from orbit_registry.mcp.calls import reply
-from orbit_registry.mcp.tool import Caller
 from orbit_registry.push.reader import ID, TEASER, Index, open_index
-from orbit_registry.registry import Registry
 
 
 @pytest.fixture
@@ -49,14 +45,4 @@ def test_a_vote_ranks_at_once(root: Path) -> None:
         run(["learning", "add", "--summary", f"Look {number}", "--path", "src/**"])
     last = list(pushed(root))[-1]
     assert run(["learning", "vote", last, "--task", "T-1", "--model", "m"]) == 0
-    assert next(iter(pushed(root))) == last
-
-
-def test_a_tool_leaves_the_push_index_up_to_date(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model's vote over MCP is ranked when the tool has answered."""
-    for number in range(2):
-        run(["learning", "add", "--summary", f"Look {number}", "--path", "src/**"])
-    last = list(pushed(root))[-1]
-    opened: Callable[[], Registry] = lambda: Registry.open(root)  # noqa: E731
-    assert not reply("orbit.learning.vote", {"id": last, "task": "T-1"}, Caller("codex", "s"), opened).is_error
     assert next(iter(pushed(root))) == last
