@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from html import unescape
 from pathlib import Path
 
@@ -95,23 +94,6 @@ def test_every_citation_has_its_preview_on_the_page(built: tuple[Path, Path, str
         cards = html.partition('<div class="orbit-cards" hidden>')[2]
         assert html.count('class="orbit-card"') == cards.count('class="orbit-card"')
     assert seen > 8
-
-
-def test_a_change_of_a_title_reaches_the_pages_that_preview_it(built: tuple[Path, Path, str], tmp_path: Path) -> None:
-    """A page cites by title too, a document by who links to it: a build after a change is one from nothing."""
-    root = Path(shutil.copytree(built[0], tmp_path / "repo"))
-    kept, fresh = tmp_path / "kept", tmp_path / "fresh"
-    build_site(Registry.open(root), kept, snapshot=False)
-    file = root / ".orbit/adrs/ADR-0002/adr.yaml"
-    file.write_text(file.read_text("utf-8").replace("Store sessions in files", "Keep sessions in files"), "utf-8")
-    (root / "src/save.py").write_text("\n" + CODE, "utf-8")
-    (root / "GUIDE.md").write_text(f"{GUIDE}\n[What it is](docs/design/core/1_overview.md)\n", "utf-8")
-    build_site(Registry.open(root), kept, snapshot=False)
-    build_site(Registry.open(root), fresh, snapshot=False)
-    files = [page.relative_to(kept) for page in kept.rglob("*.html")]
-    assert [name for name in files if (kept / name).read_bytes() != (fresh / name).read_bytes()] == []
-    assert "GUIDE.md" in (kept / "design/core/1_overview/index.html").read_text("utf-8")
-    assert "src/save.py lines 5 , 6" in section(kept / "adrs/ADR-0002/index.html", "cited-by")
 
 
 def test_the_tasks_that_records_name_are_listed(built: tuple[Path, Path, str]) -> None:

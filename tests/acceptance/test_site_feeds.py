@@ -28,6 +28,8 @@ def test_both_feeds_are_whole_and_say_the_same(tmp_path: Path) -> None:
         for name in ("id", "title", "updated"):
             assert len(element.findall(f"{ATOM}{name}")) == 1
         datetime.fromisoformat(element.findtext(f"{ATOM}updated", ""))
+    times = [one.findtext(f"{ATOM}updated", "") for one in entries]
+    assert times == sorted(times, reverse=True)
     assert feed.find(f"{ATOM}author/{ATOM}name") is not None
     links = [link.get("href", "") for one in entries for link in one.findall(f"{ATOM}link")]
     assert all((site / link.removeprefix("https://example.org/d/") / "index.html").is_file() for link in links)
@@ -59,6 +61,8 @@ def test_every_page_of_the_sitemap_says_what_and_where_it_is(tmp_path: Path) -> 
         assert said["og:url"] == address
     rows = json.loads((site / "records.json").read_text("utf-8"))["records"]
     assert {top + row["url"]: row["updated_at"] for row in rows}.items() <= dates.items()
+    assert not [address for address in dates if "legacy" in address or "shell" in address]
+    assert f"Sitemap: {top}sitemap.xml" in (site / "robots.txt").read_text("utf-8")
     overview = (site / "design/core/1_overview/index.html").read_text("utf-8")
     assert '<meta name="description" content="See ADR-0' in overview
 

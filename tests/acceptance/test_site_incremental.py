@@ -15,7 +15,6 @@ from tests.conftest import Git
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
-from orbit_registry.snapshot.edges import files_that_cite
 from orbit_registry.store.votes import HALF_LIFE
 
 LEARNING, OTHER = ".orbit/learnings/L-7k3fq/learning.yaml", ".orbit/learnings/L-7k3fr/learning.yaml"
@@ -105,21 +104,6 @@ def test_a_file_that_git_does_not_hold_yet_speaks_for_a_record(tmp_path: Path, g
     assert doubted == [True, False, True]
 
 
-def test_an_edit_that_others_do_not_see_is_on_its_own_page_alone(tmp_path: Path) -> None:
-    """A record's long text is on its page and in what the search box ranks; its rank in the path explorer's too."""
-    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
-    build(root, out)
-    for edit, more_files in ((put("Because", "For that"), set[str]()), (EDITS[1][1], {"paths.json"})):
-        before, file = digest(out), root / LEARNING
-        file.write_text(edit(file.read_text("utf-8")), "utf-8")
-        build(root, out)
-        after = digest(out)
-        written = {path for path in after if after[path] != before.get(path)} - {".orbit-site.json"}
-        pages = {path for path in written if not path.startswith("search/words/")}
-        assert pages <= {"learnings/L-7k3fq/index.html", *more_files}
-        assert more_files <= written
-
-
 def test_another_half_life_of_votes_orders_the_data_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three old votes or one new one come first by the half-life; no file says that it is another."""
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
@@ -134,34 +118,6 @@ def test_another_half_life_of_votes_orders_the_data_anew(tmp_path: Path, monkeyp
     assert (out / "paths.json").read_bytes() != before
     build(root, tmp_path / "fresh")
     assert digest(out) == digest(tmp_path / "fresh")
-
-
-def test_who_leaves_files_out_does_not_forget_what_they_cite(tmp_path: Path) -> None:
-    """The site asks about decisions' documents and a sync does not; neither writes over what the other remembers."""
-    workspace = Registry.open(two_learnings(tmp_path / "repo")).workspace
-    everything = files_that_cite(workspace, [LOG], more=["docs/design/core/index.md"])
-    assert LOG in everything
-
-    def kept() -> dict[str, bytes]:
-        return {file.name: file.read_bytes() for file in workspace.cache.glob("citing*")}
-
-    before = kept()
-    assert before
-    assert LOG not in files_that_cite(workspace, [LOG], more=["docs/design/core/index.md"], without={LOG})
-    assert kept() == before
-
-
-def test_what_is_missing_is_made_again_though_nobody_edited_it(tmp_path: Path) -> None:
-    """Lists, feeds and data that somebody deleted are there after an edit that shows nothing to others."""
-    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
-    build(root, out)
-    for name in ("adrs/timeline/index.html", "feed.xml", "search/records.json", "paths.json", "records.json"):
-        before = digest(out)
-        (out / name).unlink()
-        file = root / LEARNING
-        file.write_text(file.read_text("utf-8") + "\n", "utf-8")
-        build(root, out)
-        assert digest(out) == before
 
 
 def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,19 +209,6 @@ def rows_of(site: Path) -> dict[str, list[str]]:
         }
 
 
-def test_the_database_follows_an_edit_of_what_no_page_shows(tmp_path: Path) -> None:
-    """A rejected learning has no page, and is in the published database as it is now."""
-    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
-    file = root / OTHER
-    file.write_text(put("^status: active", "status: rejected")(file.read_text("utf-8")), "utf-8")
-    build_site(Registry.open(root), out)
-    file.write_text(put("^summary: .*", "summary: Never mind zones")(file.read_text("utf-8")), "utf-8")
-    build_site(Registry.open(root), out)
-    with duckdb.connect(str(out / "snapshot.duckdb"), read_only=True) as connection:
-        found = connection.execute("SELECT summary FROM records WHERE id = 'L-7k3fr'").fetchall()
-    assert found == [("Never mind zones",)]
-
-
 def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
     """A changed title is written to the record's page, to pages that name it, and to no other record's page."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
@@ -279,22 +222,3 @@ def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
     changed = {path for path in after if before.get(path) != after[path] and path.startswith(("adrs/", "learnings/"))}
     lists = {"adrs/index.html", "adrs/timeline/index.html", "adrs/feature/core/index.html"}
     assert changed == {*(f"adrs/ADR-000{number}/index.html" for number in range(1, 6)), *lists}  # all cite it
-
-
-def test_an_incremental_site_is_the_one_built_from_nothing(tmp_path: Path) -> None:
-    """After records come, change and go, the site equals a fresh one, and their pages went with them."""
-    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
-    build(root, out)
-    shutil.rmtree(root / ".orbit/adrs/ADR-0001")
-    shutil.copytree(root / ".orbit/learnings/L-7k3fq", root / ".orbit/learnings/L-7k3fr")
-    learning = root / ".orbit/learnings/L-7k3fr/learning.yaml"
-    learning.write_text(learning.read_text("utf-8").replace("L-7k3fq", "L-7k3fr").replace("UTC", "zoned"), "utf-8")
-    (root / ".orbit/learnings/L-7k3fr/votes.jsonl").unlink()
-    log = root / "docs/design/core/4_decisions.md"
-    log.write_text(log.read_text("utf-8") + "\nSee L-7k3fr and [gone](gone.md).\n", "utf-8")
-    (root / "docs/design/core/gone.md").write_text("# Not gone\n", "utf-8")
-    assert build(root, out).removed > 0
-    shutil.rmtree(root / ".orbit/state")
-    build(root, tmp_path / "fresh")
-    assert digest(out) == digest(tmp_path / "fresh")
-    assert not (out / "adrs/ADR-0001").exists()

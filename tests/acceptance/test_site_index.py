@@ -19,7 +19,6 @@ from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.serve import SiteServer
 
-CASES = Path(__file__).parents[1] / "cases/site"
 Look = Callable[[str], tuple[str, str]]
 ROW = re.compile(r'<tr class="orbit-row-[a-z]+">(.*?)</tr>', re.DOTALL)
 
@@ -117,12 +116,6 @@ def test_what_replaced_a_decision_is_drawn(tmp_path: Path) -> None:
         html = (tmp_path / f"site/adrs/{here}/index.html").read_text("utf-8")
         (drawing,) = re.findall(r'<svg class="orbit-drawing orbit-neighbours".*?</svg>', html, re.DOTALL)
         assert f"../{there}/" in {link.get("href") for link in ElementTree.fromstring(drawing).iter("a")}
-
-
-def test_a_record_without_relations_has_no_drawing(site: Path) -> None:
-    """Nothing empty is drawn."""
-    page = (site / records(site, "learning")[0]["url"] / "index.html").read_text("utf-8")
-    assert "orbit-neighbours" not in page
 
 
 def test_an_index_says_how_often_a_record_is_cited(look: Look, tmp_path: Path) -> None:

@@ -148,14 +148,6 @@ def test_their_links_are_resolved_like_ours(own: Path, tmp_path: Path) -> None:
     assert "../gone.md" in dead.message
 
 
-def test_a_missing_page_in_the_navigation_is_a_finding(own: Path, tmp_path: Path) -> None:
-    """A navigation that names a page which is not there does not stop the build."""
-    (own / "mkdocs.yml").write_text(CONFIG + "nav: [index.md, {Lost: lost.md}]\n", "utf-8")
-    result = build(own, tmp_path / "site")
-    assert "the navigation names lost.md, which does not exist" in [one.message for one in result.diagnostics]
-    assert (tmp_path / "site/index.html").is_file()
-
-
 def test_plain_mkdocs_gives_the_same_site(own: Path, tmp_path: Path) -> None:
     """`mkdocs build` with the plugin writes what `orbit site build` writes, byte for byte, but for one thing.
 

@@ -20,11 +20,8 @@ from mkdocs.config import load_config
 from tests.acceptance.conftest import RunKilled
 from tests.conftest import Git
 
-from orbit_registry.errors import LockTimeoutError
 from orbit_registry.registry import Registry
-from orbit_registry.site.build import CACHE, LOCK
 from orbit_registry.site.output import MANIFEST
-from orbit_registry.store.lock import locked
 
 CONFIG = """\
 site_name: Our handbook
@@ -148,16 +145,6 @@ def test_who_wants_every_page_in_the_navigation_is_not_told_of_ours(handbook: Pa
     assert told == ["decisions/0001-use-files.md", "decisions/0002-use-a-database.md"]
 
 
-def test_one_search_finds_each_decision_once(handbook: Path, tmp_path: Path) -> None:
-    """The theme's search holds the page, by its text and by the record's id; ours holds the records without a page."""
-    mkdocs(handbook, tmp_path / "site")
-    index = json.loads((tmp_path / "site/search/search_index.json").read_text("utf-8"))["docs"]
-    for word in ("xylophone", "ADR-0001"):
-        found = {one["location"].partition("#")[0] for one in index if word in one["text"] or word in one["title"]}
-        assert found == {"decisions/0001-use-files/"}
-    assert json.loads((tmp_path / "site/search/records.json").read_text("utf-8"))["records"] == []
-
-
 def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git: Git) -> None:
     """`mkdocs gh-deploy` asks the configuration for the site once it is built: the records' pages are in it."""
     git(tmp_path, "init", "-q", "--bare", "remote")
@@ -169,19 +156,6 @@ def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git:
     )  # fmt: skip
     files = git(tmp_path / "remote", "ls-tree", "-r", "--name-only", "gh-pages").splitlines()
     assert {"index.html", "decisions/0001-use-files/index.html", "adrs/index.html", "snapshot.duckdb"} <= {*files}
-
-
-def test_no_other_build_begins_meanwhile(handbook: Path) -> None:
-    """From the moment it reads records until it has failed, as here, or ended, the plugin holds the lock of builds."""
-    lock = handbook / ".orbit/state/cache" / CACHE / LOCK
-    config = load_config(str(handbook / "mkdocs.yml"))
-    config.plugins.on_startup(command="build", dirty=False)
-    config = config.plugins.on_config(config)
-    with pytest.raises(LockTimeoutError), locked(lock, wait=0):
-        pass
-    config.plugins.on_build_error(error=RuntimeError("another plugin failed"))
-    with locked(lock, wait=0):
-        pass
 
 
 def test_who_only_asks_where_the_site_will_be_is_told(handbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import duckdb
 import pytest
-from tests.acceptance.site_cases import copied, site_of
+from tests.acceptance.site_cases import copied
 from tests.conftest import Git
 
 from orbit_registry.cli.main import main
@@ -21,7 +21,6 @@ from orbit_registry.site.build import build_site
 from orbit_registry.site.feeds import atom
 from orbit_registry.site.result import SiteResult
 
-CASES = Path(__file__).parents[1] / "cases" / "site"
 FILTER = """\
   publish:
     statuses: ["!rejected"]
@@ -304,18 +303,6 @@ def test_patterns_alone_take_a_decision_out_of_its_log(root: Path, tmp_path: Pat
     assert [path for path, html in pages.items() if "customers" in html] == []
 
 
-def test_what_waits_in_the_inbox_is_on_no_page(root: Path, tmp_path: Path) -> None:
-    """Not even where its status is shown: a proposed decision that nobody has looked at."""
-    three = (root / ".orbit/adrs/ADR-0003/adr.yaml").read_text("utf-8")
-    _put(root, "state/inbox/adrs/ADR-0031/adr.yaml", three.replace("ADR-0003", "ADR-0031").replace("5a", "5b"))
-    assert "ADR-0031" in Registry.open(root).records
-
-    build(root, tmp_path / "site")
-
-    pages = "".join(page.read_text("utf-8") for page in (tmp_path / "site").rglob("*.html"))
-    assert ("ADR-0003" in pages, "ADR-0031" in pages) == (True, False)
-
-
 def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -> None:
     """Entities, soft hyphens, tags and links inside a name hide it from the filter no more than from a reader."""
     with (root / "docs/index.md").open("a", encoding="utf-8") as file:
@@ -347,29 +334,6 @@ def test_a_feed_is_well_formed_whatever_a_title_holds() -> None:
         feed = ElementTree.fromstring(atom([record], bad, base_url, lambda _: bad).encode("utf-8"))
         titles = [one.text for one in feed.iter("{http://www.w3.org/2005/Atom}title")]
         assert titles == ['ab\U0001f600<&"', 'ADR-0001: ab\U0001f600<&"']
-
-
-def test_a_site_says_where_it_stands(tmp_path: Path) -> None:
-    """With an address pages, feeds, sitemap and robots.txt say it, redirects left out; without one nothing needs it."""
-    page = "adrs/ADR-0002/index.html"
-    plain, placed = site_of("demo", tmp_path / "a"), site_of("demo", tmp_path / "b", "https://example.org/d")
-    html = (placed / page).read_text("utf-8")
-    assert '<link rel="canonical" href="https://example.org/d/adrs/ADR-0002/">' in html
-    assert '<meta property="og:url" content="https://example.org/d/adrs/ADR-0002/">' in html
-    assert '<meta property="og:title" content="ADR-0002 Store sessions in files">' in html
-    assert '<meta property="og:description" content="A session is a file below var' in html
-    sitemap = (placed / "sitemap.xml").read_text("utf-8")
-    assert "<loc>https://example.org/d/adrs/ADR-0002/</loc>" in sitemap
-    assert "legacy" not in sitemap
-    assert "orbit-shell" not in sitemap
-    assert "Sitemap: https://example.org/d/sitemap.xml" in (placed / "robots.txt").read_text("utf-8")
-
-    html = (plain / page).read_text("utf-8")
-    assert "canonical" not in html
-    assert "og:url" not in html
-    assert '<meta property="og:title" content="ADR-0002 Store sessions in files">' in html
-    assert not (plain / "sitemap.xml").exists()
-    assert "Sitemap" not in (plain / "robots.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

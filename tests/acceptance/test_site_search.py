@@ -24,7 +24,6 @@ from orbit_registry.site.finder import LONGEST_LEAD, lead
 from orbit_registry.site.serve import SiteServer
 from orbit_registry.site.theme import overrides
 
-CASES = Path(__file__).parents[1] / "cases/site"
 ROOT = Path(__file__).parents[2]
 Look = Callable[[str], tuple[str, str]]
 MRR = 0.55
@@ -70,21 +69,6 @@ def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
     assert places() == ["s-decisions"]
     page = (site / "design/core/4_decisions/index.html").read_text("utf-8")
     assert all(f'id="s-adr-000{number}' in page for number in (1, 2)), "the page itself has all"
-
-
-def test_the_record_of_an_id_comes_before_those_that_speak_of_it(look: Look, tmp_path: Path) -> None:
-    """A title that names another record's id stands below that record, whatever the order of the file."""
-    site = site_of("demo", tmp_path)
-    file = tmp_path / "repo/.orbit/adrs/ADR-0001/adr.yaml"
-    file.write_text(re.sub(r"(?m)^title: .*", "title: Before ADR-0005 came", file.read_text("utf-8")), "utf-8")
-    build_site(Registry.open(tmp_path / "repo"), site, snapshot=False)
-    server = SiteServer(site, 0)
-    try:
-        dom, _ = look(f"{server.url}?q=adr-0005")
-    finally:
-        server.close()
-    hits = re.findall(r'<a class="orbit-hit" href="[^"]*/(ADR-\d+)/"', dom)
-    assert hits[:2] == ["ADR-0005", "ADR-0001"]
 
 
 def test_words_are_found_by_their_stem_and_never_by_a_part_of_them(look: Look, tmp_path: Path) -> None:
@@ -171,18 +155,6 @@ def test_a_resource_that_reads_like_a_decision_is_struck_out_too(
     said = "".join(file.read_text("utf-8") for file in (tmp_path / "site/search/words").iterdir())
     assert "tuesday" in said
     assert "falcon" not in said
-
-
-def test_hostile_rows_are_text(look: Look, tmp_path: Path) -> None:
-    """Markup in a title is shown in the box as it is written, and nothing of it runs."""
-    server = SiteServer(site_of("hostile", tmp_path), 0)
-    try:
-        dom, _ = look(f"{server.url}?q=script")
-    finally:
-        server.close()
-    assert '<a class="orbit-hit"' in dom
-    assert not re.search(r"<html[^>]*data-fired", dom)
-    assert not re.search(r'class="orbit-hit"[^>]*>(?:(?!</a>).)*<(?:script|img|svg)', dom, re.DOTALL)
 
 
 def test_the_first_line_is_one_that_says_something() -> None:
