@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TextIO
 
@@ -137,46 +136,6 @@ def test_kills_in_the_middle_lose_no_number_and_give_none_twice(two_trees: tuple
         stored.append(new)
     assert set(reported) <= set(stored)
     assert len(set(stored)) == len(stored)
-
-
-def test_the_command_line_takes_numbers_at_once_too(two_trees: tuple[Path, Path]) -> None:
-    """Eight shells that run `orbit adr add` three times each get 24 distinct ids."""
-
-    def add(process: int) -> list[str]:
-        ids = []
-        for index in range(3):
-            arguments = ["adr", "add", "--feature", f"f{index}", "--title", f"Decision {process} of {index}", "--yes"]
-            done = subprocess.run(
-                [sys.executable, "-m", "orbit_registry.cli.main", *arguments],
-                cwd=two_trees[process % 2],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            ids.append(done.stdout.split()[0])
-        return ids
-
-    with ThreadPoolExecutor(PROCESSES) as pool:
-        ids = [one for found in pool.map(add, range(PROCESSES)) for one in found]
-
-    assert [f"ADR-{number:04d}" for number in range(1, 25)] == sorted(ids)
-
-
-def test_the_answer_says_where_the_highest_number_came_from(git_repo: Path) -> None:
-    """A number on another branch counts, and the branch is named."""
-    Registry.init(git_repo)
-    registry = Registry.open(git_repo)
-    for command in (["checkout", "-qb", "other"], ["add", "-A"]):
-        subprocess.run(["git", *command], cwd=git_repo, check=True)
-    registry.add_adr(NewAdr("On the other branch"))
-    for command in (["add", "-A"], ["commit", "-qm", "x"], ["checkout", "-q", "main"]):
-        subprocess.run(["git", *command], cwd=git_repo, check=True)
-    (git_repo / ".git/orbit/adr.json").unlink()
-    Registry.init(git_repo)
-
-    added = Registry.open(git_repo).add_adr(NewAdr("On main"))
-
-    assert (added.record.id, added.above) == ("ADR-0002", "ADR-0001 on other")
 
 
 def test_a_number_is_free_again_where_the_disk_refused_the_decision(git_repo: Path) -> None:

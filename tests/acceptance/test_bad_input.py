@@ -138,17 +138,6 @@ def test_a_wrong_field_is_named_with_its_place_and_a_way_out(shell: Shell, name:
     assert f"{file.relative_to(shell.root).as_posix()}:" in said
 
 
-def test_own_fields_survive(shell: Shell) -> None:
-    """A key that starts with x- is nobody's business, and an edit keeps it with its comment."""
-    file = learning_file(shell.root)
-    file.write_text(file.read_text("utf-8") + "x-team: platform  # ours\n", "utf-8")
-
-    assert shell("check")[0] == 0
-    assert shell("learning", "update", file.parent.name, "--priority", "9")[0] == 0
-
-    assert "x-team: platform  # ours\n" in file.read_text("utf-8")
-
-
 OUTSIDE = ["../outside.md", "/etc/passwd", "docs/../../outside.md", "link/outside.md"]
 
 
@@ -251,21 +240,6 @@ def test_a_configuration_that_cant_be_used_stops_everything_with_its_reason(shel
     assert before == shell.tree()
 
 
-def test_an_orbit_that_is_a_file_is_said_to_be_one(
-    git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`init` and every other command say so, and leave the file."""
-    monkeypatch.chdir(git_repo)
-    shell = Shell(git_repo, capsys)
-    (git_repo / ".orbit").write_text("mine", "utf-8")
-
-    for arguments in (("init", "--yes"), ("check",)):
-        code, said = shell(*arguments)
-        assert code == 2
-        assert "is not a folder" in said
-    assert (git_repo / ".orbit").read_text("utf-8") == "mine"
-
-
 def test_a_git_folder_without_files_becomes_no_workspace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], git: Callable[..., str]
 ) -> None:
@@ -293,22 +267,6 @@ def test_a_name_that_is_no_utf_8_can_be_baselined(
     assert run(["init", "--yes"]) == 0
     assert run(["check"]) == 0
     assert "1 older finding is baselined" in capsys.readouterr().out
-
-
-def test_a_foreign_orbit_is_refused_and_the_import_named(
-    git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Another tool's folder stays as it is."""
-    monkeypatch.chdir(git_repo)
-    shell = Shell(git_repo, capsys)
-    (git_repo / ".orbit").mkdir()
-    (git_repo / ".orbit/config.toml").write_text("[docs]\n", "utf-8")
-
-    code, said = shell("init", "--yes")
-
-    assert code == 2
-    assert "orbit import" in said
-    assert [path.name for path in (git_repo / ".orbit").iterdir()] == ["config.toml"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -77,17 +76,6 @@ def transcript(workspace: Path, session: str = SESSION) -> Path:
     path = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / slug / f"{session}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
-
-
-def test_a_workspace_without_a_hook_is_healthy_and_told_how_to_get_one(workspace: Path, capsys: Capture) -> None:
-    """Everything is examined; what is missing is a warning with the command that mends it."""
-    data = examined(capsys)
-    assert data["counts"]["problem"] == 0
-    assert "orbit hook install claude" in found(data, "warning", "hook")
-    assert "1 record: 1 can be shown" in found(data, "ok", "workspace")
-    assert {"versions", "workspace", "git", "derived", "hook", "log", "transcript"} == {
-        one["topic"] for one in data["findings"]
-    }
 
 
 def test_a_second_store_is_found(workspace: Path, capsys: Capture) -> None:
@@ -277,21 +265,3 @@ def test_a_transcript_written_from_what_the_hook_said_holds_it_all(workspace: Pa
                   "toolUseID": "toolu_1", "hookEvent": "PreToolUse"}  # fmt: skip
     transcript(workspace).write_text(json.dumps({"type": "attachment", "attachment": attachment}) + "\n", "utf-8")
     assert "all 1 records that 1 of 1 sessions" in found(examined(capsys), "ok", "transcript")
-
-
-def test_the_page_says_what_next(workspace: Path, capsys: Capture) -> None:
-    """Each warning has its command below it, and the last line counts."""
-    capsys.readouterr()
-    assert run(["doctor"]) == 0
-    page = capsys.readouterr().out.splitlines()
-    at = next(number for number, line in enumerate(page) if line.startswith("warning  hook"))
-    assert page[at + 1].strip() == "next: orbit hook install claude"
-    assert re.fullmatch(r"\d+ ok, \d+ warning, 0 problem", page[-1])
-
-
-def test_what_it_needs_is_named_as_it_is_installed() -> None:
-    """The libraries whose versions are told are those that the package depends on."""
-    from orbit_registry.doctor.ground import LIBRARIES
-
-    assert all(importlib.util.find_spec(name.replace("-", "_")) for name in LIBRARIES)
-    assert sys.version_info >= (3, 11)

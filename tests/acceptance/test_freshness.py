@@ -234,15 +234,6 @@ def test_outside_git_files_are_compared_and_the_rest_is_not_told(project: Projec
     assert [reason.subject for reason in found.reasons] == ["src/app.py"]
 
 
-def test_a_document_that_is_gone_makes_its_decision_stale(project: Project) -> None:
-    """A decision without its text can't be followed."""
-    project.orbit("adr", "add", "--title", "Parse strictly", "--yes")
-    assert project.causes() == {}
-    (document,) = (project.root / "docs/adr").glob("*.md")
-    document.unlink()
-    assert project.causes("--kind", "adr") == {"ADR-0001": "source"}
-
-
 def test_the_gate_remembers_no_answer_that_the_clock_changes(project: Project) -> None:
     """A record that expires later on the same day is reported when it has, and not before."""
     now = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
@@ -256,22 +247,6 @@ def test_the_gate_remembers_no_answer_that_the_clock_changes(project: Project) -
     assert codes(now - timedelta(hours=2)) == []
     assert codes(now - timedelta(hours=1)) == []
     assert codes(now + timedelta(hours=1)) == ["ORB803"]
-
-
-def test_the_gate_sees_every_change_of_an_input(project: Project) -> None:
-    """What it remembers of a run is void as soon as a file that a record rests on is another one."""
-    learned = project.learn("Parse strictly", "--tag", "a", "--evidence", "file:data.txt")
-    project.write("data.txt", "one\n")
-    project.orbit("verify", learned, "--input", "data.txt", "--input", "src/parser/")
-    for _ in range(2):
-        assert project.codes() == []
-        project.write("data.txt", "two\n")
-        assert project.codes() == ["ORB801"]
-        (project.root / "data.txt").unlink()
-        assert project.codes() == ["ORB804", "ORB802"]
-        project.write("data.txt", "one\n")
-    project.write("src/parser/dates.py", "other\n")
-    assert project.codes() == ["ORB801"]
 
 
 def test_a_rename_is_followed_through_every_commit_and_written_only_on_request(project: Project) -> None:

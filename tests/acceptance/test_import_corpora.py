@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import posixpath
 import re
 import shutil
@@ -334,23 +332,3 @@ def test_a_date_is_no_number(collection: Callable[[str], Path]) -> None:
     record = Registry.open(root).get("20200924-use-markdown-architectural-decision-records")
     assert re.fullmatch(r"ADR-\d{4}", record.id)
     assert record.data["date"] == "2020-09-24"
-
-
-def test_the_command_prints_the_report(collection: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """`orbit import` gives the report as text and as JSON, with every document that was left and why."""
-    root = collection("adr__madr")
-    here = Path.cwd()
-    os.chdir(root)
-    try:
-        assert run(["import", ".", "--dry-run", "--format", "json"]) == 0
-        data = json.loads(capsys.readouterr().out)["data"]
-        assert run(["import", "."]) == 0
-        said = capsys.readouterr().out
-    finally:
-        os.chdir(here)
-    assert data["counts"] == {"taken": 19, "changed": 18, "left": 8, "present": 0}
-    assert {one["reason"] for one in data["left"]} == {
-        f"{why}; nothing to do; where it is a decision, rename it"
-        for why in ("a template", "an index or a guide, by its name")
-    }
-    assert said.startswith(". (madr): 19 taken, 18 changed on the way, 8 left, 0 already here")

@@ -202,22 +202,6 @@ def test_every_byte_of_a_conversation_passes_both_ways(mirror: subprocess.Popen[
     passes()
 
 
-def test_a_message_of_many_megabytes_passes(mirror: subprocess.Popen[bytes]) -> None:
-    """A line that nobody could hold goes through while it is being written."""
-    into, out = mirror.stdin, mirror.stdout
-    assert into is not None
-    assert out is not None
-    whole = json.dumps({"id": 1, "result": {"content": "é" * 8_000_000}}).encode() + b"\n"
-    child = os.fork()
-    if child == 0:
-        into.write(json.dumps(call(1, PLAIN)).encode() + b"\n" + whole)
-        into.flush()
-        os._exit(0)
-    assert json.loads(out.readline())["method"] == "tools/call"
-    assert out.read(len(whole)) == whole
-    os.waitpid(child, 0)
-
-
 @pytest.mark.parametrize(
     ("program", "code"), [("exit(0)", 0), ("exit(7)", 7), ("import os; os.kill(os.getpid(), 9)", -9)]
 )

@@ -231,20 +231,6 @@ def test_by_dates_a_record_counts_from_the_day_after(project: Project, tmp_path:
     assert data["shown"]["by_count"] == {"0": 1, "1": 4}
 
 
-def test_the_page_for_people_names_every_denominator(project: Project) -> None:
-    """Each share stands beside the counts it was made from."""
-    known = project.learn("Retries need a key", "src/**")
-    project.commit("Note it")
-    project.commit(f"Use {known}", "src/a.py")
-    project.capture.readouterr()
-    assert run(["replay", "--repo", str(project.root)]) == 0
-    said = project.capture.readouterr().out
-
-    assert "silent      75.0 %  3 of 4 commits" in said
-    assert "precision   100.0 % 1 of 1 shown in them are spoken of" in said
-    assert f"      1 commits,   1 cite it  {known}  Retries need a key" in said
-
-
 def test_a_real_history_agrees_with_brute_force(corpora: Path, tmp_path: Path, git: Git, capsys: Capture) -> None:
     """Of 1,762 commits exactly those are silent for which no record of then has a glob; it takes seconds."""
     root = tmp_path / "project"

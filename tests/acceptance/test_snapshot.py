@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -46,49 +44,6 @@ def rows(repo: Path, sql: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_newcomer_syncs_asks_and_exports(git_repo: Path, tmp_path: Path) -> None:
-    """The three commands work in a row, in every format, and the export answers in plain DuckDB."""
-    repo = filled(git_repo)
-    assert "Built snapshot-000001.duckdb: 4 records" in orbit(repo, "sync")
-    assert "Nothing changed" in orbit(repo, "sync")
-    sql = "SELECT id, title FROM scope_match('src/1/a.py')"
-    assert "Rule 1" in orbit(repo, "query", sql)
-    assert [row["title"] for row in rows(repo, sql)] == ["Rule 1"]
-    listed = list(csv.DictReader(orbit(repo, "query", sql, "--format", "csv").splitlines()))
-    assert [row["title"] for row in listed] == ["Rule 1"]
-    orbit(repo, "snapshot", "export", str(tmp_path / "out.duckdb"), "--parquet", str(tmp_path / "tables"))
-    with duckdb.connect(str(tmp_path / "out.duckdb"), read_only=True) as connection:
-        assert connection.execute(sql).fetchone()[1] == "Rule 1"
-        parquet = connection.execute(f"SELECT count(*) FROM '{tmp_path}/tables/records.parquet'").fetchone()
-        assert parquet == (4,)
-
-
-def test_a_wrong_question_is_one_clear_error(git_repo: Path) -> None:
-    """Exit 1, one message without a traceback, and the tables there are."""
-    repo = filled(git_repo, 1)
-    said = orbit(repo, "query", "SELECT * FROM recods", code=1)
-    assert "recods" in said
-    assert "vote_ranking" in said
-    assert "Traceback" not in said
-    assert "can't be changed" in orbit(repo, "query", "DROP TABLE records", code=1)
-
-
-def test_two_clones_have_one_digest(git_repo: Path, git: Any, tmp_path: Path) -> None:
-    """A clone builds a snapshot with the same digest, and follows when the other's change is pulled."""
-    repo = filled(git_repo)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "Add records")
-    git(repo.parent, "clone", "-q", str(repo), str(tmp_path / "clone"))
-    digest = "SELECT value FROM meta WHERE name = 'digest'"
-    assert rows(repo, digest) == rows(tmp_path / "clone", digest)
-    orbit(repo, "learning", "vote", Registry.open(repo).records.of_kind("learning")[0].id, "--task", "T-1")
-    assert rows(repo, digest) != rows(tmp_path / "clone", digest)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "Vote")
-    git(tmp_path / "clone", "pull", "-q")
-    assert rows(repo, digest) == rows(tmp_path / "clone", digest)
-
-
 def states(repo: Path) -> tuple[list[str], str]:
     """Return the snapshots that are there, and what the current one says when it is asked without a sync."""
     cache = repo / ".orbit/state/cache"
@@ -96,38 +51,6 @@ def states(repo: Path) -> tuple[list[str], str]:
     with duckdb.connect(str(cache / current), read_only=True) as connection:
         (digest,) = connection.execute("SELECT value FROM meta WHERE name = 'digest'").fetchone() or ("",)
     return sorted(file.name for file in cache.glob("snapshot-*")), str(digest)
-
-
-def test_a_build_killed_at_any_moment_leaves_the_old_one(git_repo: Path) -> None:
-    """Killed twenty times over the length of a build, a sync never leaves a current file that is not whole."""
-    repo = filled(git_repo, 40)
-    orbit(repo, "sync")
-    _, old = states(repo)
-    began = time.monotonic()
-    orbit(repo, "sync", "--rebuild")
-    whole = time.monotonic() - began
-    file = next((repo / ".orbit/learnings").glob("*/learning.yaml"))
-    killed = 0
-    for part in range(1, 21):
-        file.write_text(f"{file.read_text('utf-8')}# {part}\n", "utf-8")
-        process = subprocess.Popen([*ORBIT, "sync"], cwd=repo, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            process.wait(timeout=whole * part / 16)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            killed += 1
-        names, digest = states(repo)
-        assert names
-        assert digest
-    assert killed
-    for left in (repo / ".orbit/state/cache").glob(".tmp-*"):
-        os.utime(left, (0, 0))  # a young one may belong to another process
-    assert "41 records" in orbit(repo, "sync", "--rebuild")
-    names, new = states(repo)
-    assert new != old
-    assert len([name for name in names if name.endswith(".duckdb")]) == 2
-    assert list((repo / ".orbit/state/cache").glob(".tmp-*")) == []
 
 
 KILLED = """

@@ -132,13 +132,6 @@ def test_the_same_session_twice_leaves_nothing_twice(project: Project) -> None:
     assert [one["status"] for one in project.learnings()] == ["rejected"]
 
 
-def test_what_is_in_force_and_fresh_is_not_said_again(project: Project) -> None:
-    """The same finding is known; its words by a person's hand are, too."""
-    path = project.recorded("claude-stumble.jsonl")
-    project.orbit("promote", project.capture(path)["candidates"][0]["id"])
-    assert project.capture(path)["left"] == {"is known": 1}
-
-
 def test_a_stale_fact_seen_again_is_proposed_in_its_place(project: Project) -> None:
     """It waits with a link to the old one; that stays as it was until a person decides, and is proposed once."""
     path = project.recorded("claude-stumble.jsonl")

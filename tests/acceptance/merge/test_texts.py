@@ -105,19 +105,6 @@ def test_an_entry_that_both_sides_changed_stays_in_conflict_alone(clones: Clones
     assert ours.log.read_text("utf-8") == settled
 
 
-def test_what_a_person_typed_into_a_conflict_is_not_overwritten(clones: Clones) -> None:
-    """A file with a line that no side has was worked on, so it is left and named."""
-    ours = two_logs(clones)
-    ours.git("config", "--remove-section", f"merge.{DRIVER}")
-    ours.conflict()
-    log = ours.log
-    log.write_text(log.read_text("utf-8") + "\nMy own words.\n", "utf-8")
-    before = log.read_text("utf-8")
-    report = ours.registry.resolve()
-    assert "by hand" in report.unresolved[0].reason
-    assert log.read_text("utf-8") == before
-
-
 def test_votes_of_both_sides_are_kept(clones: Clones) -> None:
     """A forge that ignores union merge leaves a conflict; both sides' votes stand after resolving, each once."""
     ours, theirs = clones
@@ -263,28 +250,3 @@ def test_a_record_removed_here_and_changed_there_is_left(clones: Clones) -> None
     assert [(left.path, left.reason) for left in report.unresolved] == [
         (".orbit/adrs/ADR-0001/adr.yaml", "ours removed ADR-0001, theirs changed it")
     ]
-
-
-def test_a_record_that_no_tool_can_read_is_left(clones: Clones) -> None:
-    """A side with broken YAML is named; other conflicts of the same merge are mended."""
-
-    def broken(folder: Clone) -> None:
-        (folder.path / ".orbit" / "adrs" / "ADR-0001" / "adr.yaml").write_text("id: [\n", "utf-8")
-        fields_of_two(folder, 1)
-
-    def fields_of_two(folder: Clone, priority: int) -> None:
-        text = (folder.path / ".orbit/adrs/ADR-0002/adr.yaml").read_text("utf-8")
-        extra = f"priority: {priority}\n" if priority == 1 else "summary: Plain text.\n"
-        (folder.path / ".orbit/adrs/ADR-0002/adr.yaml").write_text(text + extra, "utf-8")
-
-    def other(folder: Clone) -> None:
-        fields(summary="Prose has one home.")(folder)
-        fields_of_two(folder, 2)
-
-    ours = edited_apart(clones, broken, other)
-    report = ours.registry.resolve()
-    assert [(left.path, left.reason) for left in report.unresolved] == [
-        (".orbit/adrs/ADR-0001/adr.yaml", "ours holds no valid record")
-    ]
-    record = ours.registry.get("ADR-0002")
-    assert (record.data["priority"], record.text("summary")) == (1, "Plain text.")
