@@ -6,29 +6,15 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import click
 import pytest
 from tests.acceptance.cli.conftest import Shell
+from tests.acceptance.cli.test_json import commands
 
-from orbit_registry.cli.main import orbit, run
-
-
-def commands(
-    command: click.Command = orbit, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield every command with its words, groups before what is in them."""
-    yield path, command
-    if isinstance(command, click.Group):
-        context = click.Context(command, info_name=" ".join(("orbit", *path)))
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            assert inner is not None
-            yield from commands(inner, (*path, name))
-
+from orbit_registry.cli.main import run
 
 TREE = list(commands())
 
