@@ -200,6 +200,9 @@ def test_each_project_has_an_index_of_its_own(tmp_path: Path, monkeypatch: pytes
     assert index_file(str(top / "a/b")) == f"{top}/.git/orbit/below/a/b/hook.idx"
     for own in (f"{top}/.git/worktrees/tree", "../top/.git/worktrees/tree"):
         (tree / ".git").write_text(f"gitdir: {own}\n", "utf-8")
+        (top / ".git/worktrees/tree/HEAD").unlink(missing_ok=True)
+        assert index_file(str(tree)).startswith("/cache/")  # its repository was moved away
+        (top / ".git/worktrees/tree/HEAD").write_text("ref: refs/heads/tree\n", "utf-8")
         assert Path(index_file(str(tree))).resolve() == top / ".git/worktrees/tree/orbit/hook.idx"
     for text in ("gitdir: /nowhere\n", "", "\0"):
         (tree / ".git").write_text(text, "utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,3 +84,28 @@ def test_a_damaged_value_is_not_believed(ask: Ask, folder: Path) -> None:
     assert content.count(b'{"text":"a.txt"}') == 1
     file.write_bytes(content.replace(b'{"text":"a.txt"}', b'{"text":"z.txt"}'))
     assert ask() == (BOTH, ["a.txt"])
+
+
+@pytest.mark.parametrize("column", ["value", "sha256", "checksum"])
+@pytest.mark.parametrize("damage", ["NULL", "x'ff'", "CAST(value AS BLOB)"])
+def test_a_value_of_another_type_is_no_value(ask: Ask, folder: Path, column: str, damage: str) -> None:
+    """A column that holds no text any more has its file read again."""
+    ask()
+    with sqlite3.connect(folder / "own/cache.sqlite") as db:
+        db.execute(f"UPDATE files SET {column} = {damage}")
+    db.close()
+    assert ask() == (BOTH, ["a.txt", "b.txt"])
+
+
+def test_a_schema_that_is_no_text_has_the_file_made_anew(ask: Ask, folder: Path) -> None:
+    """SQLite hands such bytes to a decoder, which fails in a way of its own."""
+    ask()
+    file = folder / "own/cache.sqlite"
+    with sqlite3.connect(file) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    content = bytearray(file.read_bytes())
+    content[content.index(b"CREATE TABLE version") + 2] ^= 0x80
+    file.write_bytes(content)
+    assert ask()[0] == BOTH
+    assert ask() == (BOTH, [])

@@ -70,8 +70,9 @@ def index_file(root: str) -> str:
         if pointer.startswith("gitdir:"):
             git = pointer.removeprefix("gitdir:").strip()
             git = git if git.startswith("/") else f"{top}/{git}"
+            git = git if _found(f"{git}/HEAD") is not None else ""  # its repository was moved away
         folder = f"{git}/orbit"
-        if access(folder if is_folder(folder) else git, posix.W_OK | posix.X_OK):
+        if git and access(folder if is_folder(folder) else git, posix.W_OK | posix.X_OK):
             return f"{folder}/{INDEX}" if top == root else f"{folder}/below{root[len(top) :]}/{INDEX}"
     cache = environ.get(b"XDG_CACHE_HOME", b"").decode("utf-8", "surrogateescape")
     if not cache.startswith("/"):

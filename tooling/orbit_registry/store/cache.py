@@ -62,7 +62,7 @@ class Cache:
                 return self._open(file)
             except (sqlite3.OperationalError, OSError):  # locked, read-only, no space
                 continue
-            except sqlite3.DatabaseError:
+            except (sqlite3.DatabaseError, UnicodeError):
                 self._delete()
         raise AssertionError("a database in memory can always be made")
 
@@ -96,9 +96,9 @@ class Cache:
                 with contextlib.suppress(OSError):
                     Path(f"{self._file}{suffix}").unlink()
 
-    def _fail(self, error: sqlite3.Error) -> None:
+    def _fail(self, error: Exception) -> None:
         """Go on without a file; a damaged one is deleted."""
-        if not isinstance(error, sqlite3.OperationalError):
+        if not isinstance(error, sqlite3.OperationalError) or "decode" in str(error):
             self._delete()
         self.close()
         self._file = None
@@ -195,7 +195,7 @@ class Cache:
     def _rows(self, statement: str, *parameters: str) -> list[tuple[Any, ...]]:
         try:
             return self.db.execute(statement, parameters).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             self._fail(error)
             return []
 
@@ -205,7 +205,7 @@ class Cache:
         try:
             with _transaction(self.db):
                 self.db.executemany(statement, rows)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             self._fail(error)
 
 
@@ -231,8 +231,10 @@ def _storable(value: object) -> str | None:
     return text if is_same and not has_secret(value, text) else None
 
 
-def _checksum(key: str, text: str) -> int:
-    """Return what tells a stored value from a damaged one."""
+def _checksum(key: object, text: object) -> float:
+    """Return what tells a stored value from a damaged one; what equals nothing where one of both is no text."""
+    if not isinstance(key, str) or not isinstance(text, str):
+        return float("nan")
     return zlib.crc32(text.encode(), zlib.crc32(key.encode()))
 
 

@@ -193,8 +193,11 @@ def git_folder(root: Path) -> Path | None:
         if found.is_dir():
             return found
         if found.is_file():
-            said = found.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip()
-            return (folder / said).resolve() if said and "\n" not in said else None
+            pointer = found.read_text(encoding="utf-8", errors="surrogateescape").removeprefix("gitdir:").strip()
+            if not pointer or "\n" in pointer or "\0" in pointer:
+                return None
+            target = (folder / pointer).resolve()
+            return target if (target / "HEAD").is_file() else None
     return None
 
 
