@@ -126,7 +126,6 @@ def test_a_full_disk_does_not_keep_match_from_an_answer(git_repo: Path) -> None:
     Registry.init(git_repo)
     add = ["learning", "add", "--summary", "Close every file", "--path", "src/**", "--evidence", "task:T-1", "--yes"]
     subprocess.run([*orbit, *add], cwd=git_repo, check=True, capture_output=True)
-    shutil.rmtree(git_repo / ".orbit/state/cache")
     shutil.rmtree(git_repo / ".git/orbit")
 
     def full() -> None:
