@@ -55,6 +55,7 @@ class Measurement:
 
 def forget(root: Path, number: int) -> None:
     """Remove everything derived: what follows starts cold."""
+    shutil.rmtree(root / ".git" / "orbit", ignore_errors=True)
     shutil.rmtree(root / ".orbit/state", ignore_errors=True)
 
 
