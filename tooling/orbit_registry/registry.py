@@ -199,7 +199,7 @@ class Registry:
         return draft_text(self.workspace, self.workspace.kinds[kind], self.author(), fields)
 
     def neighbours(self, new: Record) -> list[Neighbour]:
-        """Return the records that say nearly what a new one would; see `checks.neighbours`."""
+        """Return the records that say nearly what a new one would; see `checks.duplicates`."""
         from orbit_registry.checks.duplicates import neighbours
 
         return neighbours(self.workspace, self._with_prose(new.kind.name), new)
@@ -319,7 +319,7 @@ class Registry:
         return evaluate.standing(self.workspace, tuple(self.collection.records)).freshness
 
     def follow_renames(self, kind: str, *, write: bool = False) -> renames.Relocation:
-        """Find where git saw go what records of a kind name; see `checks.lost.follow_renames`."""
+        """Find where git saw go what records of a kind name; see `store.freshness.renames`."""
         from orbit_registry.store.freshness.renames import follow_renames
 
         self.refresh()
@@ -343,7 +343,7 @@ class Registry:
         self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False,
         announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False,
     ) -> CheckOutcome:  # fmt: skip
-        """Run the gate; see `checks.gate.check`."""
+        """Run the gate; see `checks.engine.check`."""
         from orbit_registry.checks import engine
 
         return engine.check(
