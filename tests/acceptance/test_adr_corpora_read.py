@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.text.adr import AdrFile, Rel, read_document, set_status
+from orbit_registry.formats.adr import AdrFile, Rel, read_document, set_status
 
 CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
 COLLECTIONS = CORPORA / "adr"

@@ -14,10 +14,10 @@ from typing import TextIO
 
 import pytest
 
+from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
-from orbit_registry.store.decisions.adrs import NewAdr
-from orbit_registry.store.decisions.documents import Documents, read_documents
-from orbit_registry.store.numbers.allocate import allocate
+from orbit_registry.repository.documents import Documents, read_documents
+from orbit_registry.repository.ids import allocate
 
 PROCESSES = 8
 FEATURES = 20

@@ -16,9 +16,9 @@ import pytest
 
 from orbit_registry.briefs.tasks import class_of, read_task
 from orbit_registry.cli.main import run
-from orbit_registry.records.task import Task
+from orbit_registry.model.task import Task
 from orbit_registry.registry import Registry
-from orbit_registry.store.config import read_config
+from orbit_registry.workspace.config import read_config
 
 pytestmark = pytest.mark.usefixtures("programs_on")
 

@@ -15,7 +15,7 @@ import pytest
 
 from orbit_registry.checks.compliance import check_loop
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.records.diagnostic import Severity
+from orbit_registry.model.diagnostic import Severity
 from orbit_registry.registry import Registry
 
 Git = Callable[..., str]

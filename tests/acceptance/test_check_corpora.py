@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 
 Git = Callable[..., str]

@@ -17,10 +17,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
-from orbit_registry.hooks import agents, installation
+from orbit_registry.install import agents
+from orbit_registry.install import install as installation
+from orbit_registry.matching.sync import open_index
 from orbit_registry.registry import Registry
-from orbit_registry.snapshot.push_index import open_index
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.workspace.workspace import open_workspace
 
 Capture = pytest.CaptureFixture[str]
 Git = Callable[..., str]

@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.hooks import agents, installation
-from orbit_registry.push.context import SKIPS, TRIAL
-from orbit_registry.snapshot.matches import current_index
-from orbit_registry.store.lock import locked
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.hook.context import SKIPS, TRIAL
+from orbit_registry.install import agents
+from orbit_registry.install import install as installation
+from orbit_registry.matching.match import current_index
+from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.workspace import open_workspace
 
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
 CLAUDE = agents.agent("claude")

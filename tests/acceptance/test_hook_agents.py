@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from orbit_registry.hooks import agents, installation
-from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, Scope
-from orbit_registry.hooks.trial import filled, judged
-from orbit_registry.push import reader
+from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent, Scope
+from orbit_registry.hook import index as reader
+from orbit_registry.install import agents
+from orbit_registry.install import install as installation
+from orbit_registry.install.trial import filled, judged
+from orbit_registry.matching.match import current_index
 from orbit_registry.registry import Registry
-from orbit_registry.snapshot.matches import current_index
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.workspace.workspace import open_workspace
 
 CASES = Path(__file__).parents[1] / "cases/hooks"
 RECORDED = [
@@ -216,25 +217,25 @@ def test_whatever_is_gone_the_agent_goes_on(place: Path, tmp_path: Path, name: s
     root = copied(place, tmp_path / "project")
     package, python = tmp_path / "site/orbit_registry", tmp_path / "python"
     source = Path(reader.__file__).parent
-    shutil.copytree(source, package / "push", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(source, package / "hook", ignore=shutil.ignore_patterns("__pycache__"))
     (package / "__init__.py").write_text("", "utf-8")
     python.symlink_to(sys.executable)
     command = installation.command_of(agent, agent.default_scope, open_workspace(root).root)
-    command = command.replace(str(source), str(package / "push")).replace(sys.executable, str(python))
+    command = command.replace(str(source), str(package / "hook")).replace(sys.executable, str(python))
     payload = filled(agent.payload, {ROOT: str(root), PATH: f"{root}/src/a.py", SESSION: ""})
 
     assert started(root, agent, command, payload).stdout, "whole, it speaks"
     index = root / ".git/orbit/hook.idx"
-    (package / "push/refresh.py").unlink()  # what it starts might make the index anew
+    (package / "hook/refresh.py").unlink()  # what it starts might make the index anew
     parts: list[Callable[[], object]] = [
         lambda: index.write_bytes(b"\0" * 4096), index.unlink, index.mkdir,
-        lambda: shutil.rmtree(root / ".git/orbit"), (package / f"push/dialects/{name}.py").unlink,
-        (package / "push/launch.py").unlink, lambda: shutil.rmtree(package), python.unlink,
+        lambda: shutil.rmtree(root / ".git/orbit"), (package / f"hook/dialects/{name}.py").unlink,
+        (package / "hook/launch.py").unlink, lambda: shutil.rmtree(package), python.unlink,
         lambda: shutil.rmtree(root / ".orbit"),
     ]  # fmt: skip
     for gone in parts:
         gone()
-        shutil.rmtree(package / "push/dialects/__pycache__", ignore_errors=True)
+        shutil.rmtree(package / "hook/dialects/__pycache__", ignore_errors=True)
         done = started(root, agent, command, payload)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
@@ -283,7 +284,7 @@ def test_a_project_finds_python_as_installers_write_it(place: Path, tmp_path: Pa
     python, package = prefix / "bin/python3", prefix / "lib/python3.11/site-packages/orbit_registry"
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
-    shutil.copytree(Path(reader.__file__).parent, package / "push", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(reader.__file__).parent, package / "hook", ignore=shutil.ignore_patterns("__pycache__"))
     (package / "__init__.py").write_text("", "utf-8")
     tool = tmp_path / "bin/orbit-registry"
     tool.parent.mkdir()
@@ -294,7 +295,7 @@ def test_a_project_finds_python_as_installers_write_it(place: Path, tmp_path: Pa
     done = started(root, agent, command, payload, root / "src", PATH=f"{tool.parent}:/usr/bin:/bin")
     assert (done.returncode, done.stderr) == (0, b"")
     assert ids(judged(agent, agent.event, 0, done.stdout)[1]) == SAID["files"]
-    assert list(package.glob("push/__pycache__/client*")) != [], "it was this package that ran"
+    assert list(package.glob("hook/__pycache__/client*")) != [], "it was this package that ran"
 
 
 @each_agent
@@ -331,3 +332,30 @@ def test_one_event_that_reaches_two_hooks_is_said_once(place: Path) -> None:
     ]
     found = [ids(judged(copilot, "postToolUse", 0, out)[1]) if out else [] for out in replies]
     assert found == [[], SAID["files"], [], ["L-00006", "L-00007"], []]
+
+
+@pytest.mark.parametrize("below", ["", "lib/python3.11/site-packages"], ids=("by name", "by path"))
+def test_a_hook_that_an_earlier_version_installed_speaks(place: Path, tmp_path: Path, below: str) -> None:
+    """A committed `hook.sh` of version 0.1.0 names `push/launch.py` or imports `push.client`; both start the hook."""
+    agent, root = agents.agent("codex"), copied(place, tmp_path / "project")
+    command, *_ = commands(installed(root, agent, "project"), agent.event, "apply_patch")
+    shutil.copyfile(CASES / "project_hook_0.1.0.sh", root / installation.LAUNCHER)
+    python = tmp_path / "prefix/bin/python3"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    package = Path(reader.__file__).parents[1]
+    if below:
+        copy = tmp_path / "prefix" / below / package.name
+        for part in ("hook", "push"):
+            shutil.copytree(package / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+        (copy / "__init__.py").write_text("", "utf-8")
+    else:
+        python = Path(sys.executable)
+    tool = tmp_path / "bin/orbit-registry"
+    tool.parent.mkdir()
+    tool.write_text(f"#!{python}\n", "utf-8")
+    tool.chmod(0o755)
+    payload = filled(agent.payload, {ROOT: str(root), PATH: f"{root}/src/a.py", SESSION: ""})
+    done = started(root, agent, command, payload, root / "src", PATH=f"{tool.parent}:/usr/bin:/bin")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert ids(judged(agent, agent.event, 0, done.stdout)[1]) == SAID["files"]

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from orbit_registry.cli.main import run
-from orbit_registry.hooks import agents, installation
+from orbit_registry.install import agents
+from orbit_registry.install import install as installation
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 CLAUDE = agents.agent("claude")

@@ -14,12 +14,12 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.errors import OrbitError
-from orbit_registry.push.reader import open_index
+from orbit_registry.hook.index import open_index
+from orbit_registry.operations.adr import NewAdr
+from orbit_registry.operations.citing_files import lines_at
 from orbit_registry.registry import Registry
-from orbit_registry.store.citing_files import lines_at
-from orbit_registry.store.decisions.adrs import NewAdr
-from orbit_registry.store.files import inside
-from orbit_registry.store.git_log import newest
+from orbit_registry.workspace.files import inside
+from orbit_registry.workspace.git_log import newest
 
 Git = Callable[..., str]
 BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
@@ -327,7 +327,7 @@ def test_a_pipe_in_the_place_of_the_index_holds_up_nobody(repo: Path) -> None:
     (repo / ".git/orbit/hook.idx").unlink()
     os.mkfifo(repo / ".git/orbit/hook.idx")
 
-    code = "import sys; from orbit_registry.push.reader import open_index; sys.exit(bool(open_index(sys.argv[1])))"
+    code = "import sys; from orbit_registry.hook.index import open_index; sys.exit(bool(open_index(sys.argv[1])))"
     subprocess.run([sys.executable, "-c", code, str(repo)], timeout=30, check=True)
     assert run(["match", "src/app.py"]) == 0
     assert open_index(str(repo))

@@ -15,11 +15,11 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.errors import AmbiguousIdError
+from orbit_registry.formats.adr import read_document
+from orbit_registry.formats.yaml import load
 from orbit_registry.importers import import_from
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.text.adr import read_document
-from orbit_registry.text.yaml import load
 
 COLLECTIONS = (
     "JabRef__jabref", "adr__madr", "alphagov__govuk-infrastructure", "arachne-framework__architecture",

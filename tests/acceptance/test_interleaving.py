@@ -19,11 +19,11 @@ from typing import TextIO
 
 import pytest
 
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
+from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
-from orbit_registry.store.decisions.adrs import NewAdr
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.workspace.workspace import open_workspace
 
 PROCESSES = 8
 OPERATIONS = 25

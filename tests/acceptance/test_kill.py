@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from orbit_registry.cli.main import run
+from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
-from orbit_registry.store.author import Author
-from orbit_registry.store.decisions.adrs import NewAdr
+from orbit_registry.workspace.author import Author
 
 MOST_OPERATIONS = 200
 

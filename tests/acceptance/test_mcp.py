@@ -24,7 +24,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 
 from orbit_registry.registry import Registry  # noqa: E402
-from orbit_registry.store.author import Author  # noqa: E402
+from orbit_registry.workspace.author import Author  # noqa: E402
 
 PERSON = Author("Ada Example", "human")
 TOKEN = "a-token-of-this-test"

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.push import client
-from orbit_registry.push.folders import index_file
-from orbit_registry.push.ledger import Ledger
+from orbit_registry.hook import client
+from orbit_registry.hook.project import index_file
+from orbit_registry.hook.session import Ledger
+from orbit_registry.matching.sync import sync_index
 from orbit_registry.registry import Registry
-from orbit_registry.snapshot.push_index import sync_index
-from orbit_registry.store.author import Author
+from orbit_registry.workspace.author import Author
 
 PERSON = Author("Ada Example", "human")
 WRAP = [sys.executable, "-m", "orbit_registry.cli.main", "mcp", "wrap"]

@@ -15,7 +15,7 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
-from orbit_registry.store.lock import locked
+from orbit_registry.workspace.lock import locked
 
 TEXT = """\
 schema_version: 1

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.push.context import BRIEF, Context
-from orbit_registry.push.reader import ID, Index, open_index
-from orbit_registry.push.select import select
-from orbit_registry.snapshot.matches import current_index, explain, match
-from orbit_registry.store.freshness.evaluate import standing
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.hook.context import BRIEF, Context
+from orbit_registry.hook.index import ID, Index, open_index
+from orbit_registry.hook.select import select
+from orbit_registry.matching.match import current_index, explain, match
+from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.workspace.workspace import open_workspace
 
 Learn = Callable[..., None]
 NOW = 1_800_000_000.0

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.push.context import BRIEF, Context
-from orbit_registry.push.reader import ID, Index, open_index
-from orbit_registry.push.select import select
-from orbit_registry.snapshot.matches import current_index, explain, match
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.hook.context import BRIEF, Context
+from orbit_registry.hook.index import ID, Index, open_index
+from orbit_registry.hook.select import select
+from orbit_registry.matching.match import current_index, explain, match
+from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: p\n"

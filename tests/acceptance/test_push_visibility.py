@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.push.reader import BROAD, ID, Index, open_index
-from orbit_registry.snapshot.matches import current_index, match
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.hook.index import BROAD, ID, Index, open_index
+from orbit_registry.matching.match import current_index, match
+from orbit_registry.workspace.workspace import open_workspace
 
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
 

@@ -14,9 +14,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
+from orbit_registry.formats.globs import Glob, matches, parse_glob
 from orbit_registry.importers import import_from
 from orbit_registry.registry import Registry
-from orbit_registry.text.globs import Glob, matches, parse_glob
 
 Git = Callable[..., str]
 Capture = pytest.CaptureFixture[str]

@@ -17,7 +17,7 @@ from tests.acceptance import browsing
 from tests.acceptance.browsing import DESK, PHONE, TABLET, Tab
 from tests.acceptance.site_cases import site_of
 
-from orbit_registry.kinds.table import load_kinds
+from orbit_registry.model.kind import load_kinds
 
 SCHEMES = {"light": "default", "dark": "slate"}
 """What a system can ask for → what the theme calls it."""

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from tests.acceptance.site_cases import copied
 
+from orbit_registry.operations.freshness.verify import Statement
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
 from orbit_registry.site.serve import SiteServer
-from orbit_registry.store.freshness.verification import Statement
 
 MIRRORED = "Edit the source document in the repository, not this generated page."
 

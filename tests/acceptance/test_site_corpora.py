@@ -13,11 +13,11 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 import pytest
 
-from orbit_registry.importers.takeover import import_from
-from orbit_registry.kinds.table import load_kinds
+from orbit_registry.importers.documents import import_from
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
-from orbit_registry.store.setup import setup_workspace
 
 COLLECTIONS = ["adr__madr", "thomvaill__log4brains", "microsoft__agent-framework", "cometbft__cometbft"]
 DEAD_ANCHOR = "SITE395"

@@ -20,12 +20,12 @@ from tests.acceptance.browsing import Tab
 from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
-from orbit_registry.push.reader import ID
+from orbit_registry.formats.globs import Glob, parse_glob
+from orbit_registry.hook.index import ID
+from orbit_registry.matching import match as matches
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.explorer import form_of
-from orbit_registry.snapshot import matches
-from orbit_registry.text.globs import Glob, parse_glob
 
 ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
 CASES = Path(__file__).parents[1] / "cases"

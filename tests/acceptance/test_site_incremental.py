@@ -14,8 +14,8 @@ from tests.acceptance.test_site_build import build, digest
 from tests.conftest import Git
 
 from orbit_registry.registry import Registry
+from orbit_registry.repository.votes import HALF_LIFE
 from orbit_registry.site.build import build_site
-from orbit_registry.store.votes import HALF_LIFE
 
 LEARNING, OTHER = ".orbit/learnings/L-7k3fq/learning.yaml", ".orbit/learnings/L-7k3fr/learning.yaml"
 VOTES, LOG = ".orbit/learnings/L-7k3fq/votes.jsonl", "docs/design/core/4_decisions.md"

@@ -17,9 +17,9 @@ from tests.acceptance.site_cases import copied
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.generate import GeneratorError
-from orbit_registry.site.own import FILE, read_own
 from orbit_registry.site.result import SiteResult
-from orbit_registry.store.trusted_commands import allow, files_of
+from orbit_registry.site.user_config import FILE, read_own
+from orbit_registry.workspace.trusted_commands import allow, files_of
 
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>')
 CONFIG = "site_name: Our handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"

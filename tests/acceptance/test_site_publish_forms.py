@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from tests.acceptance.site_cases import copied, with_every_kind
 
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.snapshot.publication import publication_of

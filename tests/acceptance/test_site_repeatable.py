@@ -19,7 +19,7 @@ from tests.conftest import Git
 from orbit_registry.errors import RefusedError, WriteError
 from orbit_registry.site.build import CACHE, LOCK
 from orbit_registry.site.output import BEGUN, MANIFEST, TEMPORARY
-from orbit_registry.store.lock import locked
+from orbit_registry.workspace.lock import locked
 
 ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
 DATABASE = ("snapshot.duckdb", MANIFEST)

@@ -16,11 +16,11 @@ from tests.acceptance.site_cases import copied, site_of
 from tests.conftest import Git
 
 from orbit_registry.cli.main import main
-from orbit_registry.importers.takeover import import_from
+from orbit_registry.importers.documents import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.search.terms import STOP_WORDS, words
 from orbit_registry.site.build import build_site
-from orbit_registry.site.finder import LONGEST_LEAD, lead
+from orbit_registry.site.search_data import LONGEST_LEAD, lead
 from orbit_registry.site.serve import SiteServer
 from orbit_registry.site.theme import overrides
 

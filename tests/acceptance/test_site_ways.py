@@ -10,11 +10,11 @@ import pytest
 from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
-from orbit_registry.importers.takeover import import_from
-from orbit_registry.kinds.table import load_kinds
+from orbit_registry.importers.documents import import_from
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
-from orbit_registry.store.setup import setup_workspace
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 

@@ -15,10 +15,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
-from orbit_registry.hooks import agents, installation
-from orbit_registry.push.caps import tokens
+from orbit_registry.hook.caps import tokens
+from orbit_registry.install import agents
+from orbit_registry.install import install as installation
 from orbit_registry.registry import Registry
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.workspace.workspace import open_workspace
 
 Capture = pytest.CaptureFixture[str]
 SCHEMA = Draft202012Validator(

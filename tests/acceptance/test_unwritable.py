@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from tests.acceptance.test_bad_input import Shell
 
-from orbit_registry.kinds.table import load_kinds
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
-from orbit_registry.store.setup import setup_workspace
 
 
 def fill(file: Path) -> None:

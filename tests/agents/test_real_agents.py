@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from tests.agents.model import Model, Tool, listening
 
-from orbit_registry.hooks import agents
+from orbit_registry.install import agents
 
 ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
 FOLDER = os.environ.get("ORBIT_AGENTS", "")

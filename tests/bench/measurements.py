@@ -271,7 +271,7 @@ def ready_hook(root: Path, number: int) -> None:
 
 def hook(root: Path, number: int) -> Sequence[str]:
     """Return what an agent's settings start, with the payload that `ready_hook` wrote."""
-    launch = BENCH.parent.parent / "tooling/orbit_registry/push/launch.py"
+    launch = BENCH.parent.parent / "tooling/orbit_registry/hook/launch.py"
     words = [sys.executable, "-I", "-S", "-E", str(launch), "claude"]
     return ["/bin/sh", "-c", f"exec {shlex.join(words)} < .orbit/state/payload.json"]
 

@@ -24,11 +24,11 @@ from tests.bench.report import RECALL
 from tests.bench.retrievers import Run, Texts, ours, retrievers
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.record_set import RecordSet
+from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.model.record_set import RecordSet
 from orbit_registry.registry import Registry
 from orbit_registry.search.index import parts_of
 from orbit_registry.search.terms import terms
-from orbit_registry.text.citations import IdForms, find_citations
 
 FEWEST_TERMS = 3
 """A question of fewer terms asks for nothing in particular."""

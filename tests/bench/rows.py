@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tests.bench.synthetic import scopes
 
-from orbit_registry.push import reader
-from orbit_registry.push.compile import entry_of, order_in
-from orbit_registry.push.pack import Part, pack
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.pack import Part, pack
+from orbit_registry.matching.compile import entry_of, order_in
 
 RECORD = ".orbit/learning.yaml"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.registry import Registry
-from orbit_registry.store.author import Author
+from orbit_registry.workspace.author import Author
 
 CASES = Path(__file__).parents[1] / "cases" / "mcp"
 SERVER = [sys.executable, "-m", "orbit_registry.cli.main", "mcp", "serve", "--root"]

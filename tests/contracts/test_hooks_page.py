@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.hooks import agents
-from orbit_registry.hooks.entries import Entries
-from orbit_registry.push.client import dialect
+from orbit_registry.hook.client import dialect
+from orbit_registry.install import agents
+from orbit_registry.install.settings import Entries
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/reference/hooks.md").read_text("utf-8")

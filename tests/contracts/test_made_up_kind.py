@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from orbit_registry.cli.main import run
-from orbit_registry.kinds.table import SHIPPED, load_kinds
+from orbit_registry.model.kind import SHIPPED, load_kinds
 from orbit_registry.registry import Registry
-from orbit_registry.store.writer import create_record
+from orbit_registry.repository.writer import create_record
 
 CASES = Path(__file__).parent.parent / "cases/kinds"
 

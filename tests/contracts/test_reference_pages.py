@@ -13,11 +13,11 @@ import pytest
 
 from orbit_registry.cli.main import orbit
 from orbit_registry.cli.reference import reference
+from orbit_registry.hook.context import MIN_RELEVANCE
 from orbit_registry.importers.orbit_fields import LONGEST_SUMMARY
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.push.context import MIN_RELEVANCE
-from orbit_registry.records.freshness import WINDOWS
-from orbit_registry.store.config import config_schema, defaults
+from orbit_registry.model.freshness import WINDOWS
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.workspace.config import config_schema, defaults
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"

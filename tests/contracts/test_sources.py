@@ -116,13 +116,13 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 
 STARTS = {
-    "store/trusted_commands.py": "what the configuration names, once it was allowed",
+    "workspace/trusted_commands.py": "what the configuration names, once it was allowed",
     "resources/run.py": "a script that was reviewed, when somebody runs it",
-    "store/git.py": "git",
+    "workspace/git.py": "git",
     "site/generate.py": "the site's generator, by our interpreter",
     "site/console.py": "npm, in an empty folder",
-    "hooks/trial.py": "the hook that we would install",
-    "push/refresh.py": "ourselves",
+    "install/trial.py": "the hook that we would install",
+    "hook/refresh.py": "ourselves",
     "mcp/wrap.py": "the server that its command line names",
 }
 """Every module that starts a program, and which."""
@@ -138,4 +138,4 @@ def test_one_module_alone_starts_what_a_configuration_names() -> None:
         called = {one.attr for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Attribute)}
         if "import subprocess" in text or any(map(_STARTERS.fullmatch, called)):
             found[path.relative_to(package).as_posix()] = "workspace.config" in text or ".setting(" in text
-    assert found == {name: name == "store/trusted_commands.py" for name in STARTS}
+    assert found == {name: name == "workspace/trusted_commands.py" for name in STARTS}

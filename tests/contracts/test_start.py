@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.store.setup import setup_workspace
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
 
 HEAVY = ("duckdb", "_duckdb", "mkdocs", "rich", "jsonschema", "referencing", "ruamel", "markdown_it", "nh3", "filelock")
 HEAVY += ("detect_secrets", "jsonschema_rs", "ryaml", "click", "mcp", "anyio")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_status
-from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.formats.adr import AdrDocument, insert_entry, read_document, remove_entry, set_status
+from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.formats.markdown import parse_markdown
 
 FORMS = IdForms(("ADR-",), ("L-", "R-"))
 CASES = Path(__file__).parents[1] / "cases" / "adr_documents"

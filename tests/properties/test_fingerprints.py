@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.store.freshness.fingerprints import Fingerprints
-from orbit_registry.text.yaml import dump
+from orbit_registry.formats.yaml import dump
+from orbit_registry.operations.freshness.fingerprints import Fingerprints
 
 LINES = st.lists(
     st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), max_size=12), max_size=6

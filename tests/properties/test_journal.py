@@ -10,10 +10,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.store.config import config_of
-from orbit_registry.store.journal import Change, apply_step, begun, recover
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.workspace.config import config_of
+from orbit_registry.workspace.journal import Change, apply_step, begun, recover
+from orbit_registry.workspace.workspace import Workspace
 
 PATHS = ["a.md", "docs/b.md", "docs/deep/c.yaml", ".orbit/learnings/L-1/learning.yaml"]
 TEXTS = st.one_of(st.none(), st.sampled_from(["", "one\n", "two\r\n", "\udcff\x00"]), st.text(max_size=5))

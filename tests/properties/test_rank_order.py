@@ -14,16 +14,16 @@ import duckdb
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.push.compile import Origin, order_in, part_of
-from orbit_registry.push.pack import pack
-from orbit_registry.push.reader import ID, NoIndex, read_index
-from orbit_registry.records.rank import EPOCH, rank_order, vote_key
-from orbit_registry.records.record import Record
-from orbit_registry.records.vote import Vote, tally
+from orbit_registry.hook.index import ID, NoIndex, read_index
+from orbit_registry.hook.pack import pack
+from orbit_registry.matching.compile import Origin, order_in, part_of
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.rank import EPOCH, rank_order, vote_key
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import Vote, tally
+from orbit_registry.repository.codec import record_of
 from orbit_registry.snapshot.build import write_database
 from orbit_registry.snapshot.rows import rows_of
-from orbit_registry.store.codec import record_of
 
 KIND = load_kinds()["learning"]
 HALF_LIVES = st.sampled_from([0.0, 1e-6, 0.01, 1.0, 7.5, 180.0, 1e6])

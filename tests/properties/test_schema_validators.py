@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.kinds.table import load_kinds
+from orbit_registry.model.kind import load_kinds
 
 BASE: dict[str, Any] = {
     "schema_version": 1,

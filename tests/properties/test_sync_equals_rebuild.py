@@ -13,9 +13,9 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.push.reader import Index, open_index
+from orbit_registry.hook.index import Index, open_index
 from orbit_registry.snapshot.sync import SyncResult, sync
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.workspace.workspace import open_workspace
 
 CODES = ("aaaaa", "bbbbb", "ccccc")
 NUMBERS = (1, 2)

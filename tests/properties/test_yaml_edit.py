@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.text.yaml import dump, load
-from orbit_registry.text.yaml_edit import rewrite
+from orbit_registry.formats.yaml import dump, load
+from orbit_registry.formats.yaml_edit import rewrite
 
 KEYS = st.text("abcdefgh_", min_size=1, max_size=6)
 WORDS = st.one_of(

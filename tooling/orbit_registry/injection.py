@@ -19,18 +19,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, overload
 
-from orbit_registry.push.caps import tokens
-from orbit_registry.push.context import BRIEF, Choice, Context, Selection, working_project
-from orbit_registry.push.events import Event, append
-from orbit_registry.push.folders import stamp
-from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row
-from orbit_registry.push.render import render
-from orbit_registry.push.select import EXAMINED, select
+from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.context import BRIEF, Choice, Context, Selection, working_project
+from orbit_registry.hook.events import Event, append
+from orbit_registry.hook.index import CATEGORY, ID, KIND, PATH, Index, Row
+from orbit_registry.hook.project import stamp
+from orbit_registry.hook.render import render
+from orbit_registry.hook.select import EXAMINED, select
+from orbit_registry.hook.session import Ledger
+from orbit_registry.matching.match import current_index
 from orbit_registry.registry import Registry
-from orbit_registry.snapshot.matches import current_index
-from orbit_registry.store.config import GENERAL, Categories, LearningsConfig, agent_name
-from orbit_registry.store.files import write_error
+from orbit_registry.workspace.config import GENERAL, Categories, LearningsConfig, agent_name
+from orbit_registry.workspace.files import write_error
 
 VARIABLE = "learnings"
 SURFACE = "inject"

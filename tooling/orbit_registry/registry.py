@@ -10,13 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.author import Author, Review, current_author
-from orbit_registry.store.journal import begun
-from orbit_registry.store.reader import Collection, Reading
-from orbit_registry.store.workspace import Workspace, find_workspace
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.reader import Collection, Reading
+from orbit_registry.workspace.author import Author, Review, current_author
+from orbit_registry.workspace.journal import begun
+from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from orbit_registry.briefs.brief import Brief
@@ -24,24 +24,25 @@ if TYPE_CHECKING:
     from orbit_registry.checks.duplicates import Neighbour
     from orbit_registry.checks.engine import CheckOutcome, Fix
     from orbit_registry.checks.scopes import Unmatched
-    from orbit_registry.records.freshness import Freshness
-    from orbit_registry.records.task import Task
+    from orbit_registry.matching import match as matches
+    from orbit_registry.matching.coverage import Coverage
+    from orbit_registry.model.freshness import Freshness
+    from orbit_registry.model.task import Task
+    from orbit_registry.operations import adr as adrs
+    from orbit_registry.operations import renumber as numbers
+    from orbit_registry.operations import voting
+    from orbit_registry.operations.freshness import renames
+    from orbit_registry.operations.freshness import verify as verification
+    from orbit_registry.operations.import_report import Moves, TakeoverReport
+    from orbit_registry.operations.init import SetupReport
+    from orbit_registry.operations.merge import resolve as merging
+    from orbit_registry.repository.writer import Admission, Edit
     from orbit_registry.search.hits import Searcher, SearchResult
     from orbit_registry.search.query import Query
     from orbit_registry.search.suggestion import Proposal
     from orbit_registry.search.vectors import Embedder, Vectors
-    from orbit_registry.snapshot import matches
-    from orbit_registry.snapshot.coverage import Coverage
     from orbit_registry.snapshot.sync import SyncResult
-    from orbit_registry.store import voting
-    from orbit_registry.store.decisions import adrs
-    from orbit_registry.store.freshness import renames, verification
-    from orbit_registry.store.journal import Change
-    from orbit_registry.store.merge import resolve as merging
-    from orbit_registry.store.numbers import renumber as numbers
-    from orbit_registry.store.outcome import Moves, TakeoverReport
-    from orbit_registry.store.setup import SetupReport
-    from orbit_registry.store.writer import Admission, Edit
+    from orbit_registry.workspace.journal import Change
 
 
 class Registry:
@@ -69,7 +70,7 @@ class Registry:
         Records go into the workspace around the current folder, or, where the path is that of another tool's
         repository, into a new workspace in its place.
         """
-        from orbit_registry.importers.takeover import take_over
+        from orbit_registry.importers.documents import take_over
 
         return take_over(Path(path), source, assume=assume, dry_run=dry_run)
 
@@ -82,7 +83,7 @@ class Registry:
 
     def backfill(self, documents: Sequence[str] = (), *, moves: Moves = (), dry_run: bool = False) -> TakeoverReport:
         """Make records for decisions written by hand, or follow renamed documents; see `store.adopt`."""
-        from orbit_registry.store.adopt import adoption
+        from orbit_registry.operations.adopt import adoption
 
         self.refresh()
         return adoption.backfill(self.workspace, documents, moves=moves, dry_run=dry_run)
@@ -105,7 +106,7 @@ class Registry:
     @cached_property
     def records(self) -> RecordSet:
         """The records with their prose filled in; of documents, only those that changed are parsed."""
-        from orbit_registry.store.decisions.prose import prose_of
+        from orbit_registry.repository.prose import prose_of
 
         return prose_of(self.workspace, self.reading.entries, self.reading.documents).filled(self.collection.records)
 
@@ -127,7 +128,7 @@ class Registry:
 
     def whole(self, records: Sequence[Record]) -> list[Record]:
         """Return records with their prose; of documents, only theirs are read."""
-        from orbit_registry.store.decisions.documents import read_documents, with_prose
+        from orbit_registry.repository.documents import read_documents, with_prose
 
         documents = read_documents(self.workspace, records)
         return [with_prose(self.workspace, record, documents) for record in records]
@@ -139,7 +140,7 @@ class Registry:
     @classmethod
     def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:
         """Make the repository around a path a workspace; what the gate finds that day goes into the baseline."""
-        from orbit_registry.store.setup import refuse_outside_git, setup_workspace, undone_on_failure
+        from orbit_registry.operations.init import refuse_outside_git, setup_workspace, undone_on_failure
 
         refuse_outside_git(Path(path))
         report = setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
@@ -158,21 +159,21 @@ class Registry:
     def recover(self) -> None:
         """Finish or undo steps that a killed process began, unless somebody is writing right now."""
         if begun(self.workspace):
-            from orbit_registry.store.writer import settle
+            from orbit_registry.repository.writer import settle
 
             settle(self.workspace)
             self.refresh()
 
     def add_adr(self, wanted: adrs.NewAdr, *, admit: Admission | None = None, dry_run: bool = False) -> adrs.Added:
         """Add a decision: record and document in one step; see `store.decisions.adrs`."""
-        from orbit_registry.store.decisions import adrs
+        from orbit_registry.operations import adr as adrs
 
         self.refresh()
         return adrs.add_adr(self.workspace, wanted, self.author(), admit, dry_run=dry_run)
 
     def amend_adr(self, any_id: str, text: str, task: str, date: str | None = None) -> Record:
         """Add a dated amendment to a decision's entry."""
-        from orbit_registry.store.decisions import adrs
+        from orbit_registry.operations import adr as adrs
 
         self.refresh()
         return adrs.amend_adr(self.workspace, any_id, text, task, date)
@@ -181,20 +182,20 @@ class Registry:
         self, kind: str, fields: Mapping[str, object], author: Author | None = None, admit: Admission | None = None
     ) -> Record:
         """Add a record of a kind whose ids are codes; see `store.writer.create_record`."""
-        from orbit_registry.store.writer import create_record
+        from orbit_registry.repository.writer import create_record
 
         self.refresh()
         return create_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields, admit)
 
     def draft(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> tuple[str, Record]:
         """Return the file that `add` would write, and its record; nothing is written."""
-        from orbit_registry.store.writer import draft_record
+        from orbit_registry.repository.writer import draft_record
 
         return draft_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
 
     def draft_text(self, kind: str, fields: Mapping[str, object]) -> str:
         """Return the text of a new record for somebody to complete in an editor."""
-        from orbit_registry.store.writer import draft_text
+        from orbit_registry.repository.writer import draft_text
 
         return draft_text(self.workspace, self.workspace.kinds[kind], self.author(), fields)
 
@@ -219,9 +220,9 @@ class Registry:
     @cached_property
     def searcher(self) -> Searcher:
         """The records, the project's skills and personal records, ready to be searched."""
+        from orbit_registry.matching.personal import personal_records
+        from orbit_registry.repository.skills import skill_records
         from orbit_registry.search.hits import Searcher
-        from orbit_registry.snapshot.personal import personal_records
-        from orbit_registry.store.skills import skill_records
 
         records = [*self.records, *skill_records(self.workspace), *personal_records(self.workspace, self.records)]
         return Searcher(self.workspace, records, self._embedder())
@@ -229,7 +230,7 @@ class Registry:
     def _embedder(self) -> Embedder | None:
         """Return the model of meaning that the configuration names, a stand-in where it is not allowed, or None."""
         from orbit_registry.search.vectors import Command, Model2Vec, Unusable
-        from orbit_registry.store.trusted_commands import not_run, run_program
+        from orbit_registry.workspace.trusted_commands import not_run, run_program
 
         config = self.workspace.config
         path, words = config.setting("search", "model"), config.setting("search", "command")
@@ -250,8 +251,8 @@ class Registry:
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
         """Change a record's fields; a decision's title and date change in its document too."""
-        from orbit_registry.store import lifecycle
-        from orbit_registry.store.decisions import adrs
+        from orbit_registry.operations import adr as adrs
+        from orbit_registry.operations import lifecycle
 
         self.refresh()
         if self._found(any_id).kind.in_document:
@@ -260,8 +261,8 @@ class Registry:
 
     def planned_update(self, any_id: str, edit: Edit, *, title: str | None = None) -> tuple[Record, list[Change]]:
         """Return what `update` would do: the record, and each file with its text before and after."""
-        from orbit_registry.store import lifecycle
-        from orbit_registry.store.decisions import adrs
+        from orbit_registry.operations import adr as adrs
+        from orbit_registry.operations import lifecycle
 
         self.refresh()
         if self._found(any_id).kind.in_document:
@@ -270,7 +271,7 @@ class Registry:
 
     def replace_text(self, any_id: str, before: str, after: str) -> Record:
         """Give a record's file another text; see `store.lifecycle.replace_text`."""
-        from orbit_registry.store import lifecycle
+        from orbit_registry.operations import lifecycle
 
         self.refresh()
         return lifecycle.replace_text(self.workspace, any_id, before, after)
@@ -284,21 +285,21 @@ class Registry:
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
         """Let one record replace another: both ends, or neither."""
-        from orbit_registry.store import lifecycle
+        from orbit_registry.operations import lifecycle
 
         self.refresh()
         return lifecycle.supersede(self.workspace, old_id, new_id)
 
     def renumber(self, any_id: str, number: int | None = None, *, dry_run: bool = False) -> numbers.RenumberReport:
         """Give a record another number; its document and its citations follow. See `store.numbers.renumber`."""
-        from orbit_registry.store.numbers import renumber as numbers
+        from orbit_registry.operations import renumber as numbers
 
         self.refresh()
         return numbers.renumber(self.workspace, any_id, number, dry_run=dry_run)
 
     def resolve(self, *, dry_run: bool = False) -> merging.ResolveReport:
         """Mend the merge under way; see `store.merge.resolve`."""
-        from orbit_registry.store.merge import resolve as merging
+        from orbit_registry.operations.merge import resolve as merging
 
         self.refresh()
         return merging.resolve(self.workspace, dry_run=dry_run)
@@ -306,13 +307,13 @@ class Registry:
     @staticmethod
     def merge_driver(base: Path, ours: Path, theirs: Path, path: str) -> int:
         """Merge one decision log for git; see `store.merge.logs`."""
-        from orbit_registry.store.merge import logs
+        from orbit_registry.operations.merge import logs
 
         return logs.merge_driver(base, ours, theirs, path)
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records, of all if none are given, by path; those left out are fresh or closed."""
-        from orbit_registry.store.freshness import evaluate
+        from orbit_registry.operations.freshness import evaluate
 
         if records is not None:  # the few globs of a few records are matched sooner than a memory of all is read
             return evaluate.standing(self.workspace, records).freshness
@@ -320,21 +321,21 @@ class Registry:
 
     def follow_renames(self, kind: str, *, write: bool = False) -> renames.Relocation:
         """Find where git saw go what records of a kind name; see `store.freshness.renames`."""
-        from orbit_registry.store.freshness.renames import follow_renames
+        from orbit_registry.operations.freshness.renames import follow_renames
 
         self.refresh()
         return follow_renames(self.workspace, self.collection.records.of_kind(kind), write=write)
 
     def verify(self, any_id: str, said: verification.Statement) -> verification.Verified:
         """Say that a record still holds; see `store.freshness.verification`."""
-        from orbit_registry.store.freshness import verification
+        from orbit_registry.operations.freshness import verify as verification
 
         self.refresh()
         return verification.verify(self.workspace, any_id, said, self.author())
 
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
         """Vote for a record while doing a task."""
-        from orbit_registry.store import voting
+        from orbit_registry.operations import voting
 
         self.refresh()
         return voting.vote(self.workspace, any_id, task, self.author(model))
@@ -368,7 +369,7 @@ class Registry:
         project: str = "",
     ) -> list[matches.Match]:  # fmt: skip
         """Return the records that apply to paths (from the root) or tags; see `snapshot.matches.match`."""
-        from orbit_registry.snapshot import matches
+        from orbit_registry.matching import match as matches
 
         return matches.match(self.workspace, paths, tags, task=task, everything=everything, project=project)
 
@@ -385,13 +386,13 @@ class Registry:
 
     def explain(self, path: str, *, project: str = "") -> list[matches.Verdict]:
         """Return why each record that has to do with a path (from the root) is pushed there, or is not."""
-        from orbit_registry.snapshot import matches
+        from orbit_registry.matching import match as matches
 
         return matches.explain(self.workspace, path, project=project)
 
     def coverage(self) -> Coverage:
         """Return which tracked files have which records."""
-        from orbit_registry.snapshot.coverage import coverage
+        from orbit_registry.matching.coverage import coverage
 
         return coverage(self.workspace)
 
@@ -406,7 +407,7 @@ class Registry:
 
     def add_globs(self, wanted: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[Change]:
         """Return what adding the proposed globs changes, by the records' paths; `write` does it."""
-        from orbit_registry.store import linking
+        from orbit_registry.operations import links as linking
 
         pairs = [(one, [entry.glob for entry in wanted.get(one.path, ())]) for one in self.collection.records]
         return (linking.add_globs if write else linking.planned_globs)(self.workspace, pairs)

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
-from orbit_registry.push import client
+from orbit_registry.hook import client
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.sync import sync
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
 
-from orbit_registry.push.refresh import capture
+from orbit_registry.hook.refresh import capture
 from orbit_registry.registry import Registry
 from orbit_registry.review.review import promote_due
-from orbit_registry.store.author import Author
+from orbit_registry.workspace.author import Author
 
 PATIENCE = 600
 """Seconds after which a process that never spoke is taken for dead; nothing is asserted of how soon it speaks."""

@@ -9,9 +9,9 @@ import pytest
 from tests.acceptance.capture.conftest import SESSION, Project
 
 from orbit_registry.errors import WorkspaceNotFoundError
-from orbit_registry.push.folders import project_root
+from orbit_registry.hook.project import project_root
 from orbit_registry.registry import Registry
-from orbit_registry.store.workspace import find_workspace
+from orbit_registry.workspace.workspace import find_workspace
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
 
-from orbit_registry.push.events import DISPATCHED, FAILED, NOTED, Event, append
+from orbit_registry.hook.events import DISPATCHED, FAILED, NOTED, Event, append
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from orbit_registry.errors import RefusedError
+from orbit_registry.operations.lifecycle import change_fields, supersede
 from orbit_registry.registry import Registry
-from orbit_registry.store.author import AGENT_MARKERS, Author
-from orbit_registry.store.lifecycle import change_fields, supersede
+from orbit_registry.workspace.author import AGENT_MARKERS, Author
 
 Git = Callable[..., str]
 FOLDER = "docs/adr"

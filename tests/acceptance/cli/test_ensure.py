@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.retro.ensure import Entry, ensure
 

@@ -14,10 +14,10 @@ import duckdb
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.push import client, events
-from orbit_registry.push.context import SKIPS
-from orbit_registry.push.event_log import follow
-from orbit_registry.push.events import NOTE_SKIPS, Event, append
+from orbit_registry.hook import client, events
+from orbit_registry.hook.context import SKIPS
+from orbit_registry.hook.events import NOTE_SKIPS, Event, append
+from orbit_registry.workspace.event_log import follow
 
 LAUNCH = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]
 PATIENT = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.exporters.plugin import FOLDERS, NAMES, skill_files
-from orbit_registry.text.yaml import load
+from orbit_registry.formats.yaml import load
 
 LONGEST_PAGE = 2500
 """Characters: a skill is read whole by an agent that has other things to do."""

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.records.freshness import expires
-from orbit_registry.records.record import Record
-from orbit_registry.records.vote import stamp
+from orbit_registry.model.freshness import expires
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import stamp
 from orbit_registry.registry import Registry
 from orbit_registry.retro import failures
-from orbit_registry.store.author import Author
+from orbit_registry.workspace.author import Author
 
 WHY = ("--reason", "the sandbox has no browser")
 ADA = Author("Ada", "human")

@@ -18,8 +18,8 @@ from tests.acceptance.cli.conftest import ANSWERS
 
 import orbit_registry
 from orbit_registry.cli.main import orbit
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.envelope import ENVELOPE_SCHEMA
+from orbit_registry.model.envelope import ENVELOPE_SCHEMA
+from orbit_registry.model.kind import load_kinds
 
 ENVELOPE = Draft202012Validator(json.loads(ENVELOPE_SCHEMA.read_text("utf-8")))
 
@@ -73,7 +73,7 @@ def test_an_argument_that_is_no_text_is_refused(shell: Any, arguments: list[str]
 def test_our_own_failure_ends_with_three(shell: Any, tmp_path: Path) -> None:
     """A bug is said to be one, with what is needed to report it: here a half-installed package."""
     package = Path(shutil.copytree(Path(orbit_registry.__file__).parent, tmp_path / "lib/orbit_registry"))
-    (package / "store/reader.py").write_text("def nothing() -> None: ...\n", "utf-8")
+    (package / "repository/reader.py").write_text("def nothing() -> None: ...\n", "utf-8")
 
     for arguments in (["list"], ["list", "--format", "json"]):
         done = subprocess.run(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.snapshot.matches import VERDICTS
+from orbit_registry.matching.match import VERDICTS
 
 SCHEMAS = Path(__file__).parents[3] / "docs" / "schemas"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.push.events import Event, append
+from orbit_registry.hook.events import Event, append
 
 TEXT = "Uploads fail without a retry key"
 

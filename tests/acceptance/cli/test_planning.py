@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from orbit_registry.briefs.pitch import pitch
 from orbit_registry.briefs.plan import Sources, capacity, plan_brief
-from orbit_registry.records.freshness import expires
+from orbit_registry.model.freshness import expires
 from orbit_registry.registry import Registry
 from orbit_registry.retro import failures
 

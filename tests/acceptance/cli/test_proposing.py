@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from orbit_registry.errors import InvalidRecordError
+from orbit_registry.formats.diff import unified
 from orbit_registry.registry import Registry
 from orbit_registry.review.proposals import with_items
-from orbit_registry.text.patch import unified
 
 PAGE = "skills/testing/SKILL.md"
 TEXT = """---

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.push.events import Event, append
+from orbit_registry.hook.events import Event, append
 
 BROWSER = "The sandbox has no browser; ask for one before the plan is made"
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.retro import failures
 from orbit_registry.retro.failures import Target
 from orbit_registry.retro.form import Outcome, Retro
 from orbit_registry.retro.keep import keep_retro
-from orbit_registry.store.author import Author
+from orbit_registry.workspace.author import Author
 
 ADA = Author("Ada", "human")
 NOW = datetime(2026, 11, 22, 8, tzinfo=UTC)

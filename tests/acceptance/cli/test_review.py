@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
-from orbit_registry.text.yaml import load
 
 RULE = ("rule", "add", "--title", "Wrap each query in a transaction", "--rationale", "The export read half a row.")
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from tests.acceptance.cli.receiving import Receiver, orbit, receiving
 
-from orbit_registry.push import events
-from orbit_registry.push.events import CAPTURED, SYNCED, Event, append
+from orbit_registry.hook import events
+from orbit_registry.hook.events import CAPTURED, SYNCED, Event, append
 
 TOKEN = "ghp_" + "a1B2" * 9
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.store import trusted_commands
-from orbit_registry.store.workspace import find_workspace
+from orbit_registry.workspace import trusted_commands
+from orbit_registry.workspace.workspace import find_workspace
 
 Shell = Any
 WAYS = {

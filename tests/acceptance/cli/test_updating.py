@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.kinds.table import Kind, load_kinds
+from orbit_registry.model.kind import Kind, load_kinds
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.doctor.watchdog import Watch, watch
-from orbit_registry.push.context import TRIAL
-from orbit_registry.push.events import DISPATCHED, Event, append
-from orbit_registry.store.workspace import find_workspace
-from orbit_registry.text.yaml import load
+from orbit_registry.formats.yaml import load
+from orbit_registry.hook.context import TRIAL
+from orbit_registry.hook.events import DISPATCHED, Event, append
+from orbit_registry.workspace.workspace import find_workspace
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/watchdog.schema.json").read_text("utf-8"))
 EXAMPLES = Path(__file__).parents[3] / "docs/examples/watchdog"

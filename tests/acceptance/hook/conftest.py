@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.push import client
-from orbit_registry.snapshot.matches import current_index
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.hook import client
+from orbit_registry.matching.match import current_index
+from orbit_registry.workspace.workspace import open_workspace
 
 LAUNCH = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}

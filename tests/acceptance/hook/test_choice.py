@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from tests.acceptance.hook.conftest import LAUNCH, PATIENT, bring_up_to_date, run_client, write_learning
 
-from orbit_registry.push.context import PER_SESSION
-from orbit_registry.push.render import END, START
+from orbit_registry.hook.context import PER_SESSION
+from orbit_registry.hook.render import END, START
 from orbit_registry.registry import Registry
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.workspace.workspace import open_workspace
 
 Call = Callable[..., dict[str, Any]]
 WHEN = "2026-01-01T00:00:00Z"

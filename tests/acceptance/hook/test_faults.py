@@ -16,9 +16,9 @@ import pytest
 from tests.acceptance.hook.conftest import run_client, write_learning
 from tests.acceptance.hook.replies import edit, ids
 
-from orbit_registry.push.events import FAULTS
-from orbit_registry.push.ledger import LARGEST
-from orbit_registry.store.lock import locked
+from orbit_registry.hook.events import FAULTS
+from orbit_registry.hook.session import LARGEST
+from orbit_registry.workspace.lock import locked
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.hooks.agents import agent
+from orbit_registry.install.agents import agent
 
 HERE = Path(__file__).resolve().parents[3]
 OPENCODE = HERE / "tests/cases/push/opencode"

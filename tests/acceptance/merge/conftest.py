@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
-from orbit_registry.store.decisions.adrs import NewAdr
 
 PULL = ("pull", "-q", "--no-rebase", "--no-edit")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.store.setup import setup_workspace
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
 
 Clone = Any
 """`conftest.Clone`: a repository of this test's own, and what can be done in it."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.store.setup import DRIVER
+from orbit_registry.operations.init import DRIVER
 
 Clone = Any
 """`conftest.Clone`: a repository of this test's own, and what can be done in it."""

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 TIMES = 200
-LAUNCH = Path(__file__).resolve().parents[3] / "tooling/orbit_registry/push/launch.py"
+LAUNCH = Path(__file__).resolve().parents[3] / "tooling/orbit_registry/hook/launch.py"
 
 
 def cpu(arguments: list[str], payload: str) -> float:

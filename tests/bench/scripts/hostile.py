@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from orbit_registry.text.adr import read_document
-from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.text.secrets import find_secrets
+from orbit_registry.formats.adr import read_document
+from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.formats.secrets import find_secrets
 
 RUNS = 4
 FLOOR = 0.002

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from orbit_registry.push.reader import Index, open_index
+from orbit_registry.hook.index import Index, open_index
 
 paths = json.loads(Path("paths.json").read_text("utf-8"))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.store.files import read_text
-from orbit_registry.text.yaml import load
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.workspace.files import read_text
 
 schema = load_kinds()["learning"].schema
 broken = [path for path in sys.argv[1:] if not schema.is_valid(load(read_text(Path(path))))]

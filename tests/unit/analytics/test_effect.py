@@ -12,9 +12,9 @@ import pytest
 
 from orbit_registry.analytics.effect import NOT_ENOUGH, RecordTitle, Report, newcombe, report, wilson
 from orbit_registry.analytics.stats import Pair, mark_reverted, pairs_of
-from orbit_registry.push.event_log import LoggedEvent
 from orbit_registry.review.consolidate import Usage
-from orbit_registry.store.git import Git
+from orbit_registry.workspace.event_log import LoggedEvent
+from orbit_registry.workspace.git import Git
 
 RECORD = "L-7k3fq"
 TOLD = {RECORD: RecordTitle("Retries need a key", 1, True), "L-8m2xd": RecordTitle("Another", 0, True)}

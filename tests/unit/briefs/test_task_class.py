@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.briefs.task_class import CLASSES, LONGEST, SURE, TaskClass, classify
-from orbit_registry.text.yaml import load
+from orbit_registry.formats.yaml import load
 
 CASES = Path(__file__).parents[2] / "cases/task_class"
 

@@ -12,7 +12,7 @@ import pytest
 from orbit_registry.capture.run import transcripts_of
 from orbit_registry.errors import UsageError
 from orbit_registry.registry import Registry
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.workspace import Workspace
 
 THREAD = "0199c2f0-1111-7222-8333-444455557777"
 

@@ -11,14 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.capture.run import READERS
-from orbit_registry.capture.transcripts import (
-    LONGEST_ROW,
-    LONGEST_TEXT,
-    Entry,
-    Progress,
-    entries_in,
-    without_injected,
-)
+from orbit_registry.capture.transcripts import LONGEST_ROW, LONGEST_TEXT, Entry, Progress, entries_in, without_injected
 from orbit_registry.capture.turns import MOST_STEPS, MOST_WAITING, Session, Turn, turns
 
 CASES = Path(__file__).parents[2] / "cases/transcripts"

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from orbit_registry.capture.delivery import claims, deliveries
 from orbit_registry.capture.readers import claude, codex
 from orbit_registry.capture.transcripts import ids_in, read_transcript
-from orbit_registry.push.event_log import LoggedEvent
-from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.render import END, START
+from orbit_registry.hook.render import END, START
+from orbit_registry.hook.session import Ledger
+from orbit_registry.workspace.event_log import LoggedEvent
 
 CASES = Path(__file__).parents[2] / "cases/transcripts"
 SESSION = "5b0c1f1e-6a0e-4c55-9a38-0d4d6f7b2a10"

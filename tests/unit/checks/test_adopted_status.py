@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from orbit_registry.errors import RefusedError
+from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
-from orbit_registry.text.yaml import load
 
 CASES: Any = load((Path(__file__).parents[2] / "cases" / "adopted_statuses.yaml").read_text("utf-8"))
 

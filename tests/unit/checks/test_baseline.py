@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.store.baseline import (
-    NEVER,
-    baseline_of,
-)
-from orbit_registry.text.position import Position
+from orbit_registry.formats.position import Position
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.repository.baseline import NEVER, baseline_of
 
 
 def finding(line: int = 1, message: str = "it is so", code: str = "ORB301") -> Diagnostic:

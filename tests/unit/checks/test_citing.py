@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.record import Record
-from orbit_registry.store.citations import MOST_REFERENCES, references_of
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.operations.citations import MOST_REFERENCES, references_of
 
 KINDS = load_kinds()
 

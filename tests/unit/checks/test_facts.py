@@ -11,12 +11,12 @@ import pytest
 
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
-from orbit_registry.records.diagnostic import Severity
+from orbit_registry.model.diagnostic import Severity
+from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
-from orbit_registry.store.decisions.adrs import NewAdr
-from orbit_registry.store.facts import IMPORTED_BODY, Facts, gather
-from orbit_registry.store.reader import Reading
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.vcs_state import IMPORTED_BODY, Facts, gather
+from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]
 Learning = Callable[..., Path]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
-from orbit_registry.store.journal import Change
+from orbit_registry.workspace.journal import Change
 
 Git = Callable[..., str]
 Learning = Callable[..., Path]

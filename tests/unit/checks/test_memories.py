@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.registry import Registry
 
 Edit = Callable[[Path, random.Random], None]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.checks.duplicates import FEWEST_TO_ERR, Neighbour
-from orbit_registry.kinds.table import load_kinds
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
-from orbit_registry.store.setup import setup_workspace
 
 OURS = "Close the ledger before the nightly export starts, or rows of the last minute are lost"
 

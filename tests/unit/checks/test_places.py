@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.checks.places import place_of
-from orbit_registry.text.yaml import dump, locate
+from orbit_registry.formats.yaml import dump, locate
 
 WORDS = st.text(string.ascii_letters + " #:-\n'\"[]{}é", min_size=1, max_size=20)
 KEYS = st.sampled_from(["id", "scope", "paths", "links", "to", "body", "x-a"])

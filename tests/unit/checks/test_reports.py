@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report import formats, render
-from orbit_registry.kinds.schema import read_schema
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.store.baseline import Known
-from orbit_registry.text.position import Position
+from orbit_registry.formats.position import Position
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.schema import read_schema
+from orbit_registry.repository.baseline import Known
 
 SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "schemas" / "check.schema.json"
 

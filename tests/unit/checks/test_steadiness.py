@@ -8,7 +8,7 @@ from pathlib import Path
 from orbit_registry.checks.engine import run
 from orbit_registry.checks.inputs import take
 from orbit_registry.registry import Registry
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.workspace.workspace import open_workspace
 
 
 def test_a_text_that_goes_while_it_is_looked_at_is_not_remembered(workspace: Path) -> None:

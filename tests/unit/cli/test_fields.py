@@ -10,7 +10,7 @@ import pytest
 
 from orbit_registry.cli.fields import add_options, evidence_from, fields_from, merged_edit, setting_from, update_options
 from orbit_registry.errors import RefusedError
-from orbit_registry.kinds.table import Kind, load_kinds
+from orbit_registry.model.kind import Kind, load_kinds
 
 CASES = Path(__file__).parents[2] / "cases" / "kinds"
 KINDS = list(load_kinds(CASES))

@@ -17,16 +17,16 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.exporters import agents_md, plugin, rule_files
 from orbit_registry.exporters.rule_files import AGENTS, FORMATS
 from orbit_registry.exporters.rules import Rule, Unsaid, exported, rules_for
-from orbit_registry.push import reader
-from orbit_registry.push.caps import tokens
-from orbit_registry.push.compile import entry_of
-from orbit_registry.push.context import TOKENS
-from orbit_registry.push.opened import loaded_ids
-from orbit_registry.push.pack import SYMBOL, Part, pack
-from orbit_registry.push.reader import Index, read_index
-from orbit_registry.push.render import END, START
-from orbit_registry.text.globs import Glob, match_any, parse_glob
-from orbit_registry.text.yaml import load
+from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.yaml import load
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.context import TOKENS
+from orbit_registry.hook.index import Index, read_index
+from orbit_registry.hook.opened import loaded_ids
+from orbit_registry.hook.pack import SYMBOL, Part, pack
+from orbit_registry.hook.render import END, START
+from orbit_registry.matching.compile import entry_of
 
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "cases/exporters/rule_globs.json").read_text("utf-8")

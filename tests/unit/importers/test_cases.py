@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from orbit_registry.errors import AmbiguousIdError
+from orbit_registry.formats.yaml import load
 from orbit_registry.importers import import_from
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.outcome import TakeoverReport
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.setup import setup_workspace
-from orbit_registry.store.workspace import open_workspace
-from orbit_registry.text.yaml import load
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations.import_report import TakeoverReport
+from orbit_registry.operations.init import setup_workspace
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.workspace.workspace import open_workspace
 
 CASES = Path(__file__).resolve().parents[2] / "cases" / "importers"
 Expected = Mapping[str, Any]

@@ -11,10 +11,10 @@ import pytest
 from orbit_registry.errors import RefusedError, WorkspaceNotFoundError
 from orbit_registry.importers import import_from
 from orbit_registry.importers.orbit_layout import has_comment
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.setup import setup_workspace
-from orbit_registry.store.workspace import open_workspace
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.workspace.workspace import open_workspace
 
 CASES = Path(__file__).resolve().parents[2] / "cases" / "importers"
 Git = Callable[..., str]

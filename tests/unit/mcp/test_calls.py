@@ -11,14 +11,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
+from orbit_registry.hook.index import ID, Index
+from orbit_registry.hook.session import Ledger
+from orbit_registry.matching.sync import open_index
 from orbit_registry.mcp.calls import Reply, UnknownToolError, known_tools, reply
 from orbit_registry.mcp.tool import Caller
-from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.reader import ID, Index
+from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.registry import Registry
-from orbit_registry.snapshot.push_index import open_index
-from orbit_registry.store.author import Author
-from orbit_registry.store.decisions.adrs import NewAdr, add_adr
+from orbit_registry.workspace.author import Author
 
 GUIDE = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in ("start", "rollback", "end"))
 PERSON = Author("Ada Example", "human")

@@ -14,7 +14,7 @@ from orbit_registry.mcp import prompts, resources
 from orbit_registry.mcp.calls import Reply, known_tools, reply
 from orbit_registry.mcp.tool import Caller
 from orbit_registry.registry import Registry
-from orbit_registry.store.author import Author
+from orbit_registry.workspace.author import Author
 
 PERSON = Author("Ada Example", "human")
 CALLER = Caller("an-agent", "session")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import WorkspaceNotFoundError
-from orbit_registry.kinds.table import load_kinds
 from orbit_registry.mcp.server import open_registry
-from orbit_registry.store.setup import setup_workspace
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
 
 
 @pytest.fixture

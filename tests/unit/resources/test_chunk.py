@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.push.caps import tokens
-from orbit_registry.resources.chunk import Chunking, Strategy, chunking_from, cut
+from orbit_registry.hook.caps import tokens
+from orbit_registry.search.chunks import Chunking, Strategy, chunking_from, cut
 
 LONG = "Some words that say nothing at all. " * 20
 """180 tokens."""

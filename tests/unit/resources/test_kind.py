@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.kinds.table import load_kinds
+from orbit_registry.model.kind import load_kinds
 
 KIND = load_kinds()["resource"]
 DOC = {

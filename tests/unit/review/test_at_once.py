@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.push.events import PROPOSED
+from orbit_registry.formats.diff import unified
+from orbit_registry.hook.events import PROPOSED
 from orbit_registry.registry import Registry
 from orbit_registry.retro.note import Noted, note
 from orbit_registry.review.consolidate import clusters, propose_cluster
 from orbit_registry.review.proposals import ADDITIVE, STRUCTURAL, Draft, ProposalHistory, keep, said_hash
-from orbit_registry.text.patch import unified
 
 PAGE = "skills/testing/SKILL.md"
 

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.records.vote import Vote
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import Vote
+from orbit_registry.repository.codec import record_of
 from orbit_registry.review.consolidate import MOST_MEMBERS, Cluster, Usage, clusters, fresh, unneeded
-from orbit_registry.store.codec import record_of
 
 KIND = load_kinds()["learning"]
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

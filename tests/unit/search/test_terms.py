@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orbit_registry.formats.yaml import load
 from orbit_registry.search.terms import stem, terms
-from orbit_registry.text.yaml import load
 
 DATA = Path(__file__).resolve().parents[2] / "cases"
 CASES: Any = load((DATA / "terms.yaml").read_text("utf-8"))

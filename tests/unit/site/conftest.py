@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.site.forge import Forge
+from orbit_registry.formats.citations import IdForms
+from orbit_registry.site.hosting import Forge
 from orbit_registry.site.sitemap import SiteMap
-from orbit_registry.text.citations import IdForms
 
 
 @pytest.fixture

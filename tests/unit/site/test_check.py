@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.check import DEAD_ANCHOR, DEAD_TARGET, FOREIGN, Facts, check_pages, facts_of, located
 
 NOTHING = Facts(frozenset(), (), ())

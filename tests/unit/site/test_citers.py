@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from orbit_registry.formats.citations import IdForms
 from orbit_registry.site.mentions import said_by
 from orbit_registry.site.shelf import Text
 from orbit_registry.snapshot.edges import said_in
-from orbit_registry.text.citations import IdForms
 
 FORMS = IdForms(("ADR-",), ("L-",))
 ABOVE = "---\nstatus: accepted\n---\n# ADR-0001: Above, see ADR-0009\n\n```\nADR-0008\n```\n\n"

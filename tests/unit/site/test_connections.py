@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.record import Record
-from orbit_registry.site.connections import MOST, edges_of, map_html
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
 from orbit_registry.site.drawing import columns, components, layered
+from orbit_registry.site.map import MOST, edges_of, map_html
 from orbit_registry.site.views import Relations
 
 ADR = load_kinds()["adr"]

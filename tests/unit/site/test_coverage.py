@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.site.coverage import MOST, Rectangle, coverage_html, folders, squarified
+from orbit_registry.site.treemap import MOST, Rectangle, coverage_html, folders, squarified
 
 NAMES = st.lists(st.sampled_from(["a", "b", "src", "<i>", "docs"]), min_size=1, max_size=5).map("/".join)
 FILES = st.lists(NAMES.map(lambda folder: f"{folder}/x.py"), min_size=1, max_size=60)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.site.forge import FORMS, forge_of
-from orbit_registry.store.config import config_schema
+from orbit_registry.site.hosting import FORMS, forge_of
+from orbit_registry.workspace.config import config_schema
 
 COMMIT = "8c52a3b1"
 LINKS = {

@@ -6,10 +6,10 @@ import re
 from datetime import date
 from typing import Any
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.freshness import Cause, Freshness, Reason
-from orbit_registry.records.record import Record
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.freshness import Cause, Freshness, Reason
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
 from orbit_registry.site.health import MOST_LISTED, health_html
 
 TODAY = date(2026, 6, 1)

@@ -10,8 +10,8 @@ from mkdocs.utils.yaml import yaml_load
 from pymdownx.superfences import fence_code_format
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.site.own import completed_nav, read_own, without_missing
 from orbit_registry.site.stage import dumped
+from orbit_registry.site.user_config import completed_nav, read_own, without_missing
 
 GENERATED: list[object] = [{"Decisions": "adrs/index.md"}, {"Health": "health/index.md"}]
 

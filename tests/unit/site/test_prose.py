@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.site.forge import Forge
+from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.markdown import slug
+from orbit_registry.site.hosting import Forge
 from orbit_registry.site.prose import Place, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
-from orbit_registry.text.citations import IdForms
-from orbit_registry.text.markdown import slug
 
 HERE = Place("docs/design/core/1_overview.md", 1, "design/core/1_overview/")
 

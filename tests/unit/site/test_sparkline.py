@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.vote import Vote, by_month
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.votes import Vote, by_month
 from orbit_registry.site.drawing import sparkline
-from orbit_registry.site.render import article
+from orbit_registry.site.page import article
 
 
 def vote(at: str, task: str) -> Vote:

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.record import Record
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
 from orbit_registry.site.groups import groups_of
 from orbit_registry.site.lists import recent_html
-from orbit_registry.site.render import about, article
+from orbit_registry.site.page import about, article
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.views import Relations, own_fields, record_view
 from orbit_registry.site.words import date_of

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from orbit_registry.snapshot.sync import SyncResult, sync
-from orbit_registry.store.workspace import Workspace, open_workspace
+from orbit_registry.workspace.workspace import Workspace, open_workspace
 
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
 

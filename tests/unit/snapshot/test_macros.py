@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
-from orbit_registry.records.vote import Vote, stamp, tally
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.votes import Vote, stamp, tally
+from orbit_registry.repository.reader import read_collection
 from orbit_registry.snapshot.build import write_database
 from orbit_registry.snapshot.rows import rows_of
-from orbit_registry.store.reader import read_collection
-from orbit_registry.text.yaml import load
 
 CASES = Path(__file__).parents[2] / "cases" / "globs.yaml"
 VECTORS: Any = load(CASES.read_text("utf-8"))
@@ -125,8 +125,8 @@ def exact_log(record: Any, half_life: float) -> float:
 
 def record_with(number: int, times: list[datetime]) -> Any:
     """Return a live learning with votes at some times."""
-    from orbit_registry.kinds.table import load_kinds
-    from orbit_registry.store.codec import record_of
+    from orbit_registry.model.kind import load_kinds
+    from orbit_registry.repository.codec import record_of
 
     name = f"L-{number:05d}"
     data = {

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.store.reader import read_collection
-from orbit_registry.text.position import Position
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.formats.position import Position
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.repository.reader import read_collection
 
 HASH = f"sha256:{'ab' * 32}"
 

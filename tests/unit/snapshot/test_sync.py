@@ -18,8 +18,8 @@ from orbit_registry.registry import Registry
 from orbit_registry.snapshot.build import STORAGE
 from orbit_registry.snapshot.current import query
 from orbit_registry.snapshot.sync import sync
-from orbit_registry.store.lock import locked
-from orbit_registry.store.workspace import CACHE, open_workspace
+from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.workspace import CACHE, open_workspace
 
 COUNT = "SELECT count(*) AS n FROM records"
 
@@ -190,7 +190,7 @@ def test_eight_processes_sync_at_once(project: Any) -> None:
     program = (
         "from pathlib import Path\n"
         "from orbit_registry.snapshot.sync import sync\n"
-        "from orbit_registry.store.workspace import open_workspace\n"
+        "from orbit_registry.workspace.workspace import open_workspace\n"
         f"result = sync(open_workspace(Path({str(project.root)!r})))\n"
         "print(result.built, result.digest, result.path)"
     )

@@ -17,17 +17,17 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from orbit_registry.errors import UnreadableFileError, UsageError
-from orbit_registry.kinds.table import Kind, KindTable
-from orbit_registry.records.record import BODY, Record
-from orbit_registry.records.vote import moment
-from orbit_registry.store.codec import decode_record
-from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT
-from orbit_registry.store.git import Git
-from orbit_registry.store.git_log import Change, Commit
-from orbit_registry.store.git_log import since as commits_since
-from orbit_registry.store.votes import NAME as VOTES
-from orbit_registry.store.votes import parse_votes
-from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.model.kind import Kind, KindTable
+from orbit_registry.model.record import BODY, Record
+from orbit_registry.model.votes import moment
+from orbit_registry.repository.codec import decode_record
+from orbit_registry.repository.votes import NAME as VOTES
+from orbit_registry.repository.votes import parse_votes
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git_log import Change, Commit
+from orbit_registry.workspace.git_log import since as commits_since
+from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 GIT, DATES = "git history of the records", "dates in the records"
 """By what a record counts as being there: what git held before a commit, or what the records say themselves."""

@@ -31,25 +31,25 @@ from orbit_registry.analytics.history import (
 from orbit_registry.analytics.report import told_of
 from orbit_registry.analytics.stats import Pair, reverted_of
 from orbit_registry.errors import SnapshotError, UsageError
-from orbit_registry.push import reader
-from orbit_registry.push.breadth import Breadth
-from orbit_registry.push.caps import tokens
-from orbit_registry.push.compile import Origin, entries_of, order_in, part_of, with_breadth
-from orbit_registry.push.context import CODE, DROPS, TOOL, Context
-from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.pack import Part, pack
-from orbit_registry.push.reader import ORIGIN, Index, Row, read_index
-from orbit_registry.push.render import render
-from orbit_registry.push.select import select
-from orbit_registry.records.record import Record
+from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.breadth import Breadth
+from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.context import CODE, DROPS, TOOL, Context
+from orbit_registry.hook.index import ORIGIN, Index, Row, read_index
+from orbit_registry.hook.pack import Part, pack
+from orbit_registry.hook.render import render
+from orbit_registry.hook.select import select
+from orbit_registry.hook.session import Ledger
+from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, with_breadth
+from orbit_registry.model.record import Record
+from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.redaction import free_of_secrets
+from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.bits import places_of
-from orbit_registry.snapshot.redaction import free_of_secrets
-from orbit_registry.store.git_log import since as commits_since
-from orbit_registry.store.reader import Reading
-from orbit_registry.store.votes import half_life_days
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.workspace.git_log import since as commits_since
+from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,16 @@ from datetime import UTC, datetime
 
 from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
 from orbit_registry.analytics.stats import Counting, Tally, UsageSlice, mark_reverted, pairs_of
-from orbit_registry.push import reader, render
-from orbit_registry.push.caps import tokens
-from orbit_registry.push.event_log import LogState, log_files, said_in
-from orbit_registry.push.reader import Index, Row
-from orbit_registry.records.vote import counted, stamp
-from orbit_registry.snapshot.matches import current_index
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.hook import index as reader
+from orbit_registry.hook import render
+from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.index import Index, Row
+from orbit_registry.matching.match import current_index
+from orbit_registry.model.votes import counted, stamp
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.workspace.event_log import LogState, log_files, said_in
+from orbit_registry.workspace.workspace import Workspace
 
 DAY = 86_400
 

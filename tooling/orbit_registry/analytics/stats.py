@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 
-from orbit_registry.push.context import TRIAL
-from orbit_registry.push.event_log import LoggedEvent
-from orbit_registry.push.events import SYNCED
-from orbit_registry.store.git import Git
-from orbit_registry.store.git_log import since
+from orbit_registry.hook.context import TRIAL
+from orbit_registry.hook.events import SYNCED
+from orbit_registry.workspace.event_log import LoggedEvent
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git_log import since
 
 MOST_NAMES = 50_000
 """So many different records, sessions or pairs of both are told apart; what comes after them is counted together."""

@@ -11,21 +11,21 @@ from pathlib import PurePosixPath
 from orbit_registry.briefs.task_class import TaskClass
 from orbit_registry.briefs.tasks import CLASSIFIER, COMMAND, class_of, resolve_task, why_unresolved
 from orbit_registry.errors import UsageError
-from orbit_registry.push.caps import tokens
-from orbit_registry.push.context import BRIEF, CODE, DROPS, WAYS, Context, Selection, working_project
-from orbit_registry.push.events import Event, append
-from orbit_registry.push.hosts import session_of_process
-from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.reader import ID, KIND, PATH
-from orbit_registry.push.render import render
-from orbit_registry.push.select import select
-from orbit_registry.records.task import Task
-from orbit_registry.snapshot.matches import current_index
-from orbit_registry.snapshot.personal import is_personal
-from orbit_registry.store.config import GENERAL, Categories, agent_name
-from orbit_registry.store.files import write_error
-from orbit_registry.store.trusted_commands import not_run
-from orbit_registry.store.workspace import Workspace, project_path
+from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.context import BRIEF, CODE, DROPS, WAYS, Context, Selection, working_project
+from orbit_registry.hook.events import Event, append
+from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.hook.index import ID, KIND, PATH
+from orbit_registry.hook.render import render
+from orbit_registry.hook.select import select
+from orbit_registry.hook.session import Ledger
+from orbit_registry.matching.match import current_index
+from orbit_registry.matching.personal import is_personal
+from orbit_registry.model.task import Task
+from orbit_registry.workspace.config import GENERAL, Categories, agent_name
+from orbit_registry.workspace.files import write_error
+from orbit_registry.workspace.trusted_commands import not_run
+from orbit_registry.workspace.workspace import Workspace, project_path
 
 LONGEST_NAME = 100
 HEADING = "## System Context"

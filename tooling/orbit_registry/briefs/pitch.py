@@ -13,18 +13,18 @@ from typing import Any
 
 from orbit_registry.briefs.plan import ask_sources, capacity, recent_retros
 from orbit_registry.errors import OrbitError, RecordNotFoundError, RefusedError
-from orbit_registry.push import events
-from orbit_registry.push.event_log import write_event
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
+from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.hook import events
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.guard import BY_A_PERSON
+from orbit_registry.repository.reader import read_collection
 from orbit_registry.retro import failures
 from orbit_registry.retro.form import COMPLETED
 from orbit_registry.review.review import decide
-from orbit_registry.store.author import Author, Review
-from orbit_registry.store.permission import BY_A_PERSON
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.inert import inert_line
+from orbit_registry.workspace.author import Author, Review
+from orbit_registry.workspace.event_log import write_event
+from orbit_registry.workspace.workspace import Workspace
 
 ADR, PROPOSED, WORKED = "adr", "proposed", "worked"
 BASE, PER_PRIORITY, PER_FAILURE, PER_SUCCESS = 1.0, 0.5, -0.4, 0.2

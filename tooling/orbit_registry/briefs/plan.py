@@ -17,21 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.push import events
-from orbit_registry.push.event_log import LogState, log_files, rows_in, write_event
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.records.vote import moment, stamp
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.untrusted import inert, inert_line
+from orbit_registry.hook import events
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import moment, stamp
 from orbit_registry.retro import failures
 from orbit_registry.retro.ensure import refuse_constant
 from orbit_registry.retro.form import COMPLETED, FAILED, WAY
 from orbit_registry.retro.keep import KIND as RETRO
 from orbit_registry.review.review import queue
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text, write_atomic
-from orbit_registry.store.trusted_commands import run_program
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.inert import inert, inert_line
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.workspace.event_log import LogState, log_files, rows_in, write_event
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text, write_atomic
+from orbit_registry.workspace.trusted_commands import run_program
+from orbit_registry.workspace.workspace import Workspace
 
 UNKNOWN = "unknown"
 _FORMS: Mapping[str, type] = {"active_loops": list, "system_health": dict, "capacity": dict, "work_items": list}

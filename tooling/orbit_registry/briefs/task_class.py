@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
-from orbit_registry.text.yaml import load
+from orbit_registry.formats.yaml import load
 
 Name = Literal["code-gen", "exploration", "qa", "other"]
 CODE_GEN: Name = "code-gen"

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 from orbit_registry.briefs.task_class import CLASSES, CODE_GEN, LONGEST, MOST_REASONS, TaskClass, classify
 from orbit_registry.errors import ProgramError, UsageError
-from orbit_registry.kinds.schema import read_schema
-from orbit_registry.push.context import CODE
-from orbit_registry.records.task import TASK_SCHEMA, Task
-from orbit_registry.store.trusted_commands import not_run, run_program
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.position import MALFORMED, Position, Problem, YamlProblemError
-from orbit_registry.text.yaml import load, locate
+from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError
+from orbit_registry.formats.yaml import load, locate
+from orbit_registry.hook.context import CODE
+from orbit_registry.model.schema import read_schema
+from orbit_registry.model.task import TASK_SCHEMA, Task
+from orbit_registry.workspace.trusted_commands import not_run, run_program
+from orbit_registry.workspace.workspace import Workspace
 
 LARGEST = 1_000_000
 """Bytes of a task file."""

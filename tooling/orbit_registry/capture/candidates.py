@@ -14,14 +14,14 @@ from orbit_registry.capture.patterns import Finding
 from orbit_registry.checks.duplicates import Neighbour, copies_of, neighbours
 from orbit_registry.checks.texts import says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
-from orbit_registry.records.record import Record
-from orbit_registry.store.author import Author
-from orbit_registry.store.freshness.evaluate import standing
-from orbit_registry.store.freshness.verification import fingerprinted
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import create_record, draft_record, newcomers
-from orbit_registry.text.inert import inert, inert_line
-from orbit_registry.text.secrets import find_secrets
+from orbit_registry.formats.secrets import find_secrets
+from orbit_registry.formats.untrusted import inert, inert_line
+from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.operations.freshness.verify import fingerprinted
+from orbit_registry.repository.writer import create_record, draft_record, newcomers
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.workspace import Workspace
 
 KIND = "learning"
 AUTHOR = Author("orbit capture", "agent")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from orbit_registry.capture.readers import claude, codex
 from orbit_registry.capture.transcripts import Given, read_transcript
-from orbit_registry.push.context import TRIAL
-from orbit_registry.push.event_log import LoggedEvent
-from orbit_registry.push.ledger import safe_name
+from orbit_registry.hook.context import TRIAL
+from orbit_registry.hook.session import safe_name
+from orbit_registry.workspace.event_log import LoggedEvent
 
 SURFACE = "hook:"
 MOST_SESSIONS = 50

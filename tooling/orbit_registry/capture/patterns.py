@@ -15,7 +15,7 @@ from typing import Literal
 
 from orbit_registry.capture.project import DONE, PURPOSE, Project, Way, read_command
 from orbit_registry.capture.turns import Step, Turn
-from orbit_registry.push.failures import compiled, holds, plain
+from orbit_registry.hook.failures import compiled, holds, plain
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command"]
 MOST_KEYS = 500

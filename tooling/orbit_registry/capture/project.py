@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import GitError, OrbitError
-from orbit_registry.store.files import inside, read_bytes
-from orbit_registry.store.freshness.fingerprints import Fingerprints
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.operations.freshness.fingerprints import Fingerprints
+from orbit_registry.workspace.files import inside, read_bytes
+from orbit_registry.workspace.workspace import Workspace
 
 _PURPOSES = {
     "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",

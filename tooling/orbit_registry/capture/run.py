@@ -22,14 +22,14 @@ from orbit_registry.capture.readers import claude, codex, gemini, reasonix
 from orbit_registry.capture.transcripts import Entry, Progress, Row, entries_in, newest_first
 from orbit_registry.capture.turns import Session, Turn, turns
 from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError
-from orbit_registry.push.caps import tokens
-from orbit_registry.push.event_log import write_event
-from orbit_registry.push.events import CAPTURED
-from orbit_registry.records.record import Record
-from orbit_registry.store.trusted_commands import run_program
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.inert import inert_line
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.events import CAPTURED
+from orbit_registry.model.record import Record
+from orbit_registry.workspace.event_log import write_event
+from orbit_registry.workspace.trusted_commands import run_program
+from orbit_registry.workspace.workspace import Workspace
 
 MOST_TOKENS = 600
 MOST_TURNS, MOST_STEPS, MOST_ANSWERED = 50, 40, 5

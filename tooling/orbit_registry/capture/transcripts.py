@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from orbit_registry.push.render import END, START
-from orbit_registry.records.ids import is_safe_id
+from orbit_registry.hook.render import END, START
+from orbit_registry.model.ids import is_safe_id
 
 NEEDLE = re.compile(re.escape(START.strip("<>")).encode())
 """Stands in every line of a transcript that holds a block, however its brackets are escaped."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from orbit_registry.capture.transcripts import Entry, injected_in, without_injected
-from orbit_registry.push.call import Call, in_project
-from orbit_registry.push.dialects import READING, WRITING, take_tool
-from orbit_registry.push.tools import SEARCHES, SHELLS, WRITES
+from orbit_registry.hook.call import Call, in_project
+from orbit_registry.hook.dialects import READING, WRITING, take_tool
+from orbit_registry.hook.tools import SEARCHES, SHELLS, WRITES
 
 MOST_WAITING, MOST_STEPS, MOST_CALLS = 200, 400, 20_000
 MOST_PATHS = 20

@@ -12,13 +12,13 @@ from orbit_registry.checks.check import Announce, check_of, run_checks
 from orbit_registry.checks.context import CheckContext, load_context
 from orbit_registry.checks.inputs import take
 from orbit_registry.errors import RefusedError
-from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.store.adopt.adoption import backfill, importer, plan_adoption
-from orbit_registry.store.journal import Change
-from orbit_registry.store.permission import refuse_for_agent, write_step
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import writing
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.operations.adopt.adoption import backfill, importer, plan_adoption
+from orbit_registry.repository.guard import refuse_for_agent, write_step
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import writing
+from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.workspace import Workspace
 
 UNRECORDED, UNFINISHED = "ORB702", "ORB706"
 """What the store mends by itself: it makes records for entries, and whoever writes ends steps that were begun."""

@@ -10,10 +10,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks import rules
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.record import Record
-from orbit_registry.store.codec import HIDING, hides_record
-from orbit_registry.store.journal import Change
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.record import Record
+from orbit_registry.repository.codec import HIDING, hides_record
+from orbit_registry.workspace.journal import Change
 
 if TYPE_CHECKING:
     from orbit_registry.checks.context import CheckContext

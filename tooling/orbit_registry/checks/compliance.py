@@ -9,13 +9,13 @@ from orbit_registry.checks.check import all_checks, run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.rules.loop import Logged, LoopLog
-from orbit_registry.push.context import TRIAL
-from orbit_registry.push.event_log import LogState, log_files, rows_in
-from orbit_registry.push.events import NAME
-from orbit_registry.records.diagnostic import Location
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.position import Position
+from orbit_registry.formats.position import Position
+from orbit_registry.hook.context import TRIAL
+from orbit_registry.hook.events import NAME
+from orbit_registry.model.diagnostic import Location
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.workspace.event_log import LogState, log_files, rows_in
+from orbit_registry.workspace.workspace import Workspace
 
 FAMILY = "ORB9"
 DAY = 86_400

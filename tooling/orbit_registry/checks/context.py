@@ -14,29 +14,29 @@ from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.texts import copies, wording
 from orbit_registry.errors import GitError, OrbitError
-from orbit_registry.kinds.table import KindTable
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.freshness import Freshness, Sight, says_when
-from orbit_registry.records.record import Record, Source
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.adopt.edges import Targets
-from orbit_registry.store.adopt.edges import place_of as place_of_text
-from orbit_registry.store.baseline import read_baseline
-from orbit_registry.store.citations import Cited, cited_by, cited_in
-from orbit_registry.store.config import Config, config_of
-from orbit_registry.store.decisions.documents import Document, Documents, document_of, read_one
-from orbit_registry.store.facts import Facts
-from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, read_bytes
-from orbit_registry.store.freshness.evaluate import not_fresh, nowhere
-from orbit_registry.store.glob_counts import count_matches
-from orbit_registry.store.votes import BROKEN
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.position import Pointer, Position, position_at
+from orbit_registry.formats.position import Pointer, Position, position_at
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.freshness import Freshness, Sight, says_when
+from orbit_registry.model.kind import KindTable
+from orbit_registry.model.record import Record, Source
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations.adopt.edges import Targets
+from orbit_registry.operations.adopt.edges import place_of as place_of_text
+from orbit_registry.operations.citations import Cited, cited_by, cited_in
+from orbit_registry.operations.freshness.evaluate import not_fresh, nowhere
+from orbit_registry.operations.glob_counts import count_matches
+from orbit_registry.repository.baseline import read_baseline
+from orbit_registry.repository.documents import Document, Documents, document_of, read_one
+from orbit_registry.repository.vcs_state import Facts
+from orbit_registry.repository.votes import BROKEN
+from orbit_registry.workspace.config import Config, config_of
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, read_bytes
+from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.checks.rules.loop import LoopLog
-    from orbit_registry.store.freshness.renames import Renames
-    from orbit_registry.text.adr.model import AdrDocument, Section
+    from orbit_registry.formats.adr.model import AdrDocument, Section
+    from orbit_registry.operations.freshness.renames import Renames
 
 
 LOCAL = ".orbit/state/"
@@ -308,7 +308,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
 
 
 def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Renames | None:
-    from orbit_registry.store.freshness.renames import renames_since  # most runs find no glob that is dead
+    from orbit_registry.operations.freshness.renames import renames_since  # most runs find no glob that is dead
 
     try:
         return renames_since(workspace.git, since, files)

@@ -10,11 +10,11 @@ from functools import cache
 from typing import Literal
 
 from orbit_registry.checks.texts import wording
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
 from orbit_registry.search.similarity import SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.workspace import Workspace
 
 FEWEST_TO_ERR = 20
 """Among fewer records a word's weight says little, so only copies are errors."""

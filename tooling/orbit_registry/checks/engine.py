@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.inputs import Inputs, take
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, diagnostic_of, row_of
-from orbit_registry.store.baseline import (
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, diagnostic_of, row_of
+from orbit_registry.operations.freshness.evaluate import turn_today
+from orbit_registry.repository.baseline import (
     Baseline,
     Known,
     apply,
@@ -22,9 +23,8 @@ from orbit_registry.store.baseline import (
     refuse_newer,
     write_baseline,
 )
-from orbit_registry.store.freshness.evaluate import turn_today
-from orbit_registry.store.votes import BROKEN
-from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace, project_path
+from orbit_registry.repository.votes import BROKEN
+from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, project_path
 
 if TYPE_CHECKING:
     pass

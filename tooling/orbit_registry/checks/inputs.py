@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from orbit_registry.records.freshness import Sight
-from orbit_registry.store.cache import FileValue, digest
-from orbit_registry.store.decisions.paths import decision_paths
-from orbit_registry.store.facts import Facts, gather
-from orbit_registry.store.files import is_inside
-from orbit_registry.store.freshness.ground import Ground, kinds_of, look
-from orbit_registry.store.reader import Reading
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.model.freshness import Sight
+from orbit_registry.operations.freshness.probe import Ground, kinds_of, look
+from orbit_registry.repository.document_paths import decision_paths
+from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.vcs_state import Facts, gather
+from orbit_registry.workspace.cache import FileValue, digest
+from orbit_registry.workspace.files import is_inside
+from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True)

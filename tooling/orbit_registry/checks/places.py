@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from orbit_registry.text.position import Pointer, Position, position_at
-from orbit_registry.text.yaml import locate
+from orbit_registry.formats.position import Pointer, Position, position_at
+from orbit_registry.formats.yaml import locate
 
 
 def place_of(text: str, pointer: Pointer) -> Position:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.errors import GitError
-from orbit_registry.records.record import Record
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.globs import Glob, matches, parse_glob
+from orbit_registry.formats.globs import Glob, matches, parse_glob
+from orbit_registry.model.record import Record
+from orbit_registry.workspace.workspace import Workspace
 
 
 def valid_globs(paths: Sequence[str]) -> list[tuple[int, Glob]]:

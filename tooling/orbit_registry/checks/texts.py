@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orbit_registry.records.diagnostic import Location
-from orbit_registry.records.record import Record
+from orbit_registry.formats.position import Pointer
+from orbit_registry.model.diagnostic import Location
+from orbit_registry.model.record import Record
 from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
-from orbit_registry.text.position import Pointer
 
 if TYPE_CHECKING:
     from orbit_registry.checks.context import CheckContext
-    from orbit_registry.text.adr import AdrDocument
+    from orbit_registry.formats.adr import AdrDocument
 
 
 PROSE = "the text"
@@ -74,7 +74,7 @@ def decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
         return home[1]
     if not record.prose.strip():
         return None
-    from orbit_registry.text.adr import read_document
+    from orbit_registry.formats.adr import read_document
 
     entries = read_document(record.prose, _NAMED).entries
     return entries[0] if len(entries) == 1 else None
@@ -98,7 +98,7 @@ def wording(record: Record) -> str:
     if not record.kind.in_document:
         return f"{record.title}\n{record.prose}"
     # Prompts need the Markdown parser.
-    from orbit_registry.store.decisions.prompt_lines import is_prompt, may_hold_prompts, prompts_of
+    from orbit_registry.repository.prompt_lines import is_prompt, may_hold_prompts, prompts_of
 
     known = prompts_of(record.kind.folder, True)
     prose = _STATED.sub("", record.prose)

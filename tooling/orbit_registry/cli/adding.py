@@ -10,8 +10,6 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.hits import MOST_NAMED, known_already, near_text, neighbours_data, settles, shows
-from orbit_registry.answers.records import record_data
 from orbit_registry.checks.duplicates import Neighbour, copies_of
 from orbit_registry.cli.editor import copy_path, edited_text, kept_name
 from orbit_registry.cli.fields import MANAGED, add_options, fields_from, text_from
@@ -21,11 +19,13 @@ from orbit_registry.cli.places import open_registry, say_astray, say_unmatched
 from orbit_registry.cli.terminal import visible
 from orbit_registry.cli.voting import say_vote
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.kinds.table import Kind
-from orbit_registry.records.record import Record
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
-from orbit_registry.store.freshness.verification import fingerprinted
-from orbit_registry.store.writer import fields_of, newcomers
+from orbit_registry.render.hits import MOST_NAMED, known_already, near_text, neighbours_data, settles, shows
+from orbit_registry.render.records import record_data
+from orbit_registry.repository.writer import fields_of, newcomers
 
 
 def add_command(kind: Kind) -> click.Command:

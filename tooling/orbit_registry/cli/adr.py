@@ -7,18 +7,18 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.hits import neighbours_data, shows
-from orbit_registry.answers.records import record_data
 from orbit_registry.cli.adding import say_near
 from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind_group import kind_group
 from orbit_registry.cli.output import emit, format_option, refuse
 from orbit_registry.cli.places import open_registry, say_astray
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
+from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
+from orbit_registry.render.hits import neighbours_data, shows
+from orbit_registry.render.records import record_data
 from orbit_registry.search.similarity import normalised
-from orbit_registry.store.decisions.adrs import NewAdr
 
 group = kind_group("adr")
 

@@ -15,8 +15,8 @@ from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.push.reader import ID
-from orbit_registry.records.task import Task
+from orbit_registry.hook.index import ID
+from orbit_registry.model.task import Task
 from orbit_registry.registry import Registry
 
 LONGEST_TEXT = 100_000

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.answers.records import record_data
 from orbit_registry.capture.run import EVENTS, READERS, Captured, transcripts_of
 from orbit_registry.capture.run import capture as captured
 from orbit_registry.cli.output import emit, format_option, plural, progress
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
-from orbit_registry.push.event_log import LogState, log_files, said_in
+from orbit_registry.render.records import record_data
+from orbit_registry.workspace.event_log import LogState, log_files, said_in
 
 
 @click.command("capture")

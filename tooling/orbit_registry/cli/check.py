@@ -13,9 +13,9 @@ from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
-from orbit_registry.store.journal import Change, unified_diff
+from orbit_registry.workspace.journal import Change, unified_diff
 
 
 @click.command()

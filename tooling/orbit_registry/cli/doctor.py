@@ -14,8 +14,8 @@ from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.hooks.agents import NAMES
-from orbit_registry.records.envelope import envelope
+from orbit_registry.install.agents import NAMES
+from orbit_registry.model.envelope import envelope
 
 
 @click.command()
@@ -31,7 +31,7 @@ def doctor(agent: str | None, output: str) -> None:
     orbit doctor
     orbit doctor --agent claude --format json
     """
-    from orbit_registry.doctor.examination import examine
+    from orbit_registry.doctor.examine import examine
 
     found = examine(Path.cwd(), agent)
     emit(output, found.as_data(), found.text(), ok=found.healthy, next_commands=found.next_steps)

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 import click
 
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.store.author import acting_role
-from orbit_registry.store.files import inside, read_text, write_atomic
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.author import acting_role
+from orbit_registry.workspace.files import inside, read_text, write_atomic
+from orbit_registry.workspace.workspace import Workspace
 
 
 def copy_path(workspace: Workspace, name: str) -> str:

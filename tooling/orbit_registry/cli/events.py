@@ -16,9 +16,9 @@ from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.push.event_log import LogState, follow, log_files, rows_in
-from orbit_registry.push.events import NAME, NAMES
-from orbit_registry.records.vote import stamp
+from orbit_registry.hook.events import NAME, NAMES
+from orbit_registry.model.votes import stamp
+from orbit_registry.workspace.event_log import LogState, follow, log_files, rows_in
 
 _TOLD = ("at", "event", "surface", "session")
 

@@ -98,8 +98,8 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     """
     from orbit_registry.exporters.placing import make
     from orbit_registry.exporters.plugin import plugin_changes, plugin_files
-    from orbit_registry.hooks.agents.claude import EVENTS
-    from orbit_registry.hooks.installation import launcher_text
+    from orbit_registry.install.agents.claude import EVENTS
+    from orbit_registry.install.install import launcher_text
 
     place = folder.expanduser().absolute()
     changes = plugin_changes(place, plugin_files(EVENTS, launcher_text()))

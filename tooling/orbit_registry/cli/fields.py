@@ -10,11 +10,11 @@ from typing import Any, BinaryIO
 import click
 
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.kinds.table import Kind
-from orbit_registry.store.files import RECORD_LIMIT, decode, read_text
-from orbit_registry.store.writer import FIXED
-from orbit_registry.text.position import YamlProblemError
-from orbit_registry.text.yaml import load
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.kind import Kind
+from orbit_registry.repository.writer import FIXED
+from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text
 
 MANAGED = FIXED | {
     "scope",

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from orbit_registry.answers.records import freshness_data, record_data, remedies
 from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
 from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.records.freshness import FRESH, Cause, Freshness, State
-from orbit_registry.records.record import Record
+from orbit_registry.model.freshness import FRESH, Cause, Freshness, State
+from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.verify import Statement
 from orbit_registry.registry import Registry
-from orbit_registry.store.freshness.verification import Statement
+from orbit_registry.render.records import freshness_data, record_data, remedies
 
 _CAUSES = click.Choice([cause.value for cause in Cause])
 
@@ -169,7 +169,7 @@ def _moved(registry: Registry, gone: Sequence[Record]) -> frozenset[str]:
 
 def _retired(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], list[OrbitError]]:
     """Retire records as one step; return the ids of those that were, and why others were not."""
-    from orbit_registry.store.lifecycle import transitions  # it reads documents, which other commands do not
+    from orbit_registry.operations.lifecycle import transitions  # it reads documents, which other commands do not
 
     if not doomed:
         return [], []

@@ -10,11 +10,11 @@ import click
 from orbit_registry.cli.output import emit, format_option, keep_out
 from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
-from orbit_registry.hooks.agents import NAMES
+from orbit_registry.install.agents import NAMES
 
 if TYPE_CHECKING:
-    from orbit_registry.hooks.agent import Scope
-    from orbit_registry.hooks.installation import HookState
+    from orbit_registry.agents.agent import Scope
+    from orbit_registry.install.install import HookState
 
 AGENT = click.argument("agent", metavar=f"{{{' | '.join(NAMES)}}}", type=click.Choice(NAMES))
 SCOPE = click.option(
@@ -52,8 +52,9 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
     orbit hook test claude
     """
     from orbit_registry.exporters import placing, plugin
-    from orbit_registry.hooks import agents, installation
-    from orbit_registry.store.git import Git
+    from orbit_registry.install import agents
+    from orbit_registry.install import install as installation
+    from orbit_registry.workspace.git import Git
 
     known, root = agents.agent(agent), _root(scope)
     if with_skills and agent not in plugin.FOLDERS:
@@ -90,7 +91,8 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
     \b
     orbit hook uninstall claude
     """
-    from orbit_registry.hooks import agents, installation
+    from orbit_registry.install import agents
+    from orbit_registry.install import install as installation
 
     state = installation.uninstall(_root(scope), agents.agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
@@ -118,7 +120,7 @@ def status(agents: tuple[str, ...], output: str) -> None:
     orbit hook status
     orbit hook status claude codex
     """
-    from orbit_registry.hooks import installation
+    from orbit_registry.install import install as installation
 
     states = installation.status(open_registry().workspace.root, agents or NAMES)
     lines = []
@@ -151,7 +153,8 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     \b
     orbit hook test claude
     """
-    from orbit_registry.hooks import agents, installation, trial
+    from orbit_registry.install import agents, trial
+    from orbit_registry.install import install as installation
 
     workspace, known = open_registry().workspace, agents.agent(agent)
     states = installation.status(workspace.root, [agent])

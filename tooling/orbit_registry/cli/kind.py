@@ -6,21 +6,16 @@ from collections.abc import Sequence
 
 import click
 
-from orbit_registry.answers.records import ORDERS, in_order, record_data, records_table
-from orbit_registry.cli.output import (
-    emit,
-    format_option,
-    say_refusals,
-    warn_of_unread,
-)
+from orbit_registry.cli.output import emit, format_option, say_refusals, warn_of_unread
 from orbit_registry.cli.places import open_registry, say_unknown
 from orbit_registry.cli.records import binding_options, bound, say_part
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
-from orbit_registry.records.ids import sequence_id
-from orbit_registry.records.record import Record
+from orbit_registry.model.ids import sequence_id
+from orbit_registry.model.kind import PHASES, SHIPPED, Kind, load_kinds
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.store.author import Review
+from orbit_registry.render.records import ORDERS, in_order, record_data, records_table
+from orbit_registry.workspace.author import Review
 
 
 def kind_of(name: str) -> Kind:

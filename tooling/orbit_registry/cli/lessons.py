@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import click
 
-from orbit_registry.answers.records import freshness_data, record_data, table
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.records import binding_options, bound, say_record
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
-from orbit_registry.records.record import Record
+from orbit_registry.formats.markdown import slug
+from orbit_registry.matching.personal import personal_workspace
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.render.records import freshness_data, record_data, table
 from orbit_registry.review import review
-from orbit_registry.snapshot.personal import personal_workspace
-from orbit_registry.store.author import Review
-from orbit_registry.text.markdown import slug
+from orbit_registry.workspace.author import Review
 
 KIND = "learning"
 FEWEST = 4

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.answers.related import related_data, related_text
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import open_registry
-from orbit_registry.records.link import DIRECTIONS, Link
-from orbit_registry.records.record import Record
+from orbit_registry.model.link import DIRECTIONS, Link
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.render.related import related_data, related_text
 
 
 @click.command("link")
@@ -25,7 +25,7 @@ def link(subject: str, rel: str, target: str, output: str) -> None:
     orbit link ADR-0007 amended_by ADR-0012        # the same
     orbit link RES-7k3fq proves R-9x2ab            # a script that enforces a rule
     """
-    from orbit_registry.store import linking  # it reads documents, which `related` does not
+    from orbit_registry.operations import links as linking  # it reads documents, which `related` does not
 
     registry = open_registry()
     stated = linking.link(registry.workspace, registry.collection.records, subject, rel, target, registry.author())
@@ -43,7 +43,7 @@ def unlink(subject: str, rel: str, target: str, output: str) -> None:
     \b
     orbit unlink ADR-0012 amends ADR-0007
     """
-    from orbit_registry.store import linking
+    from orbit_registry.operations import links as linking
 
     registry = open_registry()
     stated = linking.unlink(registry.workspace, registry.collection.records, subject, rel, target, registry.author())

@@ -16,7 +16,7 @@ import click
 
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError, UsageError, WriteError, meant
-from orbit_registry.records.envelope import envelope
+from orbit_registry.model.envelope import envelope
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000
@@ -232,7 +232,7 @@ def run(arguments: list[str]) -> int:
 def _sync_written() -> None:
     """Bring the push index up to date, so that a hook's very next call shows what the command wrote."""
     if _written():
-        from orbit_registry.snapshot.matches import sync_written
+        from orbit_registry.matching.match import sync_written
 
         if problem := sync_written():
             click.echo(visible(f"warning: {problem}"), err=True)
@@ -240,7 +240,7 @@ def _sync_written() -> None:
 
 def _written() -> set[Path]:
     """Return the roots in which this process has written; many commands do without the module that writes."""
-    journal = sys.modules.get("orbit_registry.store.journal")
+    journal = sys.modules.get("orbit_registry.workspace.journal")
     return journal.WRITTEN if journal is not None else set()
 
 

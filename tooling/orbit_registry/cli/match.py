@@ -8,7 +8,7 @@ from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import from_root, open_registry, say_behind, say_unknown, say_unread
 from orbit_registry.cli.terminal import one_line
 from orbit_registry.errors import UsageError
-from orbit_registry.store.journal import unified_diff
+from orbit_registry.workspace.journal import unified_diff
 
 
 @click.command()
@@ -33,7 +33,7 @@ def match(
     """
     if not paths and not tags:
         raise UsageError("nothing to match", hint="name a path or a `--tag`; `orbit list` lists every record")
-    from orbit_registry.snapshot.matches import texts
+    from orbit_registry.matching.match import texts
 
     registry = open_registry()
     asked = [from_root(registry, path) for path in paths]

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 
 import click
 
-from orbit_registry.answers.records import record_data
 from orbit_registry.cli.fields import evidence_from
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.review import line
 from orbit_registry.errors import UsageError
-from orbit_registry.push.events import CLEARED, NOTE_SKIPS, REQUEUED
+from orbit_registry.hook.events import CLEARED, NOTE_SKIPS, REQUEUED
 from orbit_registry.registry import Registry
+from orbit_registry.render.records import record_data
 from orbit_registry.retro import failures
 from orbit_registry.retro.failures import target_of
 from orbit_registry.retro.note import Contribution, Noted

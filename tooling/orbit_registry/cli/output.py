@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.answers.unread import check_command, unread_files, unread_text
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.records.envelope import envelope
-from orbit_registry.store.old_layout import OLD_LAYOUT
+from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.envelope import envelope
+from orbit_registry.render.unread import check_command, unread_files, unread_text
+from orbit_registry.repository.legacy_layout import OLD_LAYOUT
 
 if TYPE_CHECKING:
     from orbit_registry.registry import Registry
-    from orbit_registry.store.git import Git
+    from orbit_registry.workspace.git import Git
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 

@@ -13,7 +13,7 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.review import line
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.store.author import Review
+from orbit_registry.workspace.author import Review
 
 
 @click.command("pitch")

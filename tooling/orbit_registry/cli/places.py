@@ -10,9 +10,9 @@ import click
 
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError, meant
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.store.workspace import path_from_root
+from orbit_registry.workspace.workspace import path_from_root
 
 
 def open_registry() -> Registry:
@@ -66,8 +66,8 @@ def say_unknown(registry: Registry, **asked: Sequence[str]) -> None:
 
 def say_unread(registry: Registry) -> None:
     """Say on the side how many files hold no record that can be read, as the push index counts them."""
-    from orbit_registry.push.reader import Index
-    from orbit_registry.snapshot.push_index import open_index
+    from orbit_registry.hook.index import Index
+    from orbit_registry.matching.sync import open_index
 
     index = open_index(registry.workspace)
     if isinstance(index, Index) and index.unread:
@@ -77,8 +77,8 @@ def say_unread(registry: Registry) -> None:
 
 def say_behind(registry: Registry) -> None:
     """Say on the side that a hook has no push index, or one that is behind the files."""
-    from orbit_registry.push.reader import NoIndex
-    from orbit_registry.snapshot.push_index import open_index
+    from orbit_registry.hook.index import NoIndex
+    from orbit_registry.matching.sync import open_index
 
     index = open_index(registry.workspace)
     if isinstance(index, NoIndex):

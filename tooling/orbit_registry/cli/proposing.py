@@ -10,18 +10,18 @@ from datetime import UTC, datetime
 import click
 
 from orbit_registry.analytics.report import effect
-from orbit_registry.answers.records import record_data
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.push.event_log import LogState, log_files, said_in
+from orbit_registry.formats.diff import digest_of
 from orbit_registry.registry import Registry
+from orbit_registry.render.records import record_data
+from orbit_registry.repository.skills import read_skills
 from orbit_registry.review import consolidate as consolidation
 from orbit_registry.review import proposals
 from orbit_registry.review.proposals import recommended, record_drafts
-from orbit_registry.store.skills import read_skills
-from orbit_registry.text.patch import digest_of
+from orbit_registry.workspace.event_log import LogState, log_files, said_in
 
 
 @click.command("propose")

@@ -8,7 +8,15 @@ from dataclasses import replace
 
 import click
 
-from orbit_registry.answers.records import (
+from orbit_registry.cli.output import Decorated, emit, format_option, warn_of_unread
+from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.terminal import visible
+from orbit_registry.errors import UsageError
+from orbit_registry.model.freshness import FRESH
+from orbit_registry.model.kind import PHASES
+from orbit_registry.model.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.render.records import (
     chunk_data,
     chunk_head,
     details_text,
@@ -19,16 +27,8 @@ from orbit_registry.answers.records import (
     remedies,
     table,
 )
-from orbit_registry.cli.output import Decorated, emit, format_option, warn_of_unread
-from orbit_registry.cli.places import open_registry
-from orbit_registry.cli.terminal import visible
-from orbit_registry.errors import UsageError
-from orbit_registry.kinds.table import PHASES
-from orbit_registry.push.event_log import note_opened
-from orbit_registry.records.freshness import FRESH
-from orbit_registry.records.record import Record
-from orbit_registry.registry import Registry
-from orbit_registry.store.author import Review
+from orbit_registry.workspace.author import Review
+from orbit_registry.workspace.event_log import note_opened
 
 
 @click.command("list")

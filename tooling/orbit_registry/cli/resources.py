@@ -8,19 +8,19 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.records import record_data
 from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.setup import import_records
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.record import Record
-from orbit_registry.resources.chunk import STRATEGIES, Chunk, Cut
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.render.records import record_data
 from orbit_registry.resources.intake import DOC, KIND, SCRIPT, Text, Wanted, take_over, text_at, text_given
 from orbit_registry.resources.refresh import Asked, refresh
 from orbit_registry.resources.run import SECONDS, Order, run
+from orbit_registry.search.chunks import STRATEGIES, Chunk, Cut
 
 _RECORDS = "records"
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.records import record_data
 from orbit_registry.cli.fields import fields_from, shared_options, text_from
 from orbit_registry.cli.kind_group import kind_group
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
+from orbit_registry.render.records import record_data
 from orbit_registry.retro.ensure import REFUSED, Ensured, Entry, counts, ensure, read_entries
 from orbit_registry.retro.failures import target_of
 from orbit_registry.retro.form import TRIGGERS, Retro, read_outcome, read_retro, trigger_of

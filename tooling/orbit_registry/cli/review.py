@@ -8,17 +8,17 @@ from datetime import UTC, datetime
 
 import click
 
-from orbit_registry.answers.records import record_data, table
 from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.records import binding_options, bound
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.kinds.table import Phase
-from orbit_registry.records.record import Record
-from orbit_registry.records.vote import stamp
+from orbit_registry.model.kind import Phase
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import stamp
 from orbit_registry.registry import Registry
+from orbit_registry.render.records import record_data, table
 from orbit_registry.review import review
-from orbit_registry.store.author import Review
+from orbit_registry.workspace.author import Review
 
 
 @click.command("queue")

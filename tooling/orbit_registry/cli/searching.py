@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.hits import GENERIC, result_data, result_text
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import from_root, open_registry, say_unknown
 from orbit_registry.cli.terminal import visible
-from orbit_registry.kinds.table import Kind
+from orbit_registry.model.kind import Kind
+from orbit_registry.render.hits import GENERIC, result_data, result_text
+from orbit_registry.repository.skills import SKILL
 from orbit_registry.search.query import BUDGETS, Query, context_weights
-from orbit_registry.store.skills import SKILL
 
 
 def search_command(kind: Kind | None) -> click.Command:

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.operations.init import SetupReport, most_folders
 from orbit_registry.registry import Registry
-from orbit_registry.store.setup import SetupReport, most_folders
 
 SCHEMAS = ".orbit/schemas/"
 

@@ -9,8 +9,8 @@ import click
 
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry, say_unread
-from orbit_registry.push.event_log import write_event
-from orbit_registry.push.events import SYNCED
+from orbit_registry.hook.events import SYNCED
+from orbit_registry.workspace.event_log import write_event
 
 
 @click.command()

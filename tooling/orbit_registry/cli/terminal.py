@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from orbit_registry.text.inert import inert_json
+from orbit_registry.formats.untrusted import inert_json
 
 _CONTROL = re.compile(
     "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]|\r(?!\n)"

@@ -13,8 +13,8 @@ from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
-from orbit_registry.store import trusted_commands
-from orbit_registry.store.author import acting_role
+from orbit_registry.workspace import trusted_commands
+from orbit_registry.workspace.author import acting_role
 
 
 @click.command("trust")
@@ -75,7 +75,7 @@ def _of_the_site(root: Path) -> Mapping[str, tuple[str, ...]]:
     if not (root / "mkdocs.yml").is_file():
         return {}
     try:
-        from orbit_registry.site.own import FILE, read_own
+        from orbit_registry.site.user_config import FILE, read_own
 
         own = read_own(root)
     except (ImportError, OrbitError):

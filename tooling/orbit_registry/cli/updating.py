@@ -7,18 +7,18 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.records import record_data
 from orbit_registry.cli.editor import edited_text
 from orbit_registry.cli.fields import merged_edit, text_from, update_options, verbs_hint
 from orbit_registry.cli.kind import example_id, one_of, registry_for, with_examples
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import say_astray
 from orbit_registry.errors import UsageError
-from orbit_registry.kinds.table import Kind
-from orbit_registry.records.record import Record
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.store.files import read_text
-from orbit_registry.store.journal import unified_diff
+from orbit_registry.render.records import record_data
+from orbit_registry.workspace.files import read_text
+from orbit_registry.workspace.journal import unified_diff
 
 
 def update_command(kind: Kind) -> click.Command:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.answers.records import vote_data
 from orbit_registry.cli.kind import registry_for, with_examples
 from orbit_registry.cli.output import emit, format_option, plural, say_diagnostics
 from orbit_registry.cli.places import open_registry
-from orbit_registry.kinds.table import Kind
-from orbit_registry.records.diagnostic import Severity
-from orbit_registry.records.vote import counted
+from orbit_registry.model.diagnostic import Severity
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.votes import counted
 from orbit_registry.registry import Registry
-from orbit_registry.store.votes import BROKEN, half_life_days
+from orbit_registry.render.records import vote_data
+from orbit_registry.repository.votes import BROKEN, half_life_days
 
 
 def vote_command(kind: Kind) -> click.Command:

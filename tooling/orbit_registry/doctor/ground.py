@@ -9,20 +9,20 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from orbit_registry.answers.unread import check_command, unread_files, unread_text
 from orbit_registry.doctor.finding import Finding
 from orbit_registry.errors import GitStoppedError, OrbitError
-from orbit_registry.push.pack import is_whole
-from orbit_registry.push.reader import MISSING, Index
+from orbit_registry.hook.index import MISSING, Index
+from orbit_registry.hook.pack import is_whole
+from orbit_registry.matching.sync import open_index
+from orbit_registry.operations.init import DRIVER, GITATTRIBUTES
+from orbit_registry.render.unread import check_command, unread_files, unread_text
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.votes import BROKEN
 from orbit_registry.review.review import queue, settling, unstated
-from orbit_registry.snapshot.push_index import open_index
 from orbit_registry.snapshot.sync import sync
-from orbit_registry.store.elsewhere import is_writable, user_home
-from orbit_registry.store.journal import begun
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.setup import DRIVER, GITATTRIBUTES
-from orbit_registry.store.votes import BROKEN
-from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
+from orbit_registry.workspace.journal import begun
+from orbit_registry.workspace.user_dirs import is_writable, user_home
+from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace
 
 LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
 OLDEST_PYTHON = (3, 11)

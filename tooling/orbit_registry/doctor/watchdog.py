@@ -16,24 +16,24 @@ from orbit_registry.checks.compliance import loop_log
 from orbit_registry.checks.rules.loop import TURN_END, LoopLog, turns
 from orbit_registry.doctor.finding import LEVELS, Finding
 from orbit_registry.errors import OrbitError
-from orbit_registry.push.event_log import write_event
-from orbit_registry.push.events import DISPATCHED, RETRIEVAL, SYNCED
-from orbit_registry.push.folders import private_folder
-from orbit_registry.push.pack import is_whole
-from orbit_registry.push.reader import Index
-from orbit_registry.records.diagnostic import Location
-from orbit_registry.records.freshness import expires
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.records.vote import moment
+from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
+from orbit_registry.hook.index import Index
+from orbit_registry.hook.pack import is_whole
+from orbit_registry.hook.project import private_folder
+from orbit_registry.matching.sync import open_index
+from orbit_registry.model.diagnostic import Location
+from orbit_registry.model.freshness import expires
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import moment
+from orbit_registry.repository.reader import read_collection
 from orbit_registry.retro.failures import KIND as FAILURE
 from orbit_registry.retro.failures import target_of
 from orbit_registry.review.review import queue
-from orbit_registry.snapshot.push_index import open_index
 from orbit_registry.snapshot.sync import last_built, sync
-from orbit_registry.store.files import read_bytes, write_atomic
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.event_log import write_event
+from orbit_registry.workspace.files import read_bytes, write_atomic
+from orbit_registry.workspace.workspace import Workspace
 
 SECTION = "watchdog"
 MEMORY = "watchdog.json"

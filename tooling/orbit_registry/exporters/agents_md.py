@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.exporters.rules import PROJECT, Rule, as_written
-from orbit_registry.push.caps import tokens
-from orbit_registry.push.compile import safe
-from orbit_registry.push.context import FRAME_TOKENS, TOKENS
-from orbit_registry.push.reader import BROAD, GLOBS, Index, Row
-from orbit_registry.push.render import END as NOTES_END
-from orbit_registry.push.render import SAID, START, entry
+from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.context import FRAME_TOKENS, TOKENS
+from orbit_registry.hook.index import BROAD, GLOBS, Index, Row
+from orbit_registry.hook.render import END as NOTES_END
+from orbit_registry.hook.render import SAID, START, entry
+from orbit_registry.matching.compile import safe
 
 AGENT, PATH = "agents-md", "AGENTS.md"
 BEGIN = "<!-- orbit:begin: made by `orbit export rules --agent agents-md`, changes in here are lost -->"

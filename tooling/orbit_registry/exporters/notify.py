@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
-from orbit_registry.push.folders import private_folder
-from orbit_registry.records.record import Record
-from orbit_registry.store.files import read_bytes, write_atomic
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.hook.project import private_folder
+from orbit_registry.model.record import Record
+from orbit_registry.workspace.files import read_bytes, write_atomic
+from orbit_registry.workspace.workspace import Workspace
 
 PLACES = "ORBIT_NOTIFY_URLS"
 MEMORY = "notified.json"

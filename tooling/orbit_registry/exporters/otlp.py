@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
-from orbit_registry.push.event_log import LoggedEvent, LogState, log_files, rows_in
-from orbit_registry.push.events import CAPTURED, RETRIEVAL, SYNCED
-from orbit_registry.push.folders import private_folder
-from orbit_registry.store.files import read_bytes, write_atomic
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.hook.events import CAPTURED, RETRIEVAL, SYNCED
+from orbit_registry.hook.project import private_folder
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.workspace.event_log import LoggedEvent, LogState, log_files, rows_in
+from orbit_registry.workspace.files import read_bytes, write_atomic
+from orbit_registry.workspace.workspace import Workspace
 
 SPANS = {RETRIEVAL: "orbit.selection", CAPTURED: "orbit.capture", SYNCED: "orbit.sync"}
 """The events that are sent, and what their spans are called."""

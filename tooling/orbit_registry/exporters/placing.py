@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orbit_registry.store.files import inside, write_atomic, write_error
+from orbit_registry.workspace.files import inside, write_atomic, write_error
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.exporters.placing import Change, compared
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes
-from orbit_registry.store.skills import MARK, PAGE
+from orbit_registry.repository.skills import MARK, PAGE
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 
 FOLDERS: Mapping[str, str] = {
     "claude": ".claude/skills",

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.exporters.placing import Change, compared, make
-from orbit_registry.records.record import Record
+from orbit_registry.formats.secrets import find_secrets
+from orbit_registry.model.record import Record
+from orbit_registry.repository.reader import read_collection
 from orbit_registry.resources.intake import KIND, LARGEST, SCRIPT, place_of, raw_digest
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, is_inside, read_bytes, write_atomic
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import ORBIT, Workspace
-from orbit_registry.text.secrets import find_secrets
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, is_inside, read_bytes, write_atomic
+from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 _FOLDERS = {SCRIPT: "scripts"}
 _NO_NAME = re.compile(r"[^\w.+ -]+")

@@ -25,7 +25,7 @@ from pathlib import Path
 from orbit_registry.errors import GitError, RefusedError
 from orbit_registry.exporters import agents_md
 from orbit_registry.exporters.placing import Change, compared, make
-from orbit_registry.exporters.rules import (
+from orbit_registry.exporters.rules import (  # fmt: skip
     EVERYTHING,
     Language,
     Rule,
@@ -34,15 +34,15 @@ from orbit_registry.exporters.rules import (
     exported,
     plain,
     rules_for,
-)  # fmt: skip
-from orbit_registry.push.context import Choice, Selection
-from orbit_registry.push.opened import MARK
-from orbit_registry.push.reader import ID, Index
-from orbit_registry.push.render import render
-from orbit_registry.snapshot.matches import current_index
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.globs import Alternative
+)
+from orbit_registry.formats.globs import Alternative
+from orbit_registry.hook.context import Choice, Selection
+from orbit_registry.hook.index import ID, Index
+from orbit_registry.hook.opened import MARK
+from orbit_registry.hook.render import render
+from orbit_registry.matching.match import current_index
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic
+from orbit_registry.workspace.workspace import Workspace
 
 _BARE = re.compile(r"[\w.*][\w./*?@+~=()!^$%\[\]-]*")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")

@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.push.caps import tokens
-from orbit_registry.push.context import FRAME_TOKENS, TOKENS
-from orbit_registry.push.pack import SYMBOL
-from orbit_registry.push.reader import BROAD, GLOBS, ID, Index, Row
-from orbit_registry.push.select import standing_reason
-from orbit_registry.snapshot.personal import is_personal
-from orbit_registry.text.globs import Alternative, Glob, GlobIndex, parse_glob
+from orbit_registry.formats.globs import Alternative, Glob, GlobIndex, parse_glob
+from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.context import FRAME_TOKENS, TOKENS
+from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
+from orbit_registry.hook.pack import SYMBOL
+from orbit_registry.hook.select import standing_reason
+from orbit_registry.matching.personal import is_personal
 
 EVERYTHING = "**"
 PROJECT = "project"

@@ -10,24 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orbit_registry.errors import (
-    ForeignWorkspaceError,
-    UsageError,
-    WorkspaceNotFoundError,
-)
+from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError
 from orbit_registry.importers.orbit_layout import Layout, find_orbit, read_layout
 from orbit_registry.importers.orbit_plan import OrbitPlan, plan_import
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.store.adopt.adoption import in_steps
-from orbit_registry.store.author import acting_role
-from orbit_registry.store.config import config_of
-from orbit_registry.store.files import write_atomic
-from orbit_registry.store.git import Git
-from orbit_registry.store.journal import Change, begun
-from orbit_registry.store.outcome import Outcome, TakeoverReport
-from orbit_registry.store.permission import refuse_for_agent, write_step
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.setup import (
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.adopt.adoption import in_steps
+from orbit_registry.operations.import_report import Outcome, TakeoverReport
+from orbit_registry.operations.init import (
     GITATTRIBUTES,
     GITIGNORE,
     SetupReport,
@@ -38,8 +27,15 @@ from orbit_registry.store.setup import (
     setup_workspace,
     write_schemas,
 )
-from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace, open_workspace
-from orbit_registry.store.writer import writing
+from orbit_registry.repository.guard import refuse_for_agent, write_step
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import writing
+from orbit_registry.workspace.author import acting_role
+from orbit_registry.workspace.config import config_of
+from orbit_registry.workspace.files import write_atomic
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.journal import Change, begun
+from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace
 
 MARK = "x-imported_from"
 _STEP = 20_000_000

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from orbit_registry.formats.adr import AdrDocument, read_document
 from orbit_registry.importers.orbit_layout import Foreign
-from orbit_registry.records.record import Record
-from orbit_registry.records.vote import stamp
-from orbit_registry.store.adopt.fields import one_line, words
-from orbit_registry.store.decisions.documents import Document
-from orbit_registry.store.decisions.paths import decision_paths
-from orbit_registry.store.files import document_text
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.adr import AdrDocument, read_document
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import stamp
+from orbit_registry.operations.adopt.fields import one_line, words
+from orbit_registry.repository.document_paths import decision_paths
+from orbit_registry.repository.documents import Document
+from orbit_registry.workspace.files import document_text
+from orbit_registry.workspace.workspace import Workspace
 
 ADR_STATUS = {"proposed": "proposed", "accepted": "accepted", "superseded": "superseded", "deleted": "rejected"}
 """`deleted` is only reached from proposed there: a proposal that was turned down."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.store.files import TEMPORARY, read_text
-from orbit_registry.store.workspace import OURS
-from orbit_registry.text.position import YamlProblemError
-from orbit_registry.text.yaml import load
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import load
+from orbit_registry.workspace.files import TEMPORARY, read_text
+from orbit_registry.workspace.workspace import OURS
 
 STATUSES = ("accepted", "superseded", "proposed", "deleted")
 """The status folders; where one id stands in two of them, the first in this order keeps it."""

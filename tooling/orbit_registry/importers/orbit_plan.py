@@ -21,20 +21,20 @@ from orbit_registry.importers.orbit_fields import (
     same_words,
 )
 from orbit_registry.importers.orbit_layout import ASIDE, Foreign, Layout, has_comment
-from orbit_registry.kinds.schema import SCHEMA_VERSION
-from orbit_registry.records.ids import code_id, sequence_number
-from orbit_registry.records.record import BODY, Record
-from orbit_registry.records.vote import stamp
-from orbit_registry.store.adopt.adoption import new_numbers
-from orbit_registry.store.adopt.fields import one_line, stable_uid
-from orbit_registry.store.codec import ordered
-from orbit_registry.store.decisions.documents import entry_text
-from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes
-from orbit_registry.store.journal import Change
-from orbit_registry.store.outcome import Outcome
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import ORBIT, Workspace
-from orbit_registry.store.writer import record_path, render, validated
+from orbit_registry.model.ids import code_id, sequence_number
+from orbit_registry.model.record import BODY, Record
+from orbit_registry.model.schema import SCHEMA_VERSION
+from orbit_registry.model.votes import stamp
+from orbit_registry.operations.adopt.adoption import new_numbers
+from orbit_registry.operations.adopt.fields import one_line, stable_uid
+from orbit_registry.operations.import_report import Outcome
+from orbit_registry.repository.codec import ordered
+from orbit_registry.repository.documents import entry_text
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import record_path, render, validated
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes
+from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 IMPORTED_BODY = "imported-body.md"
 _AGAIN = "correct it, then import again"

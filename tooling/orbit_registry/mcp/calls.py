@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.kinds.schema import RecordSchema
-from orbit_registry.kinds.table import load_kinds
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.untrusted import inert
+from orbit_registry.hook.sidecar import Sidecar
+from orbit_registry.matching.match import sync_written
 from orbit_registry.mcp.running import may_run
 from orbit_registry.mcp.schemas import LONGEST
 from orbit_registry.mcp.sidecar import beside
 from orbit_registry.mcp.table import tools
 from orbit_registry.mcp.tool import Answer, Arguments, Asked, Caller, Tool
-from orbit_registry.push.sidecar import Sidecar
-from orbit_registry.records.envelope import envelope
+from orbit_registry.model.envelope import envelope
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.schema import RecordSchema
 from orbit_registry.registry import Registry
-from orbit_registry.snapshot.matches import sync_written
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.inert import inert
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.workspace.workspace import Workspace
 
 LONGEST_ANSWER = 100_000
 """Characters of an answer, as JSON; what a model's context has room for beside its work."""

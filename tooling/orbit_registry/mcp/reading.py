@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from orbit_registry.answers.hits import GENERIC, result_data, result_text
-from orbit_registry.answers.records import (
+from orbit_registry.errors import UsageError
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.mcp.sidecar import note_opened
+from orbit_registry.mcp.tool import Answer, Asked
+from orbit_registry.model.freshness import FRESH, Freshness
+from orbit_registry.model.kind import PHASES
+from orbit_registry.model.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.render.hits import GENERIC, result_data, result_text
+from orbit_registry.render.records import (
     chunk_data,
     chunk_head,
     in_order,
@@ -16,20 +25,11 @@ from orbit_registry.answers.records import (
     record_text,
     table,
 )
-from orbit_registry.answers.unread import check_command, unread_files, unread_text
-from orbit_registry.errors import UsageError
-from orbit_registry.kinds.table import PHASES
-from orbit_registry.mcp.sidecar import note_opened
-from orbit_registry.mcp.tool import Answer, Asked
-from orbit_registry.records.freshness import FRESH, Freshness
-from orbit_registry.records.record import Record
-from orbit_registry.registry import Registry
+from orbit_registry.render.unread import check_command, unread_files, unread_text
+from orbit_registry.repository.redaction import redacted
 from orbit_registry.search.hits import SNIPPET, SearchResult, snippet
 from orbit_registry.search.query import Query, context_weights
-from orbit_registry.snapshot.redaction import redacted
-from orbit_registry.store.workspace import path_from_root
-from orbit_registry.text.inert import inert_line
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.workspace.workspace import path_from_root
 
 LONGEST_PROSE = 40_000
 """Characters of a record's long text that are shown; its file has the rest."""
@@ -187,7 +187,7 @@ def _after_reading(record: Record) -> list[str]:
 
 def related(asked: Asked) -> Answer:
     """Say what a record has to do with."""
-    from orbit_registry.answers.related import related_data, related_text
+    from orbit_registry.render.related import related_data, related_text
     from orbit_registry.snapshot.related import related as walked
 
     registry = asked.registry
@@ -208,7 +208,7 @@ def match(asked: Asked) -> Answer:
     paths = [inside(asked.registry, path) for path in asked.words("paths")]
     if not paths and not asked.words("tags"):
         raise UsageError("nothing to match", hint="name `paths` or `tags`; `list` lists every record")
-    from orbit_registry.snapshot.matches import texts
+    from orbit_registry.matching.match import texts
 
     found = asked.registry.match(
         paths, asked.words("tags"), task=asked.text("task") or None, everything=asked.is_set("all"),

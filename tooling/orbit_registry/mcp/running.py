@@ -5,8 +5,8 @@ from __future__ import annotations
 from orbit_registry.errors import RefusedError
 from orbit_registry.mcp.tool import Answer, Asked
 from orbit_registry.resources.run import Order, run
-from orbit_registry.store.trusted_commands import switched
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.trusted_commands import switched
+from orbit_registry.workspace.workspace import Workspace
 
 _USUAL_SECONDS = 60.0
 

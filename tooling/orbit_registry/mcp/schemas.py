@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from orbit_registry.kinds.table import Kind, KindTable
 from orbit_registry.mcp.tool import Schema
-from orbit_registry.store.writer import FIXED
+from orbit_registry.model.kind import Kind, KindTable
+from orbit_registry.repository.writer import FIXED
 
 LONGEST = 200_000
 """Characters of all arguments of a call together."""

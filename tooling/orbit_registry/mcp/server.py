@@ -26,12 +26,12 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
+from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.mcp import calls, prompts, resources
 from orbit_registry.mcp.splice import META
 from orbit_registry.mcp.tool import Caller, Tool
 from orbit_registry.registry import Registry
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.inert import inert_line
+from orbit_registry.workspace.workspace import Workspace
 
 
 def open_registry(named: Path | None, roots: Sequence[str]) -> Registry:

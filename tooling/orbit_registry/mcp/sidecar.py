@@ -6,14 +6,14 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 
 from orbit_registry.errors import OrbitError
+from orbit_registry.hook.events import OPENED, Event, append
+from orbit_registry.hook.select import LINKED
+from orbit_registry.hook.sidecar import Sidecar
+from orbit_registry.hook.sidecar import beside as chosen
+from orbit_registry.matching.match import current_index
 from orbit_registry.mcp.tool import Caller
-from orbit_registry.push.events import OPENED, Event, append
-from orbit_registry.push.select import LINKED
-from orbit_registry.push.sidecar import Sidecar
-from orbit_registry.push.sidecar import beside as chosen
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.snapshot.matches import current_index
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.workspace.workspace import Workspace
 
 SHOW = "mcp:show"
 

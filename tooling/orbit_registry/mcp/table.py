@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from orbit_registry.answers.records import ORDERS
 from orbit_registry.briefs.task_class import CLASSES
-from orbit_registry.kinds.table import PHASES, Kind, KindTable
 from orbit_registry.mcp import reading, running, schemas, writing
 from orbit_registry.mcp.schemas import ID, PATHS, TAGS, TASK, choice, number, text, truth, words
 from orbit_registry.mcp.tool import Schema, Tool
-from orbit_registry.records.link import DIRECTIONS
+from orbit_registry.model.kind import PHASES, Kind, KindTable
+from orbit_registry.model.link import DIRECTIONS
+from orbit_registry.render.records import ORDERS
 from orbit_registry.search.query import BUDGETS
 
 PREFIX = "orbit."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orbit_registry.push.hosts import session_of_process
-from orbit_registry.push.ledger import Ledger
+from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.hook.session import Ledger
 from orbit_registry.registry import Registry
-from orbit_registry.store.author import Author
+from orbit_registry.workspace.author import Author
 
 Schema = Mapping[str, object]
 Arguments = Mapping[str, object]

@@ -20,14 +20,14 @@ from pathlib import Path
 from types import FrameType
 
 from orbit_registry.errors import UsageError
+from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.hook.project import project_root
+from orbit_registry.hook.refresh import refresh
+from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.sidecar import asked_of, for_result
+from orbit_registry.hook.words import LONGEST_TEXT
 from orbit_registry.mcp.relay import Asked, Pending, Requests, Results
 from orbit_registry.mcp.splice import Member, Places, UnreadableError
-from orbit_registry.push.folders import project_root
-from orbit_registry.push.hosts import session_of_process
-from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.refresh import refresh
-from orbit_registry.push.sidecar import asked_of, for_result
-from orbit_registry.push.words import LONGEST_TEXT
 
 CHUNK = 1 << 16
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orbit_registry.answers.hits import known_already, near_text, neighbours_data, settles
-from orbit_registry.answers.records import record_data, vote_data
 from orbit_registry.checks.duplicates import Neighbour, copies_of
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.kinds.table import Kind
 from orbit_registry.mcp.reading import clean
 from orbit_registry.mcp.schemas import WITHHELD, own_fields
 from orbit_registry.mcp.tool import Answer, Asked
-from orbit_registry.records.record import Record
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.operations import adr as adrs
+from orbit_registry.operations import lifecycle, voting
+from orbit_registry.render.hits import known_already, near_text, neighbours_data, settles
+from orbit_registry.render.records import record_data, vote_data
+from orbit_registry.repository.guard import refuse_secrets
+from orbit_registry.repository.writer import Edit, newcomers
 from orbit_registry.search.query import Query
-from orbit_registry.store import lifecycle, voting
-from orbit_registry.store.decisions import adrs
-from orbit_registry.store.permission import refuse_secrets
-from orbit_registry.store.writer import Edit, newcomers
 
 REPLACES = "amends"
 """The link of a proposal to the record in whose place it would stand; a person writes the supersession."""

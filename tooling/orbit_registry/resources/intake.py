@@ -15,17 +15,17 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from orbit_registry.errors import GitError, RefusedError, UsageError
-from orbit_registry.records.record import Record
-from orbit_registry.records.versions import UNVERSIONED
-from orbit_registry.resources.chunk import Cut, chunking_from, cut
-from orbit_registry.store.author import Author
-from orbit_registry.store.files import decode, inside, read_bytes
-from orbit_registry.store.permission import refuse_secrets
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import ORBIT, Workspace
-from orbit_registry.store.writer import create_record, draft_record
-from orbit_registry.text import is_markdown
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.model.record import Record
+from orbit_registry.model.versions import UNVERSIONED
+from orbit_registry.repository.guard import refuse_secrets
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import create_record, draft_record
+from orbit_registry.search.chunks import Cut, chunking_from, cut
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.files import decode, inside, read_bytes
+from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 KIND = "resource"
 DOC, SCRIPT = "doc", "script"

@@ -10,19 +10,19 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import OrbitError, RefusedError, UnreadableFileError, UsageError
-from orbit_registry.push.events import note
-from orbit_registry.records.record import Record
-from orbit_registry.records.vote import stamp
-from orbit_registry.resources.chunk import Cut, chunking_from, cut
+from orbit_registry.formats import is_markdown
+from orbit_registry.hook.events import note
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import stamp
+from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import Edit, edited, writing
 from orbit_registry.resources.intake import DOC, Text, cut_off, known_as, place_of, raw_digest, text_at, versions_of
-from orbit_registry.store.author import Author
-from orbit_registry.store.files import DOCUMENT_LIMIT, document_text, inside, read_text
-from orbit_registry.store.journal import Change, unified_diff
-from orbit_registry.store.permission import write_step
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import Edit, edited, writing
-from orbit_registry.text import is_markdown
+from orbit_registry.search.chunks import Cut, chunking_from, cut
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, document_text, inside, read_text
+from orbit_registry.workspace.journal import Change, unified_diff
+from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

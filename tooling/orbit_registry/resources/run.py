@@ -19,14 +19,14 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from orbit_registry.errors import OrbitError, ProgramError, RefusedError, UsageError
-from orbit_registry.push.events import note
-from orbit_registry.records.record import Record
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import load
+from orbit_registry.hook.events import note
+from orbit_registry.model.record import Record
 from orbit_registry.resources.intake import LARGEST, SCRIPT, raw_digest
-from orbit_registry.store.author import Author
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_error
-from orbit_registry.store.workspace import ORBIT, Workspace
-from orbit_registry.text.position import YamlProblemError
-from orbit_registry.text.yaml import load
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_error
+from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 KEPT = frozenset(("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR"))
 """Variables that a script gets, beside those that begin with `LC_`, and that it is run as which record."""

@@ -14,22 +14,31 @@ from dataclasses import dataclass, field, replace
 from orbit_registry.checks.duplicates import neighbours_of_all
 from orbit_registry.checks.texts import says_the_same, wording
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
-from orbit_registry.kinds.table import Kind
-from orbit_registry.push.event_log import write_event
-from orbit_registry.push.events import ENSURED
-from orbit_registry.records.ids import code_id, new_uid
-from orbit_registry.records.record import Record
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.hook.events import ENSURED
+from orbit_registry.model.ids import code_id, new_uid
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.operations import adr as adrs
+from orbit_registry.operations import lifecycle
+from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets, write_step
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import (
+    FIXED,
+    Admission,
+    drafted,
+    edited,
+    free_code_id,
+    new_data,
+    newcomers,
+    writing,
+)
 from orbit_registry.search.similarity import normalised
-from orbit_registry.store import lifecycle
-from orbit_registry.store.author import Author
-from orbit_registry.store.decisions import adrs
-from orbit_registry.store.files import document_text
-from orbit_registry.store.journal import Change
-from orbit_registry.store.permission import refuse_for_agent, refuse_secrets, write_step
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import FIXED, Admission, drafted, edited, free_code_id, new_data, newcomers, writing
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.event_log import write_event
+from orbit_registry.workspace.files import document_text
+from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.workspace import Workspace
 
 INSERTED, UPDATED, UNCHANGED, REFUSED = "inserted", "updated", "unchanged", "refused"
 MOST_ENTRIES = 10_000

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError, UsageError
-from orbit_registry.push.event_log import write_event
-from orbit_registry.push.events import CLEARED, FAILED
-from orbit_registry.records.freshness import expires
-from orbit_registry.records.record import Record
-from orbit_registry.records.vote import stamp
-from orbit_registry.store import lifecycle
-from orbit_registry.store.author import Author
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import create_record, draft_record
+from orbit_registry.hook.events import CLEARED, FAILED
+from orbit_registry.model.freshness import expires
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import stamp
+from orbit_registry.operations import lifecycle
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import create_record, draft_record
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.event_log import write_event
+from orbit_registry.workspace.workspace import Workspace
 
 KIND = "failure"
 LONGEST_TITLE = 200

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from orbit_registry.errors import UsageError
+from orbit_registry.formats.markdown import Document, Heading, parse_markdown
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import load
 from orbit_registry.retro.failures import Target, read_target, target_from
-from orbit_registry.text.markdown import Document, Heading, parse_markdown
-from orbit_registry.text.position import YamlProblemError
-from orbit_registry.text.yaml import load
 
 _PARTS = {
     "summary": ("summary", "what happened"),

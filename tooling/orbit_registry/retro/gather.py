@@ -18,14 +18,14 @@ from orbit_registry.capture.patterns import Pattern, Tried
 from orbit_registry.capture.project import Project
 from orbit_registry.capture.run import EVENTS, Found, read_session, transcripts_of
 from orbit_registry.errors import UsageError
-from orbit_registry.push import events
-from orbit_registry.push.event_log import LogState, log_files, rows_in
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.records.vote import stamp
+from orbit_registry.hook import events
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import stamp
 from orbit_registry.retro import failures
 from orbit_registry.retro.form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.event_log import LogState, log_files, rows_in
+from orbit_registry.workspace.workspace import Workspace
 
 _TOLD = (events.NOTED, events.FAILED, events.CLEARED, events.REQUEUED, events.DISPATCHED)
 _NAME = re.compile(r"[\w.:/#@+~,-]{1,200}")

@@ -15,22 +15,22 @@ from typing import Any
 from orbit_registry.capture.candidates import propose
 from orbit_registry.checks.texts import letters
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
-from orbit_registry.push import events
-from orbit_registry.push.event_log import write_event
-from orbit_registry.records.freshness import looked_at, made
-from orbit_registry.records.link import Link
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.records.vote import moment, stamp
+from orbit_registry.hook import events
+from orbit_registry.model.freshness import looked_at, made
+from orbit_registry.model.link import Link
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import moment, stamp
+from orbit_registry.repository.reader import read_collection
 from orbit_registry.retro import failures
 from orbit_registry.retro.ensure import INSERTED, UNCHANGED, UPDATED, Ensured, Entry, ensure
 from orbit_registry.retro.form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro, read_retro
 from orbit_registry.retro.gather import Gathered
 from orbit_registry.retro.note import LEARNING, shortened
-from orbit_registry.store.author import Author
-from orbit_registry.store.files import document_text
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.event_log import write_event
+from orbit_registry.workspace.files import document_text
+from orbit_registry.workspace.workspace import Workspace
 
 KIND, FILE = "retro", "retro.md"
 BELOW = "below the noise bar"

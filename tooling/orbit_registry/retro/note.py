@@ -16,16 +16,16 @@ from datetime import UTC, datetime
 from orbit_registry.checks.duplicates import copies_of, neighbours
 from orbit_registry.checks.rules.loop import turn_id
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.push.event_log import LogState, log_files, rows_in, write_event
-from orbit_registry.push.events import NOTE_SKIPS as SKIPS
-from orbit_registry.push.events import NOTED
-from orbit_registry.push.hosts import session_of_process
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
+from orbit_registry.hook.events import NOTE_SKIPS as SKIPS
+from orbit_registry.hook.events import NOTED
+from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.writer import create_record, draft_record, newcomers
 from orbit_registry.retro.failures import fail, read_target
-from orbit_registry.store.author import Author
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import create_record, draft_record, newcomers
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.event_log import LogState, log_files, rows_in, write_event
+from orbit_registry.workspace.workspace import Workspace
 
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
 UNSOLVED = ("unsolved", "needs-help")

@@ -17,21 +17,21 @@ from itertools import chain, combinations
 
 from orbit_registry.analytics.effect import Report
 from orbit_registry.errors import RefusedError
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.records.vote import moment
+from orbit_registry.formats.diff import unified
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import moment
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import create_record, edited, writing
 from orbit_registry.review.proposals import ADDITIVE, Draft, said_hash
 from orbit_registry.search.all_pairs import Pairs, Scores
 from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.terms import terms
 from orbit_registry.search.weights import Vector, Weights
-from orbit_registry.store.author import Author
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import create_record, edited, writing
-from orbit_registry.text.inert import inert_line
-from orbit_registry.text.patch import unified
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.workspace import Workspace
 
 LEARNING, RULE = "learning", "rule"
 TOGETHER, FLOOR = 0.22, 0.11

@@ -15,11 +15,19 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.push.context import TRIAL
-from orbit_registry.push.event_log import LoggedEvent, write_event
-from orbit_registry.push.events import APPLIED, PROPOSED
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
+from orbit_registry.formats.diff import Conflict, added, digest_of, patched, removes, unified
+from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.untrusted import HIDDEN, inert_line
+from orbit_registry.hook.context import TRIAL
+from orbit_registry.hook.events import APPLIED, PROPOSED
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations.lifecycle import refuse_transition
+from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.skills import Skill, head, is_skill, statements, with_items
+from orbit_registry.repository.writer import FIXED, create_record, edited, validated, writing
 from orbit_registry.retro.form import Retro
 from orbit_registry.retro.keep import ALIKE as NEARLY_SAME
 from orbit_registry.retro.keep import recorded
@@ -28,19 +36,11 @@ from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.search.weights import Vector, Weights
-from orbit_registry.store.author import Author
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.store.journal import Change
-from orbit_registry.store.lifecycle import refuse_transition
-from orbit_registry.store.permission import write_step
-from orbit_registry.store.reader import read_collection
-from orbit_registry.store.skills import Skill, head, is_skill, statements, with_items
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import FIXED, create_record, edited, validated, writing
-from orbit_registry.text.globs import Glob, match_any, parse_glob
-from orbit_registry.text.inert import HIDDEN, inert_line
-from orbit_registry.text.patch import Conflict, added, digest_of, patched, removes, unified
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.event_log import LoggedEvent, write_event
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.workspace import Workspace
 
 KIND, LEARNING = "proposal", "learning"
 ADDITIVE, STRUCTURAL = "additive", "structural"

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.kinds.table import Phase
-from orbit_registry.push.event_log import write_event
-from orbit_registry.push.events import APPROVED, REJECTED
-from orbit_registry.records.freshness import made
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store import lifecycle
-from orbit_registry.store.author import Author, Review
-from orbit_registry.store.freshness.evaluate import standing
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.hook.events import APPROVED, REJECTED
+from orbit_registry.model.freshness import made
+from orbit_registry.model.kind import Phase
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations import lifecycle
+from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.workspace.author import Author, Review
+from orbit_registry.workspace.event_log import write_event
+from orbit_registry.workspace.workspace import Workspace
 
 _PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}
 TRUSTED = ("user", "test")

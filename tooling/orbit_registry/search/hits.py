@@ -14,20 +14,20 @@ from itertools import chain, compress
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
-from orbit_registry.records.rank import rank_order
-from orbit_registry.records.record import Record
-from orbit_registry.records.versions import version_factor
+from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.model.rank import rank_order
+from orbit_registry.model.record import Record
+from orbit_registry.model.versions import version_factor
+from orbit_registry.repository.skills import SKILL
+from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import chunks, index_of, parts_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
 from orbit_registry.search.terms import terms
-from orbit_registry.store.skills import SKILL
-from orbit_registry.store.votes import half_life_days
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.globs import Glob, match_any, parse_glob
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.resources.chunk import Chunk
+    from orbit_registry.search.chunks import Chunk
     from orbit_registry.search.vectors import Embedder, Meanings, Vectors
 
 SNIPPET = 150

@@ -16,13 +16,13 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from orbit_registry.kinds.schema import shared_fields
-from orbit_registry.records.record import Record
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.model.record import Record
+from orbit_registry.model.schema import shared_fields
 from orbit_registry.search.terms import stem, words
-from orbit_registry.text.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from orbit_registry.resources.chunk import Chunk
+    from orbit_registry.search.chunks import Chunk
 
 # Twice what a term counts in each field, so that sums are whole numbers.
 TITLE, TAGS, BODY = 6, 5, 2
@@ -227,7 +227,7 @@ def chunks(record: Record) -> Sequence[Chunk]:
     """Return the chunks of a record whose prose is a whole file; there is none of another."""
     if not record.kind.in_file:
         return ()
-    from orbit_registry.resources.chunk import chunks_of  # Markdown's parser, which most searches do without
+    from orbit_registry.search.chunks import chunks_of  # Markdown's parser, which most searches do without
 
     return chunks_of(record)
 

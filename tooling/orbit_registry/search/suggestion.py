@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from orbit_registry.text.globs import Glob, matches, parse_glob
+from orbit_registry.formats.globs import Glob, matches, parse_glob
 
 Source = Literal["text", "citation", "named", "commit"]
 """Where a clue comes from: the record's own text, a file that cites the record, a commit that names the record or its

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from orbit_registry.errors import ConfigError, UnsafePathError
-from orbit_registry.store.files import inside
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.files import inside
+from orbit_registry.workspace.workspace import Workspace
 
 LONGEST = 4_000
 """Characters of a record that its vector is made of, from its title on."""

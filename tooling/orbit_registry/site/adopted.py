@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 
-from orbit_registry.records.record import Record
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.model.record import Record
 from orbit_registry.site.urls import document_url
 from orbit_registry.site.words import tags_of
-from orbit_registry.text import is_markdown
-from orbit_registry.text.markdown import parse_markdown
 
 HEAD, FOOT = "record-head", "record-foot"
 BODY = '<div class="orbit-own"></div>'

@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.records.diagnostic import diagnostic_of, row_of
+from orbit_registry.model.diagnostic import diagnostic_of, row_of
+from orbit_registry.repository.votes import half_life_days
 from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
 from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, strays_of, without_records
 from orbit_registry.site.urls import site_address
-from orbit_registry.store.lock import locked
-from orbit_registry.store.trusted_commands import allowed, switched, why_not
-from orbit_registry.store.votes import half_life_days
+from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.trusted_commands import allowed, switched, why_not
 
 CACHE = "site"
 LOCK = "build.lock"
@@ -80,10 +80,10 @@ def _build(
     *, snapshot: bool,
 ) -> tuple[SiteResult, dict[str, object]]:  # fmt: skip
     """Build, and return the result with what the next build needs to see that it would do the same."""
+    from orbit_registry.site.build_steps import prepare, publish
     from orbit_registry.site.console import MISSING
     from orbit_registry.site.generate import MKDOCS, generate
-    from orbit_registry.site.own import FILE, read_own
-    from orbit_registry.site.steps import prepare, publish
+    from orbit_registry.site.user_config import FILE, read_own
 
     workspace = registry.workspace
     cache = workspace.cache / CACHE

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from html import unescape
 from urllib.parse import unquote, urlsplit
 
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.formats.position import position_at
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.sitemap import HEADING_PREFIX
-from orbit_registry.text.position import position_at
 
 DEAD_TARGET = "SITE394"
 DEAD_ANCHOR = "SITE395"

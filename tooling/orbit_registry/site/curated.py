@@ -6,14 +6,14 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import Document, parse_markdown
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.operations.citations import in_text
 from orbit_registry.site.documents import slot
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
-from orbit_registry.store.citations import in_text
-from orbit_registry.text import is_markdown
-from orbit_registry.text.markdown import Document, parse_markdown
 
 _ELSEWHERE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|//|#|/)")
 _NO_PROSE = re.compile(

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from html import escape
 from pathlib import Path
 
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
+from orbit_registry.repository.votes import half_life_days
 from orbit_registry.site import explorer
 from orbit_registry.site.output import Output
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations, listing
-from orbit_registry.store.votes import half_life_days
 
 RECORDS, SNAPSHOT = "records.json", "snapshot.duckdb"
 SITEMAP, ROBOTS = "sitemap.xml", "robots.txt"

@@ -10,17 +10,17 @@ from html import escape
 from pathlib import Path
 
 from orbit_registry.errors import UnsafePathError
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.finder import lead
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.markdown import content_start
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.prose import Heading, Place, Prose, render
 from orbit_registry.site.sanitize import clean
+from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
 from orbit_registry.site.urls import document_url, relative
-from orbit_registry.store.files import FOREIGN, inside, walk
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text import is_markdown
-from orbit_registry.text.globs import Glob, match_any, parse_glob
-from orbit_registry.text.markdown import content_start
+from orbit_registry.workspace.files import FOREIGN, inside, walk
+from orbit_registry.workspace.workspace import Workspace
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
 UNREADABLE = "SITE392"

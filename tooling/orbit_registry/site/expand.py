@@ -11,35 +11,48 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.kinds.table import Kind
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.record import Record
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
 from orbit_registry.search.index import index_of
-from orbit_registry.site import connections, console, explorer, feeds, finder, health, lists, timeline
+from orbit_registry.site import (
+    console,
+    explorer,
+    feeds,
+    health,
+    lists,
+    timeline,
+)
+from orbit_registry.site import (
+    map as connections,
+)
+from orbit_registry.site import (
+    search_data as finder,
+)
 from orbit_registry.site.adopted import BODY as OWN
 from orbit_registry.site.adopted import joined
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
-from orbit_registry.site.coverage import coverage_of
 from orbit_registry.site.csp import policy_of
 from orbit_registry.site.data import SNAPSHOT, made_by, write_for_robots, write_records
 from orbit_registry.site.documents import neighbours, slot
-from orbit_registry.site.finder import description_of
 from orbit_registry.site.groups import GroupPage, Groups, groups_of
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, said_by, tasks_html
+from orbit_registry.site.page import about, article, contents_html
 from orbit_registry.site.pages import SHELL, shell_url
 from orbit_registry.site.previews import card_html, cited_urls
 from orbit_registry.site.prose import Place, render
 from orbit_registry.site.redirects import HEAD, folder_pages, redirect_pages
-from orbit_registry.site.render import about, article, contents_html
+from orbit_registry.site.search_data import description_of
 from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import Prepared
+from orbit_registry.site.treemap import coverage_of
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import Relations, document_view, record_view
 from orbit_registry.snapshot.edges import Said, said_from
-from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
 CARDS = slot("cards")
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')

@@ -12,14 +12,14 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from orbit_registry.push.matcher import program
-from orbit_registry.records.freshness import expires
-from orbit_registry.records.rank import rank_order
-from orbit_registry.records.record import Record
-from orbit_registry.records.vote import stamp
+from orbit_registry.formats.globs import Glob, parse_glob
+from orbit_registry.hook.matcher import program
+from orbit_registry.model.freshness import expires
+from orbit_registry.model.rank import rank_order
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import stamp
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.text.globs import Glob, parse_glob
 
 PAGE, DATA = "paths/", "paths.json"
 SCRIPT = "assets/orbit/explorer.js"

@@ -10,7 +10,7 @@ from html import escape
 from urllib.parse import quote
 from uuid import UUID
 
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
 from orbit_registry.site.sitemap import url_of
 
 ATOM, JSON_FEED = "feed.xml", "feed.json"

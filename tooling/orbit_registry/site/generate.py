@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.stage import CONFIG, DOCS, Staged
 from orbit_registry.site.theme import digest_of_tree
-from orbit_registry.store.cache import Cache
+from orbit_registry.workspace.cache import Cache
 
 COMPLAINT = "SITE393"
 TIMEOUT_SECONDS = 1800

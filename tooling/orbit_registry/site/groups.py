@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from orbit_registry.kinds.table import Kind
-from orbit_registry.records.record import Record
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
 from orbit_registry.site.urls import relative, safe_segment
 from orbit_registry.site.words import items_html, own_columns, tags_of, texts_of
 

@@ -12,12 +12,12 @@ from datetime import date
 from html import escape
 from itertools import pairwise
 
-from orbit_registry.answers.records import remedies
-from orbit_registry.answers.unread import unread_files
-from orbit_registry.kinds.table import Kind
-from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.freshness import Freshness, State
-from orbit_registry.records.record import Record
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.freshness import Freshness, State
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.render.records import remedies
+from orbit_registry.render.unread import unread_files
 from orbit_registry.review.review import settling, unstated
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from orbit_registry.kinds.table import Kind
-from orbit_registry.records.record import Record
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
 from orbit_registry.review.review import unstated
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import Document

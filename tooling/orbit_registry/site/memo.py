@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
+from orbit_registry.model.diagnostic import Diagnostic, diagnostic_of, row_of
 from orbit_registry.site.output import Output
 from orbit_registry.site.sitemap import Question, SiteMap
-from orbit_registry.store.cache import Cache
+from orbit_registry.workspace.cache import Cache
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str).encode
 

@@ -11,16 +11,16 @@ from functools import cached_property
 from html import escape
 from urllib.parse import quote
 
-from orbit_registry.records.record import Record
-from orbit_registry.site.finder import lead
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.model.record import Record
 from orbit_registry.site.sanitize import headline
+from orbit_registry.site.search_data import lead
 from orbit_registry.site.shelf import Text
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
 from orbit_registry.snapshot.edges import Said, said_in
-from orbit_registry.text import is_markdown
-from orbit_registry.text.citations import IdForms
-from orbit_registry.text.globs import Glob, match_any, parse_glob
 
 
 def said_by(text: Text, forms: IdForms, file: Said | None = None) -> Said:

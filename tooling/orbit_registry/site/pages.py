@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from orbit_registry.kinds.table import Kind, KindTable
+from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.site.documents import Document, slot, with_front_matter
 from orbit_registry.site.urls import TASKS
 

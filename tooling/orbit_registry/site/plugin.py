@@ -17,17 +17,17 @@ from mkdocs.plugins import BasePlugin
 from mkdocs.utils import clean_directory
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.diagnostic import Severity
+from orbit_registry.model.diagnostic import Severity
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import BUILD_WAIT_SECONDS, CACHE, LOCK
+from orbit_registry.site.build_steps import prepare, publish
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
-from orbit_registry.site.own import read_own
 from orbit_registry.site.pages import SHELL
 from orbit_registry.site.stage import DOCS, OVERRIDES, Prepared
-from orbit_registry.site.steps import prepare, publish
 from orbit_registry.site.theme import SCRIPTS, STYLES
-from orbit_registry.store.git import pattern_of
-from orbit_registry.store.lock import locked
+from orbit_registry.site.user_config import read_own
+from orbit_registry.workspace.git import pattern_of
+from orbit_registry.workspace.lock import locked
 
 _log = logging.getLogger("mkdocs.plugins.orbit")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape, unescape
 
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
 from orbit_registry.site.check import resolved
 from orbit_registry.site.prose import card_id
 from orbit_registry.site.sanitize import headline

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from html import escape, unescape
 
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.formats.markdown import parse_markdown, render_html, slug
+from orbit_registry.formats.position import Position, Span
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.sitemap import HEADING_PREFIX, Meaning, SiteMap, anchor_of
 from orbit_registry.site.urls import relative
-from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.text.markdown import parse_markdown, render_html, slug
-from orbit_registry.text.position import Position, Span
 
 DEAD_LINK = "SITE390"
 NO_PAGE = "SITE391"

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 
-from orbit_registry.records.record import Record
+from orbit_registry.model.record import Record
 from orbit_registry.site.documents import Document
 from orbit_registry.site.sitemap import OVERVIEW, folder_anchor, url_of
 from orbit_registry.site.urls import legacy_url, record_url, relative

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.store.reader import Collection, Reading
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.repository.reader import Collection, Reading
+from orbit_registry.workspace.workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
 """Called with the step's name, how much of it is done, and how much there is."""

@@ -15,11 +15,11 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.site.build import CACHE, build_site
 from orbit_registry.site.result import Progress, Readable, SiteResult
 from orbit_registry.site.stamps import stamp_of
-from orbit_registry.store.workspace import Workspace, open_workspace
+from orbit_registry.workspace.workspace import Workspace, open_workspace
 
 HOST = "127.0.0.1"
 POLL_SECONDS = 0.1

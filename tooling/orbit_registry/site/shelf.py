@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from orbit_registry.errors import OrbitError, UnsafePathError
-from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.record import Record
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.position import Position
+from orbit_registry.formats.yaml import locate
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.record import Record
+from orbit_registry.repository.documents import Document, Documents, document_of, with_prose
+from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.snapshot.publication import Publication
-from orbit_registry.store.cache import FileValue
-from orbit_registry.store.decisions.documents import Document, Documents, document_of, with_prose
-from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside, read_text
-from orbit_registry.store.votes import NAME as VOTES
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text import is_markdown
-from orbit_registry.text.position import Position
-from orbit_registry.text.yaml import locate
+from orbit_registry.workspace.cache import FileValue
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, inside, read_text
+from orbit_registry.workspace.workspace import Workspace
 
 _TICKS = re.compile(r"`{3,}")
 _TITLE = re.compile(r"#[ \t]+([^\n]*\S)[ \t]*(?:\n\s*|\Z)")

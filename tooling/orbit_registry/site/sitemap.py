@@ -13,15 +13,15 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from orbit_registry.errors import UnsafePathError
-from orbit_registry.records.record import Record
-from orbit_registry.site.forge import Forge
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.markdown import slug
+from orbit_registry.formats.masking import is_masked
+from orbit_registry.model.record import Record
+from orbit_registry.site.hosting import Forge
 from orbit_registry.site.urls import TASKS, record_url, safe_segment
 from orbit_registry.snapshot.same_file import by_version
-from orbit_registry.store.files import inside
-from orbit_registry.text import is_markdown
-from orbit_registry.text.citations import IdForms
-from orbit_registry.text.markdown import slug
-from orbit_registry.text.masking import is_masked
+from orbit_registry.workspace.files import inside
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 ASSETS = "files/"

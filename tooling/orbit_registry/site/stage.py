@@ -12,29 +12,29 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import OrbitError, UnsafePathError
-from orbit_registry.kinds.table import Kind
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.freshness import Freshness
-from orbit_registry.records.record import Record
+from orbit_registry.formats import is_markdown
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.freshness import Freshness
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.probe import Ground
+from orbit_registry.repository.reader import Collection
 from orbit_registry.site.adopted import marked, marks
 from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
-from orbit_registry.site.own import HINT, OwnConfig, completed_nav, files_in, without_missing
 from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK
 from orbit_registry.site.result import Readable
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, digest_of_tree, overrides, staged
+from orbit_registry.site.user_config import HINT, OwnConfig, completed_nav, files_in, without_missing
 from orbit_registry.snapshot.edges import Said
 from orbit_registry.snapshot.publication import Publication
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.store.freshness.ground import Ground
-from orbit_registry.store.reader import Collection
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text import is_markdown
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.workspace.workspace import Workspace
 
 _UPWARDS = re.compile(r'\b(href|src)="\.\./')
 _PYTHON_NAME = "!!python/name:"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import GitError
-from orbit_registry.records.record import BODY
-from orbit_registry.store.votes import NAME as VOTES
-from orbit_registry.store.workspace import Workspace, git_folder
+from orbit_registry.model.record import BODY
+from orbit_registry.repository.votes import NAME as VOTES
+from orbit_registry.workspace.workspace import Workspace, git_folder
 
 if TYPE_CHECKING:
     from orbit_registry.site.stage import Prepared
@@ -59,9 +59,9 @@ def without_records(workspace: Workspace, paths: Iterable[str]) -> list[str]:
 def inputs_of(prepared: Prepared, out: Path) -> Iterator[str]:
     """Yield every file and folder whose change can change the site, which goes to `out`."""
     # To find that nothing changed takes half the time without these.
+    from orbit_registry.operations.freshness.probe import files_of
     from orbit_registry.site.documents import UNSEARCHED
     from orbit_registry.site.theme import overrides
-    from orbit_registry.store.freshness.ground import files_of
 
     workspace, sources, reading = prepared.registry.workspace, prepared.sources, prepared.registry.reading
     root = str(workspace.root)

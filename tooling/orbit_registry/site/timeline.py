@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from html import escape
 
-from orbit_registry.kinds.table import Kind
-from orbit_registry.records.record import Record
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
 from orbit_registry.site.groups import TAGS
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative

@@ -8,11 +8,11 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, TypedDict
 
-from orbit_registry.kinds.schema import shared_fields
-from orbit_registry.records.freshness import Freshness, State, expires, stated
-from orbit_registry.records.link import INVERSES
-from orbit_registry.records.record import Record
-from orbit_registry.records.vote import by_month, counted, stamp
+from orbit_registry.model.freshness import Freshness, State, expires, stated
+from orbit_registry.model.link import INVERSES
+from orbit_registry.model.record import Record
+from orbit_registry.model.schema import shared_fields
+from orbit_registry.model.votes import by_month, counted, stamp
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
 from orbit_registry.site.mentions import Citers

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
-from orbit_registry.kinds.table import Kind, Status
-from orbit_registry.records.record import Record
+from orbit_registry.model.kind import Kind, Status
+from orbit_registry.model.record import Record
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative

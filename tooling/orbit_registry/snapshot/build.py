@@ -14,7 +14,7 @@ from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows
 from orbit_registry.snapshot.search_macro import search_tables
-from orbit_registry.store.files import sync_file, sync_folder, write_error
+from orbit_registry.workspace.files import sync_file, sync_folder, write_error
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors

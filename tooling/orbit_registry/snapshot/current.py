@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import SnapshotError, UsageError
-from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.repository.reader import Reading
 from orbit_registry.snapshot.sync import sync_snapshot
-from orbit_registry.store.reader import Reading
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors

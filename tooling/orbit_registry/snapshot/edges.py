@@ -16,14 +16,14 @@ from typing import Any
 from urllib.parse import unquote
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.record import Record
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.model.record import Record
+from orbit_registry.operations.adopt.edges import Place, Targets, place_of
+from orbit_registry.operations.citations import in_text
 from orbit_registry.snapshot.same_file import by_version
-from orbit_registry.store.adopt.edges import Place, Targets, place_of
-from orbit_registry.store.citations import in_text
-from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text import is_markdown
-from orbit_registry.text.citations import IdForms, find_citations
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, decode, walk
+from orbit_registry.workspace.workspace import Workspace
 
 Row = dict[str, object]
 
@@ -65,7 +65,7 @@ def said_in(text: str, path: str, forms: IdForms) -> Said:
     ids = tuple((found.id, found.position.line) for found in in_text(text, path, forms, weak=True))
     if not is_markdown(path) or not _LOCAL.search(text):
         return Said(ids)
-    from orbit_registry.text.markdown import parse_markdown  # what is remembered of files needs no parser
+    from orbit_registry.formats.markdown import parse_markdown  # what is remembered of files needs no parser
 
     links = parse_markdown(text).links
     return Said(ids, tuple((one.target, one.position.line) for one in links if one.kind != "image"))
@@ -75,7 +75,7 @@ def files_that_cite(
     workspace: Workspace, files: Iterable[str], more: Iterable[str] = (), without: Container[str] = ()
 ) -> Mapping[str, Said]:
     """Return what the files that citations are looked up in name, and `more` of them; all by path."""
-    from orbit_registry.store.facts import citing_files  # a sync in which nothing changed asks no file
+    from orbit_registry.repository.vcs_state import citing_files  # a sync in which nothing changed asks no file
 
     forms = workspace.kinds.id_forms
     folders = Folders(workspace.root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from orbit_registry.push.events import FILES, NAMES, RETRIEVAL
+from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.snapshot.engine import duckdb
 
 LONGEST = 65_536

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RefusedError, SnapshotError
+from orbit_registry.matching.sources import references_in, sources_of
+from orbit_registry.repository.prose import prose_of
+from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.redaction import free_of_secrets
+from orbit_registry.repository.votes import half_life_days
 from orbit_registry.snapshot.build import engine, fill_all, fill_meta, fill_vectors, new_database, quoted
 from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.meta import meta_of
 from orbit_registry.snapshot.publication import publication_of
-from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.snapshot.rows import CONTENT, Rows, rows_of
-from orbit_registry.snapshot.sources import references_in, sources_of
-from orbit_registry.store.decisions.prose import prose_of
-from orbit_registry.store.files import TEMPORARY, sync_folder, write_error
-from orbit_registry.store.reader import Reading
-from orbit_registry.store.votes import half_life_days
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
+from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors

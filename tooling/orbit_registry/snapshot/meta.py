@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from orbit_registry.records.vote import stamp
-from orbit_registry.store.votes import half_life_days
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.model.votes import stamp
+from orbit_registry.repository.votes import half_life_days
+from orbit_registry.workspace.workspace import Workspace
 
 FORMAT_VERSION = 6
 

@@ -14,22 +14,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from orbit_registry.records.freshness import Freshness
-from orbit_registry.records.record import Record
-from orbit_registry.snapshot.redaction import redacted
-from orbit_registry.store.config import PublishConfig
-from orbit_registry.store.decisions.documents import Document, document_of, heading_of
-from orbit_registry.store.decisions.paths import decision_paths
-from orbit_registry.store.files import document_text
-from orbit_registry.store.reader import Collection
-from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.masking import Names, struck_out, words_of
-from orbit_registry.text.position import YamlProblemError
-from orbit_registry.text.secrets import without_secrets
-from orbit_registry.text.yaml import load
+from orbit_registry.formats.masking import Names, struck_out, words_of
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.freshness import Freshness
+from orbit_registry.model.record import Record
+from orbit_registry.repository.document_paths import decision_paths
+from orbit_registry.repository.documents import Document, document_of, heading_of
+from orbit_registry.repository.reader import Collection
+from orbit_registry.repository.redaction import redacted
+from orbit_registry.workspace.config import PublishConfig
+from orbit_registry.workspace.files import document_text
+from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.text.adr import AdrDocument
+    from orbit_registry.formats.adr import AdrDocument
 
 _REFERRING = ("links", "evidence", "supersedes", "superseded_by", "distinct_from")
 """The fields of the envelope that name other records; an entry that names a withheld one goes."""

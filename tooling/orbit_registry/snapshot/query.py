@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import SnapshotError, UsageError
+from orbit_registry.formats.untrusted import inert_json
 from orbit_registry.snapshot.build import OFFLINE, fill_vectors
 from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import show_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
-from orbit_registry.text.inert import inert_json
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.records.link import INVERSES, RELATED
-from orbit_registry.records.record import Record
-from orbit_registry.records.record_set import RecordSet
+from orbit_registry.model.link import INVERSES, RELATED
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.reader import Reading
 from orbit_registry.snapshot.current import answer_all
 from orbit_registry.snapshot.edges import Names, citations_of
-from orbit_registry.store.reader import Reading
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.workspace.workspace import Workspace
 
 _LINKS = """
 SELECT l.record_id, l.rel, l.target, l.target_id, l.derived, c.breadcrumb, c.first_line, c.last_line

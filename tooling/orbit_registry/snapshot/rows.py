@@ -11,17 +11,17 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
 
-from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.freshness import Freshness, Reason, expires, stated
-from orbit_registry.records.rank import vote_key
-from orbit_registry.records.record import Record
-from orbit_registry.records.scope import Scope
-from orbit_registry.records.vote import counted, moment
-from orbit_registry.resources.chunk import Chunk, chunks_of
+from orbit_registry.formats.globs import Glob, anchors, parse_glob
+from orbit_registry.matching.sources import Source
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.freshness import Freshness, Reason, expires, stated
+from orbit_registry.model.rank import vote_key
+from orbit_registry.model.record import Record
+from orbit_registry.model.scope import Scope
+from orbit_registry.model.votes import counted, moment
+from orbit_registry.repository.skills import Skill
+from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.snapshot.edges import Row, link_rows
-from orbit_registry.snapshot.sources import Source
-from orbit_registry.store.skills import Skill
-from orbit_registry.text.globs import Glob, anchors, parse_glob
 
 CONTENT = (
     "records",

@@ -15,23 +15,23 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.matching.sources import digest_of, references_in, sources_of
+from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.repository.prose import ProseReading, prose_of
+from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.redaction import free_of_secrets
+from orbit_registry.repository.skills import Skill, read_skills
+from orbit_registry.repository.votes import half_life_days
 from orbit_registry.snapshot.edges import citations_of
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
-from orbit_registry.snapshot.push_index import IndexSync, inputs_of, sync_index
-from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.snapshot.rows import Rows, rows_of
-from orbit_registry.snapshot.sources import digest_of, references_in, sources_of
-from orbit_registry.store.cache import code_version
-from orbit_registry.store.decisions.prose import ProseReading, prose_of
-from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
-from orbit_registry.store.freshness.evaluate import standing
-from orbit_registry.store.lock import locked
-from orbit_registry.store.reader import Reading
-from orbit_registry.store.skills import Skill, read_skills
-from orbit_registry.store.votes import half_life_days
-from orbit_registry.store.workspace import Workspace, cache_folder
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.workspace.cache import code_version
+from orbit_registry.workspace.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
+from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.workspace import Workspace, cache_folder
 
 STATE = "snapshot.json"
 """Names the file that readers take."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report.text import printable, summary
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 

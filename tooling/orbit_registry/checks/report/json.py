@@ -6,9 +6,9 @@ import json
 from collections import Counter
 
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.records.diagnostic import Severity
-from orbit_registry.records.envelope import envelope
-from orbit_registry.text.inert import inert_json
+from orbit_registry.formats.untrusted import inert_json
+from orbit_registry.model.diagnostic import Severity
+from orbit_registry.model.envelope import envelope
 
 
 def render(outcome: CheckOutcome) -> str:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from orbit_registry.checks.check import all_checks
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report.text import diagnostic_lines, printable
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

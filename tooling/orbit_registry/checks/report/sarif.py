@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from orbit_registry.checks.check import Check, all_checks
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.records.diagnostic import Diagnostic, Location
-from orbit_registry.text.inert import inert_json
+from orbit_registry.formats.untrusted import inert_json
+from orbit_registry.model.diagnostic import Diagnostic, Location
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 
 MOST = 1_000
 """So many findings are listed, the gravest; nobody reads more, and a hundred thousand are 20 MB of a CI log."""

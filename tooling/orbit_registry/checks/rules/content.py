@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.checks.texts import decision_of, strings_of, text_of
-from orbit_registry.push.failures import FEWEST, compiled
-from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.records.record import Record
-from orbit_registry.store.decisions.prompt_lines import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
-from orbit_registry.text.inert import HIDDEN
-from orbit_registry.text.secrets import NEEDLES, find_secrets
+from orbit_registry.formats.secrets import NEEDLES, find_secrets
+from orbit_registry.formats.untrusted import HIDDEN
+from orbit_registry.hook.failures import FEWEST, compiled
+from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.record import Record
+from orbit_registry.repository.prompt_lines import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
 
 if TYPE_CHECKING:
-    from orbit_registry.text.adr import AdrDocument, Section
+    from orbit_registry.formats.adr import AdrDocument, Section
 
 
 _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}

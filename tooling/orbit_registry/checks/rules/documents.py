@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 from orbit_registry.checks.check import Check, Run, check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rules.links import Named, changes_for, named_in_document
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
-from orbit_registry.records.ids import sequence_id
-from orbit_registry.records.record import BODY, Record, Source
-from orbit_registry.store.adopt.fields import STATUS_LIMIT
-from orbit_registry.store.decisions.documents import Document
-from orbit_registry.store.decisions.paths import LOG_NAME
-from orbit_registry.store.journal import Change
-from orbit_registry.text.position import Position, Problem
+from orbit_registry.formats.position import Position, Problem
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
+from orbit_registry.model.ids import sequence_id
+from orbit_registry.model.record import BODY, Record, Source
+from orbit_registry.operations.adopt.fields import STATUS_LIMIT
+from orbit_registry.repository.document_paths import LOG_NAME
+from orbit_registry.repository.documents import Document
+from orbit_registry.workspace.journal import Change
 
 if TYPE_CHECKING:
-    from orbit_registry.text.adr import AdrDocument
+    from orbit_registry.formats.adr import AdrDocument
 
 
 @check(
@@ -37,7 +37,7 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each entry of a decision document that no record points at or was once named after."""
     if not context.unclaimed:
         return
-    from orbit_registry.text.adr.file_names import own_folders, whole_of  # with it come the readers of decisions
+    from orbit_registry.formats.adr.file_names import own_folders, whole_of  # with it come the readers of decisions
 
     own = own_folders(record.source.path for record in context.records if record.source is not None)
     for document, entry in context.unclaimed:
@@ -60,7 +60,7 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:
     """Return the record that has the number an entry states; numbers of a log's own are no ids."""
-    from orbit_registry.store.adopt.ids import Candidate
+    from orbit_registry.operations.adopt.ids import Candidate
 
     candidate = Candidate(document, entry)
     if candidate.number is None or candidate.is_local(context.config.design):
@@ -78,7 +78,7 @@ def _unread(context: CheckContext, entry: AdrDocument) -> bool:
 
 def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
     """Return the records whose legacy id is the name that an entry has in its log: `feature/ADR-001`."""
-    from orbit_registry.store.adopt.ids import Candidate
+    from orbit_registry.operations.adopt.ids import Candidate
 
     name = Candidate(document, entry).local_name
     return context.records.with_legacy_id(name) if name is not None else []
@@ -486,7 +486,7 @@ def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
 
 
 def _document_follows(record: Record, source: Source, document: Document, names: Sequence[str]) -> Sequence[Change]:
-    from orbit_registry.text.adr import set_date, set_status, set_title
+    from orbit_registry.formats.adr import set_date, set_status, set_title
 
     text = document.text
     for name in names:

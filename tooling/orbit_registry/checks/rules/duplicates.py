@@ -10,8 +10,8 @@ from functools import cache
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, is_ours
 from orbit_registry.checks.duplicates import FEWEST_TO_ERR, error_threshold
-from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.records.record import Record
+from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
 
 MOST_NAMED = 3

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from orbit_registry.checks.check import Check, Run, check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.text.position import Position
+from orbit_registry.formats.position import Position
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 
 _CODES = (
     ("ORB101", "unreadable-file", "A record's file can't be read.", "make it a readable UTF-8 file, or delete it"),

@@ -7,10 +7,10 @@ from shlex import quote
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.records.freshness import AHEAD, Cause, Found, Input, inputs_of, stated, taken_from, when
-from orbit_registry.records.record import Record
-from orbit_registry.records.versions import UNVERSIONED
+from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.freshness import AHEAD, Cause, Found, Input, inputs_of, stated, taken_from, when
+from orbit_registry.model.record import Record
+from orbit_registry.model.versions import UNVERSIONED
 
 
 @check(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.record import Record
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.record import Record
 
 
 @check(

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
-from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.records.record import SUPERSEDED, Record
-from orbit_registry.records.vote import stamp
-from orbit_registry.store.adopt.edges import UNRESOLVED, Unresolved, read_edges
-from orbit_registry.store.decisions.documents import Document
-from orbit_registry.store.journal import Change
+from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.record import SUPERSEDED, Record
+from orbit_registry.model.votes import stamp
+from orbit_registry.operations.adopt.edges import UNRESOLVED, Unresolved, read_edges
+from orbit_registry.repository.documents import Document
+from orbit_registry.workspace.journal import Change
 
 Pointer = tuple[str | int, ...]
 _NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", "x-unresolved"})
@@ -84,7 +84,7 @@ _SAYS = {"supersedes": "replaces", "superseded_by": "is replaced by"}
 
 def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
     """Write the missing end into the other record; a status that forbids it is left to a person."""
-    from orbit_registry.text.yaml_edit import rewrite  # brings ruamel, which only a fix needs
+    from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
     held = context.records.with_id(diagnostic.record or "")
     changes: dict[str, Change] = {}
@@ -393,6 +393,6 @@ def _written(context: CheckContext, record: Record, data: Mapping[str, object]) 
     whole = {**data, "updated_at": stamp(context.now)}
     if not record.kind.schema.is_valid(whole):
         return None
-    from orbit_registry.text.yaml_edit import rewrite  # brings ruamel, which only a fix needs
+    from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
     return Change(record.path, text, rewrite(text, whole, order=record.kind.schema.properties))

@@ -10,10 +10,10 @@ from typing import Any
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.push.context import SKIPS
-from orbit_registry.push.events import BRIEF_PLAN, DISPATCHED, NAMES, NOTE_SKIPS, NOTED, PITCHED, RETRIEVAL, RETRO
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.text.secrets import without_secrets
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.hook.context import SKIPS
+from orbit_registry.hook.events import BRIEF_PLAN, DISPATCHED, NAMES, NOTE_SKIPS, NOTED, PITCHED, RETRIEVAL, RETRO
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 
 
 @check(

@@ -10,18 +10,18 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.scopes import folders_of, nearest, valid_globs
 from orbit_registry.errors import meant
-from orbit_registry.push.breadth import FEWEST_FILES, SHARE
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.freshness import made
-from orbit_registry.records.record import Record
-from orbit_registry.records.scope import symbol_problem
-from orbit_registry.store.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
-from orbit_registry.store.glob_counts import count_covered
-from orbit_registry.text.globs import Glob, parse_glob
-from orbit_registry.text.position import Problem
+from orbit_registry.formats.globs import Glob, parse_glob
+from orbit_registry.formats.position import Problem
+from orbit_registry.hook.breadth import FEWEST_FILES, SHARE
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.freshness import made
+from orbit_registry.model.record import Record
+from orbit_registry.model.scope import symbol_problem
+from orbit_registry.operations.glob_counts import count_covered
+from orbit_registry.workspace.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
 
 if TYPE_CHECKING:
-    from orbit_registry.store.freshness.renames import Renames
+    from orbit_registry.operations.freshness.renames import Renames
 
 
 @check(

@@ -1,0 +1,40 @@
+"""A date in figures with slashes is read where one order alone makes sense."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.formats.adr.vocabulary import date_orders, read_date
+
+
+@pytest.mark.parametrize(
+    ("written", "date"),
+    [
+        ("17/08/2020", "2020-08-17"),
+        ("17-8-2020", "2020-08-17"),
+        ("08/17/2020", "2020-08-17"),
+        ("31/12/1999", "1999-12-31"),
+        ("03/04/2026", None),
+        ("12/12/2026", "2026-12-12"),
+        ("01/1/2026", "2026-01-01"),
+        ("1/11/2026", None),
+        ("13/13/2026", None),
+        ("{ 2024-06-20 }", "2024-06-20"),
+        ("[17/08/2020]", "2020-08-17"),
+        ("17/13/2020", None),
+        ("31/02/2020", None),
+        ("17/08/20", None),
+        ("17/08/2020/1", None),
+    ],
+)
+def test_slashes_are_read_where_they_are_clear(written: str, date: str | None) -> None:
+    """A number above twelve is the day; two below it could be either, and what no calendar has is no date."""
+    assert read_date(written) == date
+
+
+def test_the_dates_of_a_folder_settle_its_order_where_they_agree() -> None:
+    """A date that is the same in both orders says nothing, and two that differ settle nothing."""
+    dates = [("a", "17/04/2020"), ("a", "03/04/2020"), ("b", "04/17/2020"), ("c", "11/11/2020"), ("d", "2020-04-17")]
+    assert date_orders(dates) == {"a": "day", "b": "month"}
+    assert date_orders([("a", "17/04/2020"), ("a", "04/17/2020")]) == {}
+    assert [read_date("03/04/2020", order) for order in ("day", "month", None)] == ["2020-04-03", "2020-03-04", None]

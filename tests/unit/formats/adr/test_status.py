@@ -1,0 +1,20 @@
+"""What a status says, in every wording that was met so far."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.formats.adr import normalise_status
+
+WORDINGS = json.loads((Path(__file__).parents[3] / "cases/adr_statuses.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("raw", "status", "targets"), WORDINGS, ids=[raw[:40] for raw, _, _ in WORDINGS])
+def test_a_status_is_understood_or_unknown(raw: str, status: str, targets: list[list[str]]) -> None:
+    """The first status word decides, targets are kept as written, and nothing is invented."""
+    found, related = normalise_status(raw)
+
+    assert (found, [list(target) for target in related]) == (status, targets)

@@ -1,0 +1,301 @@
+"""Edits of ADR documents change what they are asked to change and no other byte."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import UsageError
+from orbit_registry.formats.adr import (
+    AdrDocument,
+    add_amendment,
+    insert_entry,
+    read_document,
+    remove_entry,
+    set_date,
+    set_number,
+    set_status,
+    set_title,
+)
+from orbit_registry.formats.adr.vocabulary import Language, languages
+
+CASES = Path(__file__).parents[3] / "cases" / "adr_documents"
+
+
+def case(name: str) -> tuple[str, str]:
+    """Return a case's text and path."""
+    path = json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))["path"]
+    return (CASES / f"{name}.md").read_bytes().decode("utf-8"), path
+
+
+def only(text: str, path: str = "docs/adr/0001-x.md") -> AdrDocument:
+    """Return the one decision of a text."""
+    (entry,) = read_document(text, path).entries
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "old", "new"),
+    [
+        ("nygard", "superseded by [ADR-9](9.md)", "\nAccepted\n", "\nSuperseded by [ADR-9](9.md)\n"),
+        ("madr_bullets", "Rejected", "* Status: accepted\n", "* Status: rejected\n"),
+        ("madr_bold_bullets", "accepted", "Rejected in favour of ADR 111\n", "Accepted\n"),
+        ("madr_front_matter", "Accepted", '"superseded by ADR-0057"', '"accepted"'),
+        ("front_matter_rest_of_status", "deprecated", '"accepted; s', '"deprecated; s'),
+        ("front_matter_crlf_bom", "Superseded by [ADR-1]: all", ": accepted\r\n", ': "superseded by [ADR-1]: all"\r\n'),
+        ("lines", "deprecated", "Status: Accepted\n\n", "Status: Deprecated\n\n"),
+        ("table_rows", "superseded by a|b", "| Accepted |", "| Superseded by a\\|b |"),
+        ("badge", "superseded by ADR-2", "status-accepted-bright", "status-superseded_by_ADR--2-bright"),
+        ("status_section_empty", "accepted", "## Status\n\n## Con", "## Status\n\nAccepted\n\n## Con"),
+        ("html_comment_header", "rejected", "Status: Accepted", "Status: Rejected"),
+        ("front_matter_navigation_only", "Accepted", "nav_order: 15\n", "nav_order: 15\nstatus: accepted\n"),
+        ("no_title", "accepted", "- Deciders", "- Status: Accepted\n- Deciders"),
+        ("nothing_stated", "accepted", "## Context", "## Status\n\nAccepted\n\n## Context"),
+    ],
+)  # fmt: skip
+def test_a_new_status_replaces_the_old_one_in_its_own_style(name: str, status: str, old: str, new: str) -> None:
+    """Quotes, capitals, marks and the rest of the line stay as the document has them."""
+    text, path = case(name)
+    assert text.count(old) == 1
+
+    assert set_status(text, read_document(text, path).entries[0], status) == text.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("2020-04-22 proposed", "2020-04-22 accepted"),
+        ("Proposed (2020-04-22)", "Accepted (2020-04-22)"),
+        ("Proposed on 2020-04-22", "Accepted on 2020-04-22"),
+        ("Proposed on 2020-04-22 by the board", "Accepted"),
+    ],
+)
+def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
+    """It is the decision's, whose record has it from there; what else stands there was said of the old status."""
+    text = f"# 1. Use it\n\n## Status\n\n{line}\n\n## Decision\n\nWe do.\n"
+
+    assert set_status(text, read_document(text, "docs/adr/0001-use-it.md").entries[0], "accepted") == text.replace(
+        line, after
+    )
+
+
+def test_a_log_entry_without_a_status_gets_a_line() -> None:
+    """The line stands below the heading, where the other entries have theirs."""
+    text, path = case("log_superseded_line")
+    entry = read_document(text, path).entries[2]
+
+    changed = set_status(text, entry, "accepted")
+
+    assert changed == text.replace("### ADR-021 — Use it twice\n", "### ADR-021 — Use it twice\n\nStatus: Accepted\n")
+
+
+def test_a_status_that_is_in_force_again_drops_what_superseded_it() -> None:
+    """Otherwise the document would go on saying that it is superseded."""
+    text, path = case("log_superseded_line")
+
+    changed = set_status(text, read_document(text, path).entries[0], "accepted")
+
+    assert changed == text.replace("\n\n**Superseded by:** ADR-029 / [T20260506-11].", "")
+    assert read_document(changed, path).entries[0].status == "accepted"
+
+
+def test_a_status_line_keeps_its_other_parts() -> None:
+    """Date, tasks and legacy ids stand on the same line and stay."""
+    text, path = case("log")
+
+    changed = set_status(text, read_document(text, path).entries[0], "Superseded by [ADR-0177]")
+
+    assert changed == text.replace("**Status:** Accepted · 2026-05", "**Status:** Superseded by [ADR-0177] · 2026-05")
+
+
+def test_a_title_is_replaced_wherever_it_stands() -> None:
+    """Front matter and heading say the same title afterwards; a colon makes quotes necessary."""
+    text, path = case("front_matter_relations")
+
+    changed = set_title(text, read_document(text, path).entries[0], "Fail:  first\n then pass")
+
+    assert 'title: "Fail: first then pass"\n' in changed
+    assert "# ADR-0016: Fail: first then pass\n" in changed
+    assert len(changed.splitlines()) == len(text.splitlines())
+
+
+def test_a_number_is_replaced_in_heading_and_front_matter() -> None:
+    """A bare number keeps the width it had; an id is taken as it is."""
+    text, path = case("front_matter_relations")
+    entry = read_document(text, path).entries[0]
+
+    assert 'id: "0122"' in set_number(text, entry, "122")
+    assert "# ADR-0122: Observe" in set_number(text, entry, "ADR-0122")
+    log, log_path = case("log")
+    assert "\n## ADR-0108 — Push" in set_number(log, read_document(log, log_path).entries[0], "ADR-0108")
+
+
+def test_an_explicit_heading_id_follows_the_number() -> None:
+    """`{#adr-0177}` is what links point to, so it can't keep the old number."""
+    text, path = case("log")
+
+    changed = set_number(text, read_document(text, path).entries[2], "ADR-0210")
+
+    assert changed == text.replace(
+        "## ADR-0177: Worktree-local bodies {#adr-0177}", "## ADR-0210: Worktree-local bodies {#adr-0210}"
+    )
+
+
+def test_a_status_takes_the_place_of_a_superseding_line() -> None:
+    """An entry whose only statement is `Superseded by …` has a status line instead of it afterwards."""
+    text = "# Log\n\n## ADR-0001 — A\n\nSuperseded by ADR-0002\n\n**Decision.** x\n"
+    entry = read_document(text, "4_decisions.md").entries[0]
+    assert (entry.status, entry.targets("superseded_by")) == ("superseded", ("ADR-0002",))
+
+    changed = set_status(text, entry, "accepted")
+
+    assert changed == text.replace("Superseded by ADR-0002", "Status: Accepted")
+
+
+def test_a_number_without_digits_is_a_misuse() -> None:
+    """There is nothing to write."""
+    text, path = case("nygard")
+
+    with pytest.raises(UsageError):
+        set_number(text, read_document(text, path).entries[0], "ADR-X")
+
+
+def test_a_date_is_replaced_or_added() -> None:
+    """In a log only the date of the status line changes."""
+    log, path = case("log")
+    nygard, nygard_path = case("badge")
+
+    assert set_date(log, read_document(log, path).entries[2], "2026-08") == log.replace(
+        "2026-06 (rollup", "2026-08 (rollup"
+    )
+    added = set_date(nygard, read_document(nygard, nygard_path).entries[0], "2024-08-03")
+    assert read_document(added, nygard_path).entries[0].date == "2024-08-03"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_an_amendment_stands_at_the_end_of_its_entry(newline: str) -> None:
+    """The first one opens a section, the next one joins it; the separator below stays."""
+    text, path = case("log")
+    text = text.replace("\n", newline)
+
+    once = add_amendment(text, read_document(text, path).entries[0], "2026-07-01", "ORB-7", "Also pull.\n\nSometimes.")
+    twice = add_amendment(once, read_document(once, path).entries[0], "2026-08-01", "", "Never pull.")
+
+    expected = [
+        "- Cost: a query on each call.",
+        "",
+        "### Amendments",
+        "",
+        "**2026-07-01** [ORB-7]: Also pull.",
+        "",
+        "Sometimes.",
+        "",
+        "**2026-08-01**: Never pull.",
+        "",
+        "---",
+        "",
+        "## ADR-0109 - Plain files",
+    ]
+    assert newline.join(expected) in twice
+    assert text == twice.replace(newline.join(expected[1:9]) + newline, "")
+    assert ("\r" in twice) == (newline == "\r\n")
+
+
+def test_an_amendment_to_a_file_uses_the_files_own_level() -> None:
+    """A file whose sections are of level 2 gets `## Amendments`, also without a last newline."""
+    text, path = case("no_trailing_newline")
+
+    changed = add_amendment(text, read_document(text, path).entries[0], "2026-07-01", "T-1", "They mind.")
+
+    assert changed == text + "\n\n## Amendments\n\n**2026-07-01** [T-1]: They mind.\n"
+
+
+ENTRY = "## ADR-0110 — Middle\n\nStatus: Proposed\n\nText."
+
+
+def test_a_rule_between_entries_is_used_again() -> None:
+    """Where a rule separates entries, the new one is separated by a rule too."""
+    text, _ = case("log")
+    entry = ENTRY.replace("0110", "0050")
+
+    changed = insert_entry(text, entry, "ADR-0050")
+
+    assert f"- Cost: a query on each call.\n\n---\n\n{entry}\n\n---\n\n## ADR-0109" in changed
+
+
+def test_the_highest_entry_goes_before_trailing_sections() -> None:
+    """`Task References` stays last."""
+    text, _ = case("log")
+    entry = ENTRY.replace("0110", "0200")
+
+    assert insert_entry(text, entry, "ADR-0200") == text.replace("## Task Ref", f"{entry}\n\n## Task Ref")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", f"{ENTRY}\n"),
+        ("# Log\n", f"# Log\n\n{ENTRY}\n"),
+        ("# Log", f"# Log\n\n{ENTRY}\n"),
+        ("---\ntitle: x\n---\n", f"---\ntitle: x\n---\n\n{ENTRY}\n"),
+        ("# Log\n\nHow.\n\n## Task References\n\n- x\n", f"# Log\n\nHow.\n\n{ENTRY}\n\n## Task References\n\n- x\n"),
+        ("\ufeff# Log\r\n", "\ufeff# Log\r\n\r\n" + ENTRY.replace("\n", "\r\n") + "\r\n"),
+        ("## ADR-0200 — Later\n\nx", f"{ENTRY}\n\n## ADR-0200 — Later\n\nx"),
+        ("## ADR-0002 — Sooner\n\nx", f"## ADR-0002 — Sooner\n\nx\n\n{ENTRY}\n"),
+    ],
+)  # fmt: skip
+def test_an_entry_finds_its_place_in_any_log(text: str, expected: str) -> None:
+    """Empty logs, preambles, missing newlines and trailing sections all leave one blank line around it."""
+    assert insert_entry(text, ENTRY, "ADR-0110") == expected
+
+
+def test_removing_the_only_entry_leaves_the_preamble() -> None:
+    """A log may be empty again."""
+    text = "# Log\n\n## ADR-0001 — Only\n\nStatus: Accepted\n"
+
+    assert remove_entry(text, read_document(text, "decisions.md").entries[0]) == "# Log\n"
+
+
+@pytest.mark.parametrize("language", languages(), ids=lambda language: language.amendments)
+def test_a_document_is_written_to_in_its_own_language(language: Language) -> None:
+    """Where its status is in that language, a new one is, what replaced it included; what it says is read back."""
+    sections = "".join(f"## {heading}\n\nText.\n\n" for heading in sorted(language.headings))
+    text = f"# 3. Title\n\n## Status\n\n{language.statuses['accepted'].capitalize()}\n\n{sections}"
+    replaced = set_status(text, only(text), "Superseded by [ADR-0042](0042-x.md)")
+    assert "Superseded" not in replaced
+    assert (only(replaced).status, only(replaced).targets("superseded_by")) == ("superseded", ("0042-x.md",))
+    retired = set_status(replaced, only(replaced), "deprecated")
+    assert only(retired).status_raw.casefold() == language.statuses["deprecated"].casefold()
+    amended = add_amendment(retired, only(retired), "2026-05-02", "TASK-1", "More.")
+    assert f"## {language.amendments}\n\n**2026-05-02** [TASK-1]: More." in amended
+    assert only(amended).section("amendments") is not None
+
+
+def test_a_status_in_english_stays_english() -> None:
+    """Teams that write German decisions often keep the statuses of their tool."""
+    text = "# 3. Titel\n\nStatus: accepted\n\n## Kontext\n\nText.\n\n## Entscheidung\n\nText.\n"
+    assert "Status: superseded by ADR-4\n" in set_status(text, only(text), "superseded by ADR-4")
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "after"),
+    [
+        ("Status: Entwurf", "accepted", "Status: Akzeptiert"),
+        ("**Statut :** proposée", "accepted", "**Statut :** acceptée"),
+        ("Estado: Aceptada", "superseded by [ADR-9](9.md)", "Estado: Reemplazada por [ADR-9](9.md)"),
+        ("Stato: obsoleto", "accepted", "Stato: accettato"),
+        ("Status: obsoleto", "accepted", "Status: accepted"),
+        ("## Status\n\n承認済み", "deprecated", "## Status\n\n非推奨"),
+        ("| 상태 | 초안 |\n|---|---|\n| A | B |", "accepted", "| 상태 | 승인 |\n|---|---|\n| A | B |"),
+        ("Status: Experimental", "accepted", "Status: Accepted"),
+    ],
+)  # fmt: skip
+def test_a_status_line_keeps_its_language(line: str, status: str, after: str) -> None:
+    """Headings may be in English: the word counts, then its key; one of several languages that nothing tells apart
+    becomes English.
+    """
+    text = f"# 3. Title\n\n{line}\n\n## Context\n\nText.\n\n## Decision\n\nText.\n"
+
+    assert set_status(text, only(text), status) == text.replace(line, after)

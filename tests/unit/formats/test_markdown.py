@@ -1,0 +1,184 @@
+"""Markdown structure with places in the original text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from orbit_registry.formats.markdown import parse_markdown, render_html
+
+NEWLINES = pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+
+
+def test_headings_have_text_title_id_and_section() -> None:
+    """Plain text, the title as written, the explicit id, and where the section ends."""
+    text = "# One *big* `thing` {#one-x}\n\na\n\n## Two ##\n\nb\n\nThree\n=====\nc"
+    one, two, three = parse_markdown(text).headings
+
+    assert (one.level, one.text, one.id, one.title.of(text)) == (1, "One big thing", "one-x", "One *big* `thing`")
+    assert (two.level, two.text, two.id, two.position.line) == (2, "Two", None, 5)
+    assert two.section.of(text) == "## Two ##\n\nb\n\n"
+    assert one.section.of(text) == text[: text.index("Three")]
+    assert (three.text, three.body.of(text)) == ("Three", "c")
+
+
+@pytest.mark.parametrize(
+    ("heading", "text", "anchor"),
+    [
+        ("# One { #x .big }", "One", "x"),
+        ("## One {: #x-1 .big key='a b' } ##", "One", "x-1"),
+        ("One {: .big }\n===", "One", None),
+        ("# One {#x:y.z}", "One", "x:y.z"),
+        (r"# One \{#x}", "One {#x}", None),
+        ("# One {x}", "One {x}", None),
+        ("# One {a=b}", "One {a=b}", None),
+        ("# One {{ #x }}", "One {{ #x }}", None),
+        ("# One {#x y}", "One {#x y}", None),
+        ("# `One {#x}`", "One {#x}", None),
+    ],
+)
+def test_attributes_of_a_heading_are_none_of_its_words(heading: str, text: str, anchor: str | None) -> None:
+    """They end it as `{ #id .class key=value }`, with a colon or without; whatever else stands in braces is words."""
+    (found,) = parse_markdown(f"{heading}\n\na\n").headings
+
+    assert (found.text, found.id) == (text, anchor)
+
+
+@NEWLINES
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_offsets_count_characters_of_the_text_as_given(newline: str, bom: str) -> None:
+    """Line ends, a byte order mark and tabs shift nothing."""
+    text = bom + "# A\t b\n\n>\t[q](q.md)\n\n-\tx [l](l.md)".replace("\n", newline)
+    document = parse_markdown(text)
+
+    assert document.headings[0].title.of(text) == "A\t b"
+    assert [link.span.of(text) for link in document.links] == ["[q](q.md)", "[l](l.md)"]
+    assert [(link.position.line, link.position.column) for link in document.links] == [(3, 3), (5, 5)]
+
+
+def test_what_stands_in_code_or_html_is_no_structure() -> None:
+    """Fences (nested, unclosed, indented) and comments hide headings and links."""
+    text = "````\n```\n# no\n```\n````\n\n    # no\n\n<!--\n# no\n[n](n.md)\n-->\n\n`[n](n.md)`\n\n~~~\n# no"
+    document = parse_markdown(text)
+
+    assert document.headings == ()
+    assert document.links == ()
+    assert [span.of(text)[:4] for span in document.code] == ["````", "    ", "~~~\n"]
+    assert [span.of(text)[:4] for span in document.html] == ["<!--"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "label", "target", "written"),
+    [
+        ('see [a b](x\\(1.md "t") there', "inline", "a b", "x(1.md", "x\\(1.md"),
+        ("[a](<x y.md>)", "inline", "a", "x%20y.md", "x y.md"),
+        ("[a](x(1).md)", "inline", "a", "x(1).md", "x(1).md"),
+        ("[a](\nx.md\n)", "inline", "a", "x.md", "x.md"),
+        ("[*a* `b`][R]\n\n[r]:  x.md 'T'", "reference", "a b", "x.md", "x.md"),
+        ("[r][]\n\n[r]: <x.md>", "reference", "r", "x.md", "x.md"),
+        ("[r]\n\n[r]: x.md", "reference", "r", "x.md", "x.md"),
+        ("<https://example.org/a>", "autolink", "https://example.org/a", "https://example.org/a", "https://example.org/a"),
+        ("![alt](p.png)", "image", "alt", "p.png", "p.png"),
+    ],
+)  # fmt: skip
+def test_links_know_where_their_target_is_written(text: str, kind: str, label: str, target: str, written: str) -> None:
+    """So that a rewrite of the target changes those characters alone."""
+    (link,) = parse_markdown(text).links
+
+    assert (link.kind, link.text, link.target) == (kind, label, target)
+    assert link.target_span is not None
+    assert link.target_span.of(text) == written
+
+
+def test_an_image_inside_a_link_gives_both() -> None:
+    """A badge that links somewhere is an image and a link."""
+    text = "[![b](b.svg)](c.md)"
+
+    assert [(link.kind, link.target, link.span.of(text)) for link in parse_markdown(text).links] == [
+        ("inline", "c.md", text),
+        ("image", "b.svg", "![b](b.svg)"),
+    ]
+
+
+@NEWLINES
+def test_tables_have_cells_with_places(newline: str) -> None:
+    """Escaped pipes, empty cells and links inside a cell keep their places."""
+    text = "x\n\n| A | B |\n|---|:--|\n| a \\| b | [l](l.md) |\n| c |\n".replace("\n", newline)
+    document = parse_markdown(text)
+    (table,) = document.tables
+
+    assert [[cell.text for cell in row] for row in table.rows] == [["A", "B"], ["a | b", "l"], ["c", ""]]
+    written = [[cell.span.of(text) if cell.span else None for cell in row] for row in table.rows]
+    assert written == [["A", "B"], ["a \\| b", "[l](l.md)"], ["c", None]]
+    assert document.links[0].span.of(text) == "[l](l.md)"
+
+
+def test_a_link_after_an_escaped_pipe_keeps_its_place() -> None:
+    """The parser sees one character less there than the text has."""
+    text = "| A |\n|---|\n| x \\| y \\| [l](l.md) |\n"
+    (link,) = parse_markdown(text).links
+
+    assert link.span.of(text) == "[l](l.md)"
+    assert link.target_span is not None
+    assert link.target_span.of(text) == "l.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("---\na: 1\n---\n# T\n", "a: 1\n"),
+        ("\ufeff---\r\na: 1\r\n---\r\n# T\r\n", "a: 1\r\n"),
+        ("---\n# only a comment\n---\n# T\n", "# only a comment\n"),
+        ("---\n---\n# T\n", ""),
+        ("a: 1\nb: 2\n---\n\n# T\n", "a: 1\nb: 2\n"),
+        ("---\na: 1\n# T\n", None),
+        ("---\nJust a line between rules\n---\n# T\n", None),
+        ("a: one line\n---\n\n# T\n", None),
+        ("\n---\na: 1\n---\n# T\n", None),
+    ],
+)
+def test_front_matter_is_found_only_where_it_is_one(text: str, inner: str | None) -> None:
+    """An unclosed fence and two rules around a sentence are ordinary text; a lost opening fence is forgiven."""
+    document = parse_markdown(text)
+
+    assert (document.front_matter.of(text) if document.front_matter else None) == inner
+    assert document.headings[-1].text == "T"
+    assert document.headings[-1].position.line == text.count("\n", 0, text.index("# T")) + 1
+
+
+def test_html_comes_out_escaped() -> None:
+    """Raw HTML in a document is text on the page; the front matter is not on it."""
+    html = render_html("---\na: 1\n---\n# T\n\n<script>x</script> <b>\n\n| a |\n|---|\n| b |\n")
+
+    assert "<h1>T</h1>" in html
+    assert "<table>" in html
+    assert "&lt;script&gt;" in html
+    assert "<script" not in html
+    assert "<b>" not in html
+    assert "a: 1" not in html
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\ufeff", "---", "---\n", "\x00", "#", "[", "|\n|-", "\r", "\u2028# x"])
+def test_any_text_has_a_structure(text: str) -> None:
+    """Nothing that can stand in a file makes the reader fail."""
+    document = parse_markdown(text)
+
+    assert all(heading.section.end <= len(text) for heading in document.headings)
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        ("| x | `a | b` c |", ["x", "<code>a | b</code> c"]),
+        ("| x | 1 | 2 |", ["x", "1 | 2"]),
+        ("x | `a|b` | `c|d`", ["x", "<code>a|b</code> | <code>c|d</code>"]),
+        ("| `a \\| b` | 1 |", ["<code>a | b</code>", "1"]),
+        ("| x |", ["x", ""]),
+        (f"| x {'| `' * 100_000}|", None),
+    ],
+)
+def test_no_cell_of_a_row_is_lost(row: str, cells: list[str] | None) -> None:
+    """A `|` in code parts no cells, and what stands beyond the last column stands in that column."""
+    found = re.findall(r"<td>(.*?)</td>", render_html(f"| a | b |\n|---|---|\n{row}\n"))
+    assert found == cells if cells else len(found[1]) > 400_000

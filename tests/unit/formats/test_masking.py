@@ -1,0 +1,104 @@
+"""Names struck out of texts: every spelling of a name is found, and nothing that only looks like one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from orbit_registry.formats.masking import MASK, REDACTED, Names, struck_out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("ADR-0005", "adr-5", "ADR 5", "ADR0005", "adr_0005", "ADR #5"),
+        *(
+            "Use a secret vault",
+            "use-a-secret-vault",
+            "Use a\nsecret  vault",
+            "use%20a%20secret%20vault",
+            "Use `a secret` vault",
+        ),
+        *("使用秘密", "L-7k3fq", "l-7K3FQ"),
+    ],
+)
+def test_a_name_is_found_in_every_spelling(text: str) -> None:
+    """Case, zeros before a number, what parts the words and how an address escapes it make no difference."""
+    names = Names(["ADR-0005", "Use a secret vault", "使用秘密", "L-7k3fq"])
+    assert names.masked(f"see {text}, then") == f"see {MASK}, then"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ADR-0055",
+        "ADR-50",
+        "MADR-0005",
+        "Use a secret vaults",
+        "Use a secret",
+        "L-7k3fqx",
+        "a secret vault",
+        "ADR — see page 5",
+    ],
+)
+def test_what_only_looks_like_a_name_stays(text: str) -> None:
+    """A longer word, a longer number, a part of a name and words that stand far apart are other things."""
+    names = Names(["ADR-0005", "Use a secret vault", "L-7k3fq"])
+    assert names.masked(text) is text
+
+
+def test_a_name_that_stays_wins_where_it_is_longer() -> None:
+    """`core/ADR-005` is the earlier name of another record than ADR-0005; the two do not touch."""
+    names = Names(["ADR-0005"], ["core/ADR-005", "ADR-0004"])
+    assert names.masked("core/ADR-005, ADR-005, ADR-0004 ADR-0005") == f"core/ADR-005, {MASK}, ADR-0004 {MASK}"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        *((f"see {name}, then", f"see {MASK}, then") for name in (
+            *("L&#45;c2d75", "L-c2d&#55;5", "L-c2d&#x37;5", "Red&#115;tone", "Red&shy;stone", "Red%73tone"),
+            *("Red\u00adstone", "Red\u200bstone", "Red&ZeroWidthSpace;stone", "Red\u2060sto\ufeffne", "R&#x65;dstone"),
+            *("Acquire&nbsp;Vulcan&nbsp;Robotics", "Acquire&#160;Vul&shy;can&#xA0;Robotics", "Red<!-- -->stone"),
+            *("Red**ston**e", "Acquire **Vul**can Robotics", "Acquire [Vulcan](https://example.org/a_(b)) Robotics"),
+        )),
+        ("see <b>Redstone</b>", f"see <b>{MASK}</b>"),
+        ("see <b>L</b>-c2d75", f"see <b>{MASK}</b>"),
+        ("see <b>Red</b>stone", f"see <b>{MASK}</b>"),
+        ("Red<span title='x'>sto</span>ne", f"{MASK}<span></span>"),
+        ("Acquire <em class='a'>Vulcan</em> Robotics", f"{MASK}<em></em>"),
+        ("[Acquire Vulcan](https://a.example/b) Robotics", f"[{MASK}](https://a.example/b)"),
+        ("[Acquire Vulcan][1] Robotics", f"[{MASK}][1]"),
+        ("<a href='/L-c2d75'>Acquire <b>Vulcan</b></a> Robotics", f"<a href='/{MASK}'>{MASK}<b></b></a>"),
+    ],
+)  # fmt: skip
+def test_a_name_is_found_as_it_is_shown(text: str, left: str) -> None:
+    """Entities, characters without room, tags, emphasis and a link inside it hide no name; what encloses it stays."""
+    names = Names(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
+    assert names.masked(text) == left
+    assert names.masked(left) is left
+
+
+@pytest.mark.parametrize(
+    "text", ["L&#45;c2d755", "Red&nbsp;stone", "Red<br>stone", "Acquire&shy; [it](u)", "Red</p><p>stone"]
+)
+def test_what_is_shown_apart_is_no_name(text: str) -> None:
+    """A space and a new line part words, however they are written."""
+    names = Names(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
+    assert names.masked(text) is text
+
+
+def test_a_name_that_is_written_with_entities_is_found_in_both_forms() -> None:
+    """A title may hold entities itself."""
+    names = Names(["Questions &amp; answers of Redstone"])
+    assert names.masked("Questions & answers of Redstone") == MASK
+    assert names.masked("Questions &amp; answers of Redstone") == MASK
+
+
+@pytest.mark.parametrize(
+    "text", ["Project Falcon", "Project&nbsp;Falcon", "pro&shy;ject Fal<b></b>con", "Project [Fal\u00adcon"]
+)
+def test_a_pattern_strikes_what_is_shown(text: str) -> None:
+    """What a pattern matches as it is written, or as a browser shows it, is struck out, and once."""
+    assert struck_out(text, re.compile(r"(?i)project\s+falcon")).replace("<b></b>", "") == REDACTED

@@ -1,0 +1,132 @@
+"""Which texts hold a secret; the samples are put together here, so that no scanner mistakes this file for a leak."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.formats.secrets import KINDS, NEEDLES, find_secrets
+
+LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdEfGhIjKlMnOpQrStUvWxYzq7w2e9r4t1y6u3i8o5p0"
+SECRETS = {
+    "AWS access key": "AKIA" + "Q7RZ5T3MWK2NV8HB",
+    "private key": "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq0\n",
+    "GitHub token": "ghp_" + LETTERS[:36],
+    "GitLab token": "glpat-" + LETTERS[:20],
+    "Slack token": "xoxb-" + "2048151623-4211083242-aBcDeFgHiJkL",
+    "Stripe key": "sk_live_" + LETTERS[:24],
+    "SendGrid key": "SG." + LETTERS[:22] + "." + LETTERS[:43],
+    "Google API key": "AIza" + LETTERS[:35],
+    "OpenAI key": "sk-proj-" + LETTERS[:70],
+    "Anthropic key": "sk-ant-" + "api03-" + LETTERS[:70],
+    "npm token": "npm_" + LETTERS[:36],
+    "Google OAuth secret": "GOCSPX-" + LETTERS[:28],
+    "Hugging Face token": "hf_" + LETTERS[:34],
+    "DigitalOcean token": "dop_v1_" + "3f2a9c4be1d04c8f" * 4,
+    "Vault token": "hvs." + LETTERS[:40],
+    "Docker token": "dckr_pat_" + LETTERS[:27],
+    "age secret key": "AGE-SECRET-KEY-1" + ("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" * 2)[:58],
+    "Atlassian token": "ATATT3" + LETTERS,
+    "Databricks token": "dapi" + "3f2a9c4be1d04c8f" * 2,
+    "Twilio key": "SK" + "3f2a9c4be1d04c8f" * 2,
+    "Telegram bot token": "110201543:" + LETTERS[:35],
+    "password in a URL": "https://deploy:" + "hk39Xq-71v" + "@ci.example.net/",
+}
+HARMLESS = (
+    "Rotate the AKIA keys every quarter, and never commit a ghp_ token.",
+    "AKIA" + "IOSFODNN7EXAMPLE",
+    "postgres://user:password@localhost/db",
+    "https://user:$TOKEN@example.net and https://user:<token>@example.net",
+    "-----BEGIN PRIVATE KEY----- is the first line of such a file",
+    "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEogIBAAKCAQEA7bq0TJ41............\n-----END RSA PRIVATE KEY-----",
+    '{"key": "-----BEGIN ' + 'PRIVATE KEY-----\\nMLLLEpSDFAGKC24gArqiy1c3…"}',
+    "commit 3f2a9c4be1d04c8f9a7b6c5d4e3f2a1b0c9d8e7f, uid a18626039f215cece71757fa01e6d2f1",
+    "ssh://git@example.net:22/path and mailto:someone@example.net",
+    "sk-learn, sk-ant, eyJ, npm_config_cache",
+    "password = 'postgres', token: refresh-token, secret: my-app-v2-prod-db, api_key = 'YOUR_KEY_1234'",
+    "DB_PASSWORD=${X1yz234567} and token=os.environ['GITHUB_TOKEN_2'] and `Authorization: Bearer <token>`",
+    "The bearer authentication of RFC6750, and the token is checked by sha256-digest",
+)
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_a_secret_is_found_where_it_stands(kind: str) -> None:
+    """Each form is found inside a sentence, with its place and its kind."""
+    secret = SECRETS[kind]
+    (found,) = find_secrets(f"Use {secret} for now.")
+    assert (found.kind, found.start) == (kind, 4)
+    assert secret.strip().startswith(f"Use {secret} for now."[found.start : found.end].strip()[:20])
+
+
+MARKS = (
+    "AKIA0 ASIAZ ABIA1 ACCAB ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glsoat- glagent- xoxb- xoxp-"
+    " hooks.slack k_live_ SG. sq0csp npm_ pypi-A eyJ sk- AIza ://me:abc@"
+    " GOCSPX- hf_ dop_v1_ dckr_pat_ AGE-SECRET-KEY-1 ATATT3 ATBB"
+)
+
+
+@pytest.mark.parametrize("needle", [*MARKS.split(), "PRIVATE KEY"])
+def test_a_text_with_a_mark_of_a_secret_is_looked_at(needle: str) -> None:
+    """What a form begins with, or has in it, is found between letters too, but not without its first or last one."""
+    assert NEEDLES.search(f"a{needle}a")
+    assert not NEEDLES.search(f"a{needle[:-1]}")
+    assert not NEEDLES.search(f"a{needle[1:]}")
+
+
+NAMED = {
+    "aws_secret_access_key = ": LETTERS[:37] + "/+z",
+    "AWS_SECRET_ACCESS_KEY=": LETTERS[:40],
+    "password = '": "hk39Xq-71v",
+    '{"password": "': "Tr0ub4dor&3",
+    "PGPASSWORD=": "Xk39q71v",
+    "Authorization: Bearer ": LETTERS[:24],
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_value_that_looks_random_is_a_secret_by_its_name(name: str) -> None:
+    """Only the value is one: what is redacted says what stood there."""
+    text = f"Use {name}{NAMED[name]}'" if name.endswith("'") else f'Use {name}{NAMED[name]}"'
+    (found,) = find_secrets(text)
+    assert text[found.start : found.end] == NAMED[name]
+
+
+def test_a_key_with_a_run_of_digits_is_a_secret() -> None:
+    """Digits that follow one another make no key a placeholder."""
+    assert [found.kind for found in find_secrets("ghp_" + "1234567" + LETTERS[:29])] == ["GitHub token"]
+
+
+def test_the_page_says_which_kinds_are_found() -> None:
+    """Each kind stands in the section of ORB406."""
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "checks.md").read_text("utf-8")
+    section = page.partition("\n## ORB406")[2].partition("\n## ")[0]
+    assert [kind for kind in sorted(KINDS) if kind not in section] == []
+
+
+def test_a_whole_private_key_is_one_however_its_lines_are_written() -> None:
+    """A key in JSON, its line ends escaped, is found; dots after several lines of one don't make it harmless."""
+    lines = ["-----BEGIN " + "PRIVATE KEY-----", *([LETTERS[:64]] * 4)]
+    assert [found.kind for found in find_secrets("\\n".join(lines))] == ["private key"]
+    assert [found.kind for found in find_secrets("\n".join([*lines, "..."]))] == ["private key"]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_examples_and_words_are_let_be(text: str) -> None:
+    """Made-up examples, placeholders, hashes and mentions are no secrets."""
+    assert list(find_secrets(text)) == []
+
+
+HOSTILE = json.loads((Path(__file__).parents[2] / "cases" / "hostile_texts.json").read_text("utf-8"))["secrets"]
+
+
+def repeated(before: str, part: str, times: int, after: str) -> str:
+    """Return a text that says one thing very often."""
+    return before + part * times + after
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_beginnings_of_secrets_are_none(name: str) -> None:
+    """A text made of the beginnings of secrets holds none; what it costs is a benchmark's to say."""
+    assert list(find_secrets(repeated(*HOSTILE[name]))) == []

@@ -1,0 +1,173 @@
+"""Strict reading of YAML and writing of new text: what is accepted, what is said of the rest, and where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.formats.position import Position, YamlProblemError
+from orbit_registry.formats.yaml import double_quoted, dump, load, locate, scalar
+from orbit_registry.formats.yaml_nodes import LONGEST
+
+CASES = Path(__file__).parents[2] / "cases" / "yaml"
+
+
+def rows(name: str) -> list[Any]:
+    """Return the cases of one file, each named for the report."""
+    found = load((CASES / name).read_text("utf-8"))
+    assert isinstance(found, list)
+    return [pytest.param(row, id=row["name"]) for row in found]
+
+
+@pytest.mark.parametrize("case", rows("problems.yaml"))
+def test_what_is_not_accepted_is_said_with_its_place(case: dict[str, Any]) -> None:
+    """Each bad text gives one problem: what is wrong, the line it is on, and the code of the check that reports it."""
+    with pytest.raises(YamlProblemError) as caught:
+        load(case["text"])
+
+    problem = caught.value.problem
+    assert case["says"] in problem.message
+    assert problem.code == "ORB102"
+    assert problem.position is not None
+    if "line" in case:
+        assert problem.position.line == case["line"]
+    if "column" in case:
+        assert problem.position.column == case["column"]
+
+
+@pytest.mark.parametrize("case", rows("values.yaml"))
+def test_what_is_accepted_means_what_it_says(case: dict[str, Any]) -> None:
+    """What only looks like a tag, a merge key or a date is the text it is."""
+    assert load(case["text"]) == json.loads(case["json"], strict=False)
+
+
+WRITTEN = json.loads((CASES / "texts.json").read_text("utf-8"))
+
+HOSTILE = {
+    "brackets": "[" * 100_000,
+    "braces": "{a: " * 20_000,
+    "dashes": "- " * 50_000,
+    "tags in a row": "a: " + "!x " * 20_000,
+    "many duplicates": "x: 1\n" * 100_000,
+    "a mark at the end of a long line": " " * 1_000_000 + "!",
+    "merge signs": "<<" * 10_000 + ":",
+    "aliases of aliases": "a: &a [1]\n"
+    + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [{f'*{chr(97 + n)},' * 9}]\n" for n in range(20)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_are_refused(name: str) -> None:
+    """Depth, length and repetition end in a problem with words, not in a crash; a long text is not looked through."""
+    with pytest.raises(YamlProblemError) as caught:
+        load(HOSTILE[name])
+
+    assert caught.value.problem.message
+
+
+DEEP = {
+    "brackets": "a: " + "[" * 1_000_000,
+    "braces after simple lines": 'a: "[x]"\nb: ' + "{c: " * 200_000,
+    "closed in quotes": "a: " + '["]",' * 150_000,
+    "closed in comments": "a: " + "[ # ]\n " * 100_000,
+    "a quote that a comment seems to hold": '# \ra: "\nb: "' + "[" * 500_000 + '"\n',
+    "after what can't be read": 'a: "x" y\nb: ' + "[" * 500_000,
+    "after a control character": "a: \x07\nb: " + "[" * 500_000,
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_a_deep_text_is_refused_before_the_fast_reader_sees_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would go over all open brackets at every token: for minutes, and nothing can stop it."""
+    monkeypatch.delattr("ryaml.loads")
+    with pytest.raises(YamlProblemError) as caught:
+        load(DEEP[name])
+
+    assert caught.value.problem.position is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("a:\n" + '  - m: "see [x](y), {z"\n' * 3_000, 3_000),
+        ("a: [" + "{b: [1]},\n  " * 3_000 + "]\n", 3_000),
+        ("a:\n- |\n" + '  [x](y) {z "q" it\'s\n' * 3_000, 1),
+    ],
+    ids=["quoted", "shallow", "a block"],
+)
+def test_many_brackets_are_no_depth(text: str, items: int) -> None:
+    """Text with brackets in it, and long shallow lists, are read."""
+    value = load(text)
+
+    assert isinstance(value, dict)
+    assert len(value["a"]) == items
+
+
+def test_a_long_text_is_read_but_not_looked_through_for_places() -> None:
+    """Above the limit a good text still has its value; only the place of a part is no longer told."""
+    text = "a: " + "x" * LONGEST + "\nb: 1\n"
+
+    assert load(text) == {"a": "x" * LONGEST, "b": 1}
+    assert locate(text, ("b",)) == Position(1)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "place"),
+    [
+        ((), (2, 1)),
+        (("id",), (2, 1)),
+        (("scope",), (3, 1)),
+        (("scope", "paths"), (4, 3)),
+        (("scope", "paths", 1), (6, 7)),
+        (("links", 0, "to"), (7, 29)),
+        (("scope", "nothing"), (3, 1)),
+        (("scope", "paths", 9), (4, 3)),
+        (("nothing",), (2, 1)),
+        (("id", "deeper"), (2, 1)),
+    ],
+)
+def test_a_pointer_leads_to_line_and_column(pointer: tuple[str | int, ...], place: tuple[int, int]) -> None:
+    """A mapping's key, a list's item; where the way ends early, the deepest part there is."""
+    text = "# first\nid: x\nscope:\n  paths:\n    - a\n    - b\nlinks: [{rel: related_to,   to: y}]\n"
+
+    assert locate(text, pointer) == Position(*place)
+
+
+def test_a_place_in_a_broken_text_is_where_it_breaks() -> None:
+    """Asking for a place never fails."""
+    assert locate("a: [\n", ("a",)).line == 2
+    assert locate("", ("a",)) == Position(1)
+
+
+@pytest.mark.parametrize("value", WRITTEN, ids=repr)
+def test_every_text_is_written_so_that_it_reads_back(value: str) -> None:
+    """As a value, as a key and in a list: what goes in comes out, whatever YAML would make of it bare."""
+    data = {"first": value, "list": [value, [value]], "inner": {"x": value}}
+
+    assert load(dump(data)) == data
+    if "\n" not in value:
+        assert load(dump({value: 1})) == {value: 1}
+
+
+def test_plain_words_are_written_plain() -> None:
+    """Quotes stand only where they are needed, so that diffs read well."""
+    data = {"title": "Use DuckDB for the snapshot", "paths": ["src/app.py"], "empty": [], "none": None, "on": True}
+
+    assert dump(data, comment="about") == (
+        '# about\ntitle: Use DuckDB for the snapshot\npaths:\n  - src/app.py\nempty: []\nnone: null\n"on": true\n'
+    )
+
+
+def test_several_lines_become_a_block() -> None:
+    """Long text is readable in the file, and its number of trailing line breaks survives."""
+    assert scalar("one\ntwo") == "|-\n  one\n  two"
+    assert scalar("one\ntwo\n") == "|\n  one\n  two"
+    assert scalar("one\n\ntwo\n\n", 2) == "|+\n    one\n\n    two\n"
+
+
+def test_double_quotes_escape_what_does_not_print() -> None:
+    """Bidirectional marks and line separators are visible in the file, letters of any script stay themselves."""
+    assert double_quoted('é "x"\\ \u2028\ufeff') == '"é \\"x\\"\\\\ \\u2028\\ufeff"'

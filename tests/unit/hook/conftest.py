@@ -1,0 +1,50 @@
+"""Makes push indexes of bare scopes, without files; it holds no expectations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from mmap import mmap
+
+import pytest
+
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.index import Index, read_index
+from orbit_registry.hook.pack import Part, pack
+from orbit_registry.matching.compile import entry_of
+
+Make = Callable[[Iterable[Iterable[str]]], Index]
+
+
+def packed(scopes: Iterable[Iterable[str]], pushed: Callable[[int], bool] = lambda number: True) -> bytes:
+    """Return the bytes of an index whose records have these globs, ranked as they are listed."""
+    parts = []
+    entries: dict[str, str] = {}
+    for number, scope in enumerate(scopes):
+        globs = [glob for glob in scope if entry_of(glob) is not None]
+        entries |= {glob: entry_of(glob) or "" for glob in globs}
+        row = [""] * reader.FIELDS
+        row[reader.ID], row[reader.GLOBS] = f"L-{number:05d}", reader.LIST.join(globs)
+        flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
+        parts.append(Part(tuple(row), flags, pushed(number)))
+    return pack(parts, entries)
+
+
+def opened(content: bytes) -> Index:
+    """Return an index in memory."""
+    held = mmap(-1, len(content))
+    held.write(content)
+    index = read_index(held, "/")
+    assert isinstance(index, Index), index.reason
+    return index
+
+
+@pytest.fixture(scope="session")
+def make_bytes() -> Callable[..., bytes]:
+    """Return a maker of an index's bytes."""
+    return packed
+
+
+@pytest.fixture(scope="session")
+def make_index() -> Make:
+    """Return a maker of indexes in memory."""
+    return lambda scopes: opened(packed(scopes))

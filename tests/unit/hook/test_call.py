@@ -1,0 +1,174 @@
+"""Where a payload's paths are, and which of them are the project's; whatever is written there, nothing leads out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths
+from orbit_registry.hook.dialects import gemini, take_prompt, take_tool
+from orbit_registry.hook.project import project_paths
+from orbit_registry.hook.shell import words_in
+from orbit_registry.hook.words import patch_paths, words_of
+
+CASES: list[dict[str, Any]] = YAML(typ="safe").load(Path(__file__).parents[2] / "cases/push/calls.yaml")
+FILES = ("src/a.py", "src/b.py", "src/my file.py", "docs/b.md", "Makefile", "README.md", "tests/test_x.py",
+         ".orbit/learnings/L-00001/learning.yaml")  # fmt: skip
+PIECES = st.sampled_from(
+    ["/", "..", ".", "a", "b", "\\", "C:", "~", " ", "é", "\udc80", "//", "p", "r", "file://", "%2e"]
+)
+SHELL = st.sampled_from(
+    ["cd ", "a/b ", "'", '"', "$(", ")", "`", "<<E\n", "\nE\n", "\\", "${", "}", "{a,", ";", "&&", "| ", ">", "2>&1 ",
+     "cat ", "bash -c ", "eval ", "#", "*** Begin Patch\n", "*** Add File: ", "@", ":1", "=", "--", "~/", "find "]
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files that the cases speak of."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in FILES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder
+
+
+def placed(root: Path, value: object) -> Any:
+    """Return a case's value with the project's folder in it."""
+    if isinstance(value, dict):
+        return {key: placed(root, one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [placed(root, one) for one in value]
+    return value.replace("ROOT", str(root)) if isinstance(value, str) else value
+
+
+def taken(root: Path, folder: str, tool: str, asked: object) -> Call:
+    """Return a call of a tool."""
+    call = Call("PreToolUse", "tool")
+    call.folder = folder
+    take_tool(call, tool, asked)
+    return call
+
+
+def test_a_folder_that_a_tool_names_is_asked_about_as_one(root: Path) -> None:
+    """Without a slash at its end too, so that `src/**` applies; spaces round a path are no part of it."""
+    call = taken(root, str(root), "Grep", {"path": " src "})
+    assert project_paths(str(root), str(root), call)[0] == ["src/"]
+    call = taken(root, str(root), "Read", {"file_path": f" {root}/src/a.py\n"})
+    assert project_paths(str(root), str(root), call)[0] == ["src/a.py"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
+def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
+    """What a tool is asked to do has just these paths of the project in it; reading and writing code are told apart."""
+    folder = placed(root, case.get("folder", "ROOT"))
+    call = taken(root, folder, case["tool"], placed(root, case["input"]))
+
+    paths, written = project_paths(str(root), call.folder or folder, call)
+
+    assert paths == case["paths"]
+    assert (call.task_class == "code") is case.get("code", False)
+    seen = [in_project(str(root), call.folder or folder, one) or "" for one in call.reads]
+    assert [path for path in paths if path.rstrip("/") in {one.rstrip("/") for one in seen}] == case.get("reads", [])
+    assert set(written) <= set(paths)
+    if call.guessed:
+        assert all((root / path).exists() for path in written), "a word that names nothing may be a secret"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("git status --short", []),
+        ("Look at `src/a.py`|head>out.txt", ["src/a.py", "out.txt"]),
+        ("pytest tests/x.py::test_y src/b.py:12:3", ["tests/x.py", "src/b.py"]),
+        ("see https://example.org/a.py", []),
+        ("Mend @src/a.py, please. Then (docs/b.md)! Or [it](docs/c.md#top).", ["src/a.py", "docs/b.md", "docs/c.md"]),
+        ("請看「src/a.py」、docs/b.md。", ["src/a.py", "docs/b.md"]),
+        ("src\\a.py", ["src\\a.py"]),
+        ("file:///r/src/a.py", ["file:///r/src/a.py"]),
+        ("", []),
+    ],
+)
+def test_words_of_a_prompt_that_may_be_paths_are_found(said: str, words: list[str]) -> None:
+    """A word with a slash or a dot inside is one; options, addresses and plain words are none."""
+    assert words_of(said) == words
+    call = Call("UserPromptSubmit", "prompt")
+    take_prompt(call, said)
+    assert (call.paths, call.guessed, call.text) == (words, True, said)
+
+
+@given(st.lists(SHELL, max_size=40).map("".join))
+def test_any_command_is_read_to_its_end(command: str) -> None:
+    """Whatever stands in a command, it is read without an error, and to a bounded number of words."""
+    found = words_in(command)
+    assert len(found.paths) + len(found.maybe) <= MOST_PATHS
+
+
+def test_no_more_than_a_bounded_number_is_taken() -> None:
+    """A command, a patch or an input that names thousands costs no more than one that names a few."""
+    many = [f"a/{number}" for number in range(5000)]
+    assert len(words_of(" ".join(many))) == MOST_PATHS
+    assert len(words_in(f"cat {' '.join(many)}").paths) == MOST_PATHS
+    assert len(words_in("cat " + "{a,b}" * 12).maybe) <= MOST_PATHS
+    assert len(named_paths({"paths": many})) == MOST_PATHS
+    assert len(patch_paths("".join(f"*** Add File: {one}\n" for one in many))) == MOST_PATHS
+    call = taken(Path("/p"), "/p", "mcp__x__y", {"paths": many, "more": [{"path": one} for one in many]})
+    assert len(call.paths) == MOST_PATHS
+    assert in_project("/r", "/r", "a" * (LONGEST_PATH + 1)) is None
+
+
+def test_a_large_patch_is_read_to_its_end() -> None:
+    """The last file of a patch of a megabyte counts, also where a command holds the patch."""
+    patch = "*** Begin Patch\n*** Add File: a/1\n" + "+x\n" * 400_000 + "*** Add File: a/2\n*** End Patch\n"
+    assert patch_paths(patch) == ["a/1", "a/2"]
+    assert words_in(f"apply_patch <<'E'\n{patch}E\n").paths == ["a/1", "a/2"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "said", "path"),
+    [
+        ("/p/r", "src/a.py", "src/a.py"),
+        ("/p/r/src", "a.py", "src/a.py"),
+        ("/p/r", "/p/r/./src//x/../a.py", "src/a.py"),
+        ("/p/r", "src/", "src/"),
+        ("/p/r/src", "../../r/b", "b"),
+        ("/p/r", "/p/r", None),
+        ("/p/r", "/p/rx/a.py", None),
+        ("/p/r", "../a.py", None),
+        ("/p/r", "/../../etc/passwd", None),
+        ("C:\\r", "c:\\R\\src\\a.py", "src/a.py"),
+        ("C:\\r", "D:\\r\\a.py", None),
+        ("/p/r", "src\\a.py", "src/a.py"),
+        ("/p/r", "a\0b", None),
+        ("/p/r", "file:///p/r/a%20b", "a b"),
+        ("/p/r", "\x01/src", "src"),
+        ("/p/r", "~/x", None),
+        ("/p/r", "", None),
+    ],
+)
+def test_a_path_counts_from_the_project(folder: str, said: str, path: str | None) -> None:
+    """It is normal, without a way round, or it is none of the project's."""
+    assert in_project("/p/r", folder, said) == path
+
+
+@given(st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES, max_size=4).map("".join))
+def test_nothing_leads_out(said: str, folder: str) -> None:
+    """Whatever is written, a path of the project has no upward step, no empty name and no slash in front."""
+    path = in_project("/p/r", folder, said)
+    if path is not None:
+        names = path.removesuffix("/").split("/")
+        assert path
+        assert not {"", ".", ".."} & set(names)
+
+
+def test_only_a_compression_that_was_asked_for_shows_all_anew() -> None:
+    """Gemini CLI says `auto` before each request, whether it then compresses or not."""
+    payload = {"hook_event_name": "PreCompress", "session_id": "s", "cwd": "/r"}
+    found = [gemini.read({**payload, "trigger": trigger}) for trigger in ("auto", "manual")]
+    assert [call is not None and call.forgets for call in found] == [False, True]

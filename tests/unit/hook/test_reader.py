@@ -1,0 +1,212 @@
+"""What the index answers, and what becomes of one that is missing, torn, foreign or damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from mmap import mmap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.yaml import load
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.index import Index, NoIndex, open_index, read_index
+from orbit_registry.hook.project import index_file
+
+ROOT = Path(__file__).parents[3]
+VECTORS: Any = load((ROOT / "tests/cases/globs.yaml").read_text("utf-8"))
+Make = Callable[[Iterable[Iterable[str]]], Index]
+
+PIECES = st.sampled_from(
+    ["a", "b", "ab", ".", ".rs", "*", "**", "?", "/", "/**/", "/**", "[ab]", "[!a]", "[.-0]", "{a,b}", "{a/b,.rs,*}"]
+)
+GLOBS = st.lists(PIECES, min_size=1, max_size=7).map("".join).filter(lambda text: isinstance(parse_glob(text), Glob))
+SCOPES = st.lists(st.lists(st.one_of(GLOBS, GLOBS.map(lambda glob: f"!{glob}")), max_size=4), max_size=8)
+PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".rs", "/", ".", "0", "\n"]), max_size=8).map("".join)
+
+
+def globs_of(scope: Iterable[str]) -> list[Glob]:
+    """Return the globs of a scope that can be read."""
+    return [glob for text in scope if isinstance(glob := parse_glob(text), Glob)]
+
+
+def found(index: Index, path: str, limit: int | None = None) -> list[tuple[int, str]]:
+    """Return what an index finds: the record's number and the glob, as brute force says it."""
+    hits = index.match(path, limit)
+    rows = [index.row(hit >> 32) for hit in hits]
+    assert not index.damaged
+    return [(hit >> 32, index.glob_of(row, hit)) for hit, row in zip(hits, rows, strict=True) if row is not None]
+
+
+@pytest.mark.parametrize(("text", "path", "expected"), VECTORS["cases"])
+def test_the_index_answers_every_vector(make_index: Make, text: str, path: str, expected: bool) -> None:
+    """A glob matches in the index what the shared vector file says it matches."""
+    assert bool(make_index([[text]]).match(path)) is expected
+
+
+@settings(max_examples=400, deadline=None)
+@given(scopes=SCOPES, paths=st.lists(PATHS, min_size=1, max_size=40))
+def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[str]], paths: list[str]) -> None:
+    """Whatever the scopes and paths are, the index finds what `match_any` finds, in rank order."""
+    index = make_index(scopes)
+    parsed = [globs_of(scope) for scope in scopes]
+    for path in paths:
+        expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, path))]
+        assert found(index, path) == expected
+        assert found(index, path, 2) == expected[:2]
+
+
+def test_real_globs_and_files_agree_with_brute_force(make_index: Make, corpora: Path) -> None:
+    """On a real collection the index finds what brute force finds, for every file of the repository it was kept in."""
+    folder = corpora / "orbit-2026-07"
+    scopes = []
+    for file in sorted(folder.glob("**/learning.yaml")):
+        data = load(file.read_text("utf-8"))
+        scope = data.get("scope") if isinstance(data, dict) else None
+        if isinstance(scope, dict):
+            scopes.append([str(glob) for glob in scope.get("paths") or ()])
+    files = (folder / "files.txt").read_text("utf-8").splitlines()
+    assert len(scopes) >= 50
+    assert len(files) > 1000
+    index = make_index(scopes)
+    parsed = [globs_of(scope) for scope in scopes]
+    for path in files:
+        expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, path))]
+        assert found(index, path) == expected
+
+
+def test_the_first_few_are_those_of_all(make_index: Make) -> None:
+    """A limit reads only the start of long lists, and gives the first of what no limit gives."""
+    scopes = [["src/**"], ["**/*.py", "src/a/*"], ["!src/a/x.py", "src/**"], ["*/a/x.*"]] * 60
+    index = make_index(scopes)
+    whole = index.match("src/a/x.py")
+    assert len(whole) == 180
+    assert [index.match("src/a/x.py", limit) for limit in (1, 5, 50, 179, 200)] == [
+        whole[:limit] for limit in (1, 5, 50, 179, 200)
+    ]
+
+
+def test_what_is_not_pushed_is_asked_for_by_name(make_bytes: Any) -> None:
+    """Records that are not pushed come after all others, and only where everything is asked for."""
+    index = in_memory(make_bytes([["src/**"], ["src/*"], ["src/x"]], lambda number: number != 0))
+    rows = {number: row.values[reader.ID] for number in range(3) if (row := index.row(number)) is not None}
+    assert [rows[hit >> 32] for hit in index.match("src/x")] == ["L-00001", "L-00002"]
+    assert [rows[hit >> 32] for hit in index.match("src/x", None, True)] == ["L-00001", "L-00002", "L-00000"]
+
+
+@pytest.mark.parametrize("path", ["", "/", "a" * 5000, "\udcff/x", "a//b", "\0", "../x", "é/日本.md"])
+def test_any_text_may_be_asked(make_index: Make, path: str) -> None:
+    """A path that is none breaks nothing and matches what its characters match."""
+    index = make_index([["src/**"], ["**/*.py"]])
+    assert index.match(path) == []
+    assert not index.damaged
+
+
+def in_memory(content: bytes) -> Any:
+    """Return what some bytes are as an index."""
+    held = mmap(-1, max(1, len(content)))
+    held.write(content)
+    return read_index(held, "/")
+
+
+@pytest.mark.parametrize("length", [1, 8, 100, 320, 328, 400])
+def test_a_torn_index_is_none(make_bytes: Any, length: int) -> None:
+    """A file that was cut off is said to be no index."""
+    index = in_memory(make_bytes([["src/**"]])[:length])
+    assert isinstance(index, NoIndex)
+    assert not index
+    assert index.reason
+
+
+def test_an_index_of_another_version_is_none(make_bytes: Any) -> None:
+    """A reader touches no format but its own."""
+    content = bytearray(make_bytes([["src/**"]]))
+    content[8] += 1
+    assert in_memory(bytes(content)).reason == "the push index has another format"
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> None:
+    """Whichever byte of the header is another one, the index is refused."""
+    content = bytearray(make_bytes([["src/**"], ["**/*.py"]]))
+    place = data.draw(st.integers(0, reader.HEADER_WORDS * 8 - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
+    assert isinstance(in_memory(bytes(content)), NoIndex)
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_a_damaged_body_never_ends_in_a_traceback(make_bytes: Any, data: st.DataObject) -> None:
+    """Bytes that changed in the body lead to an answer or to `damaged`; `is_whole` sees each of them."""
+    from orbit_registry.hook.pack import is_whole
+
+    content = bytearray(make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]]))
+    for _ in range(data.draw(st.integers(1, 5))):
+        place = data.draw(st.integers(reader.HEADER_WORDS * 8, len(content) - 1))
+        content[place] = data.draw(st.integers(0, 255))
+    whole = bytes(content) == make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]])
+    index = in_memory(bytes(content))
+    assert is_whole(index) is whole
+    for path in ("src/a.py", "src/a_b/x.py", "x"):
+        for hit in index.match(path):
+            if (row := index.row(hit >> 32)) is not None:
+                assert isinstance(row.teaser, str)
+
+
+def placed(root: Path, content: bytes) -> Path:
+    """Put an index where that of a project stands, as a sync does."""
+    (root / ".git").mkdir(exist_ok=True)
+    file = Path(index_file(str(root)))
+    file.parent.mkdir()
+    file.write_bytes(content)
+    return file
+
+
+def test_an_index_may_not_be_a_link(make_bytes: Any, tmp_path: Path) -> None:
+    """One that is a file opens, and a symbolic link to it does not."""
+    file = placed(tmp_path, make_bytes([["src/**"]]))
+    assert isinstance(open_index(str(tmp_path)), Index)
+    file.symlink_to(file.rename(tmp_path / "elsewhere.idx"))
+    assert isinstance(open_index(str(tmp_path)), NoIndex)
+
+
+def test_what_an_index_was_made_from_stands_behind_it(make_bytes: Any) -> None:
+    """Lines without a stamp are never behind; whatever stands there, it breaks nothing."""
+    content = make_bytes([["src/**"]])
+    assert in_memory(content + b"hash").inputs == ["hash"]
+    assert not in_memory(content + b"hash").stale
+    assert in_memory(content + b"\xff\0\n\t\n1 2 3\tsrc\n\n").stale
+    assert len(in_memory(content + b"\n" * (reader.LONGEST_TAIL + 9)).inputs) == reader.LONGEST_TAIL + 1
+
+
+def test_nothing_is_no_index(tmp_path: Path) -> None:
+    """Where nothing was built there is a value that says so."""
+    assert open_index(str(tmp_path / "none")).reason == "there is no push index yet"
+
+
+def test_each_project_has_an_index_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In git's folder; of a project below the top beside it, of a linked work tree in its own, else in the cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert index_file(str(tmp_path)) == f"/cache/orbit-registry/hook{tmp_path}/hook.idx"
+    top, tree = tmp_path / "top", tmp_path / "tree"
+    (top / ".git/worktrees/tree").mkdir(parents=True)
+    tree.mkdir()
+    assert index_file(str(top)) == f"{top}/.git/orbit/hook.idx"
+    assert index_file(str(top / "a/b")) == f"{top}/.git/orbit/below/a/b/hook.idx"
+    for own in (f"{top}/.git/worktrees/tree", "../top/.git/worktrees/tree"):
+        (tree / ".git").write_text(f"gitdir: {own}\n", "utf-8")
+        (top / ".git/worktrees/tree/HEAD").unlink(missing_ok=True)
+        assert index_file(str(tree)).startswith("/cache/")  # its repository was moved away
+        (top / ".git/worktrees/tree/HEAD").write_text("ref: refs/heads/tree\n", "utf-8")
+        assert Path(index_file(str(tree))).resolve() == top / ".git/worktrees/tree/orbit/hook.idx"
+    for text in ("gitdir: /nowhere\n", "", "\0"):
+        (tree / ".git").write_text(text, "utf-8")
+        assert index_file(str(tree)) == f"/cache/orbit-registry/hook{tree}/hook.idx"
+    (tree / ".git").unlink()
+    (tree / ".git").symlink_to(top / ".git")
+    assert Path(index_file(str(tree))).resolve() == top / ".git/orbit/hook.idx"

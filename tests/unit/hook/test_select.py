@@ -1,0 +1,343 @@
+"""Which records are chosen, which are left out and why, and how many: the cases of tests/cases/push/select.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.context import (
+    BRIEF,
+    DROPS,
+    FRAME_TOKENS,
+    PER_CALL,
+    PER_SESSION,
+    PROCEDURAL_TOKENS,
+    SKIPS,
+    TOKENS,
+    TOOL,
+    TRIAL,
+    Choice,
+    Context,
+    Selection,
+)
+from orbit_registry.hook.failures import FEWEST, LONGEST_ERROR, compiled, holds, plain
+from orbit_registry.hook.index import Index, read_index
+from orbit_registry.hook.pack import Part, pack
+from orbit_registry.hook.render import END, START, render
+from orbit_registry.hook.select import is_withheld, select  # fmt: skip
+from orbit_registry.hook.session import Ledger
+from orbit_registry.matching.compile import entry_of
+
+DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
+
+
+def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
+    """Return an index of made-up records in their order; each one's file is there, empty."""
+    parts = []
+    entries: dict[str, str] = {}
+    for name, data in records.items():
+        file = root / f"{name}.yaml"
+        file.write_text("", "utf-8")
+        row = [""] * reader.FIELDS
+        row[reader.ID], row[reader.PATH], row[reader.PHASE] = name, file.name, "live"
+        row[reader.MTIME], row[reader.SIZE] = str(file.stat().st_mtime_ns), "0"
+        row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
+        row[reader.GATE], row[reader.CATEGORY] = data.get("gate", "scoped"), data.get("category", "")
+        row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
+        row[reader.STALE], row[reader.AGES_AT] = data.get("stale", ""), str(data.get("ages_at", ""))
+        row[reader.PROJECT], row[reader.ERROR] = data.get("project", ""), compiled(data.get("error", ""))
+        row[reader.PLACE] = str(data.get("place", 4))
+        for field, key in (
+            (reader.AGENTS, "agents"), (reader.TASKS, "tasks"), (reader.CONTEXTS, "contexts"), (reader.TAGS, "tags"),
+            (reader.ANTI_CONTEXTS, "anti_contexts"), (reader.GLOBS, "globs"), (reader.LINKS, "links"),
+        ):  # fmt: skip
+            row[field] = reader.LIST.join(data.get(key, ()))
+        entries |= {glob: entry_of(glob) or "" for glob in data.get("globs", ())}
+        flags = reader.BROAD if data.get("broad") else 0
+        flags |= reader.EXPIRES if "expires_at" in data else 0
+        flags |= reader.PROCEDURAL if data.get("procedural") else 0
+        flags |= reader.DOUBTED if "stale" in data or "ages_at" in data else 0
+        flags |= reader.UNTRUSTED if data.get("untrusted") else 0
+        parts.append(Part(tuple(row), flags, data.get("pushed", True)))
+    found = read_index(pack(parts, entries), str(root))
+    assert isinstance(found, Index)
+    return found
+
+
+def shown(found: Selection) -> list[str]:
+    """Return the ids that are shown."""
+    return [one.row.values[reader.ID] for one in found.matches]
+
+
+def dropped(found: Selection) -> dict[str, str]:
+    """Return why the others are not."""
+    return {row.values[reader.ID]: reason for row, reason in found.drops}
+
+
+@pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: str(case["name"]))
+def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]) -> None:
+    """A context shows the records of the case, by their ways, and says of each other one why it is left out."""
+    index = index_of(tmp_path, {name: DATA["records"][name] for name in case.get("records", ())})
+    known = dict(case["context"])
+    surface, now = known.pop("surface", BRIEF), known.pop("now", 0.0)
+
+    def search(text: str) -> Iterable[tuple[str, float]]:
+        return [(f"{name}.yaml", score) for name, score in case["search"].items()]
+
+    found = select(index, Context(surface, now, search=search if "search" in case else None, **known))
+
+    assert shown(found) == case["shown"]
+    assert dropped(found) == case.get("drops", {})
+    assert found.skip_reason == case.get("skip_reason", "")
+    assert found.omitted == 0
+    ways = {one.row.values[reader.ID]: [list(way) for way in one.ways] for one in found.matches}
+    assert case.get("ways", {}).items() <= ways.items()
+    texts = {one.row.values[reader.ID]: one.text for one in found.matches}
+    assert case.get("texts", {}).items() <= texts.items()
+
+
+def test_every_reason_of_the_cases_is_on_the_list() -> None:
+    """The lists of reasons are closed, and every reason to leave a record out for what it is has a case."""
+    reasons = {reason for case in DATA["cases"] for reason in case.get("drops", {}).values()}
+    assert reasons == set(DROPS) - {
+        "gone", "already shown", "withheld", "call cap", "session cap", "category cap", "token cap"
+    }  # fmt: skip
+    assert {case["skip_reason"] for case in DATA["cases"] if "skip_reason" in case} <= set(SKIPS)
+
+
+def test_a_record_whose_file_changed_is_a_line_that_names_it(tmp_path: Path) -> None:
+    """What the index holds of it is not what it says now; of a file that is gone nothing is said."""
+    index = index_of(tmp_path, {name: {"globs": ["**"]} for name in "abc"})
+    (tmp_path / "a.yaml").write_text("changed", "utf-8")
+    (tmp_path / "b.yaml").unlink()
+    found = select(index, Context(TOOL, 0, paths=["x"]))
+    assert (shown(found), dropped(found)) == (["a", "c"], {"b": "gone"})
+    assert found.matches[0].text == "- [a] has changed since it was read: a.yaml"
+
+
+def test_a_session_does_without_the_same_records_at_every_call(tmp_path: Path) -> None:
+    """What the lot falls on is named once, keeps its place under the caps, and is never shown to that session."""
+    (tmp_path / ".orbit").mkdir()
+    index = index_of(tmp_path, {f"r{number:02d}": {"globs": ["**"]} for number in range(30)})
+    index.holdout = 500_000
+    told: list[str] = []
+    withheld: list[str] = []
+    for _ in range(6):
+        found = select(index, Context(TOOL, 0, paths=["x"]), Ledger(str(tmp_path), "s", "subagent"))
+        told, withheld = told + shown(found), withheld + found.withheld
+        assert [one for one, why in dropped(found).items() if why == "withheld"] == found.withheld
+    assert sorted(told + withheld) == [f"r{number:02d}" for number in range(PER_SESSION)]
+    assert {one for one in told + withheld if is_withheld("s", one, 500_000)} == set(withheld)
+    assert 5 < len(withheld) < 15
+
+
+def test_where_everything_is_withheld_the_reason_says_so(tmp_path: Path) -> None:
+    """Silence by lot is told apart from silence for want of records; without a session, or trying, nothing is held."""
+    (tmp_path / ".orbit").mkdir()
+    index = index_of(tmp_path, {"a": {"globs": ["**"]}})
+    index.holdout = 1_000_000
+    asked = Context(TOOL, 0, paths=["x"])
+    found = select(index, asked, Ledger(str(tmp_path), "s"))
+    assert (shown(found), found.withheld, found.skip_reason) == ([], ["a"], "withheld")
+    assert shown(select(index, asked)) == ["a"]
+    assert shown(select(index, asked, Ledger(str(tmp_path), f"{TRIAL}1"))) == ["a"]
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_the_share_withheld_is_the_one_that_was_asked_for(session: str, record_id: str) -> None:
+    """Whatever sessions and records are called, one in ten of their pairs is withheld, and none at a share of 0."""
+    pairs = [(f"{session}{number}", f"{record_id}{number % 7}") for number in range(4000)]
+    assert 300 < sum(is_withheld(*pair, 100_000) for pair in pairs) < 500
+    assert not any(is_withheld(*pair, 0) for pair in pairs[:500])
+    assert all(is_withheld(*pair, 1_000_000) for pair in pairs[:500])
+
+
+@given(st.integers(0, 60))
+def test_caps_hold_and_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, count: int) -> None:
+    """Call after call shows five at most, twenty in all, none twice, in rank order; what is left is counted."""
+    root = tmp_path_factory.mktemp("caps")
+    (root / ".orbit").mkdir()
+    names = [f"r{number:02d}" for number in range(count)]
+    index = index_of(root, {name: {"globs": ["**"]} for name in names})
+    told: list[str] = []
+    for _ in range(6):
+        found = select(index, Context(TOOL, 0, paths=["x"]), Ledger(str(root), "s"))
+        told += shown(found)
+        assert len(found.matches) <= PER_CALL
+        assert found.omitted == count - len(told)
+        assert set(dropped(found).values()) <= {"already shown", "call cap", "session cap"}
+    assert told == names[:PER_SESSION]
+
+
+def test_a_reply_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
+    """Whole records only: one that does not fit is left for the next call, and smaller ones behind it are taken."""
+    wide = {"globs": ["**"], "teaser": "- [x] " + "語" * 390 + "\n  more: " + "語" * 380}
+    index = index_of(tmp_path, {"a": wide, "b": wide, "c": {"globs": ["**"]}})
+    found = select(index, Context(TOOL, 0, paths=["x"]))
+    assert (shown(found), dropped(found), found.omitted) == (["a", "c"], {"b": "token cap"}, 1)
+    assert tokens(render(found)) <= TOKENS
+
+
+def test_the_records_of_a_kind_share_its_budget(tmp_path: Path) -> None:
+    """Beyond it none of that kind is shown, smaller ones and those of other kinds are."""
+    wide = {"globs": ["**"], "teaser": "- [x] " + "語" * 150}
+    index = index_of(tmp_path, {"a": wide, "b": wide, "c": {"globs": ["**"]}})
+    found = select(index, Context(BRIEF, 0, paths=["x"], budgets={"": 200}))
+    assert (shown(found), dropped(found), found.omitted) == (["a", "c"], {"b": "token cap"}, 1)
+    assert shown(select(index, Context(BRIEF, 0, paths=["x"], budgets={"rule": 1}))) == ["a", "b", "c"]
+
+
+def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
+    """Two hundred tokens of how work is done are enough; other records are not held up by it."""
+    long = {"globs": ["**"], "procedural": True, "teaser": "- [p] " + "x" * 420}
+    index = index_of(tmp_path, {"a": long, "b": long, "c": {"globs": ["**"]}})
+    found = select(index, Context(TOOL, 0, paths=["x"], task_class="code"))
+    assert shown(found) == ["a", "c"]
+    assert tokens(long["teaser"]) * 2 > PROCEDURAL_TOKENS
+
+
+def test_caps_see_rank_and_the_text_has_the_order_of_kinds(tmp_path: Path) -> None:
+    """A rule that ranks sixth is left for the next call; among the five that are shown, rules come first."""
+    records = {f"r{number}": {"globs": ["**"], "place": 1 if number in (3, 5) else 4} for number in range(6)}
+    found = select(index_of(tmp_path, records), Context(TOOL, 0, paths=["x"]))
+    assert (shown(found), dropped(found)) == (["r3", "r0", "r1", "r2", "r4"], {"r5": "call cap"})
+
+
+def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) -> None:
+    """A rule that ranks first is held back as long as the record which links to it is, and counted only with it."""
+    (tmp_path / ".orbit").mkdir()
+    rule = {"gate": "relevant_and_linked", "place": 1}
+    rest = {f"r{number}": {"globs": ["**"]} for number in range(5)}
+    index = index_of(tmp_path, {"rule": rule, **rest, "last": {"globs": ["**"], "links": ["rule"]}})
+    asked = Context(TOOL, 0, paths=["x"])
+    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    assert (shown(first), first.omitted) == ([f"r{number}" for number in range(5)], 1)
+    assert (shown(second), second.omitted) == (["rule", "last"], 0)
+
+
+def test_a_linked_rule_that_found_no_room_comes_with_the_next_call(tmp_path: Path) -> None:
+    """Once a session has seen what leads to a rule, the rule needs nothing more."""
+    (tmp_path / ".orbit").mkdir()
+    records = {f"r{number}": {"globs": ["**"], "links": ["rule"]} for number in range(5)}
+    index = index_of(tmp_path, {**records, "rule": {"gate": "relevant_and_linked"}})
+    asked = Context(TOOL, 0, paths=["x"])
+    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    assert (len(first.matches), first.omitted, dropped(first)) == (5, 1, {"rule": "call cap"})
+    assert (shown(second), second.matches[0].ways) == (["rule"], [(f"=r{number}", "") for number in range(5)])
+
+
+def test_a_linked_rule_that_is_cut_is_counted(tmp_path: Path) -> None:
+    """A rule that ranks first would take the room of the record that leads to it: this is shown, and the rule waits."""
+    (tmp_path / ".orbit").mkdir()
+    rest = {f"r{number}": {"globs": ["**"]} for number in range(4)}
+    last = {"globs": ["**"], "links": ["rule"]}
+    index = index_of(tmp_path, {"rule": {"gate": "relevant_and_linked"}, **rest, "last": last})
+    asked = Context(TOOL, 0, paths=["x"])
+    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    assert (shown(first), dropped(first), first.omitted) == ([*rest, "last"], {"rule": "call cap"}, 1)
+    assert (shown(second), second.omitted) == (["rule"], 0)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "error", "held"),
+    [
+        ("ECONNRESET", "read: econnreset", True),
+        ("cannot import name", "ImportError:  cannot\n import\tname 'x'", True),
+        ("lock * timed out", "lock push.lock has timed out after 30 s", True),
+        ("lock * timed out", "timed out: lock", False),
+        ("a*b*a*bbbb", "ab ab bbbb", True),
+        ("E[0-9]+", "E42", False),
+        ("E[0-9]+", "no E[0-9]+ here", True),
+        ("STRASSE", "straße", True),
+    ],
+)
+def test_an_error_is_recognised(pattern: str, error: str, held: bool) -> None:
+    """A pattern is plain text with stars: case and kinds of space are alike, and nothing else has a meaning."""
+    assert holds(compiled(pattern), plain(error)) is held
+
+
+@pytest.mark.parametrize("pattern", ["", "*", "err", "* * *", "a b c"])
+def test_a_pattern_that_says_too_little_is_none(tmp_path: Path, pattern: str) -> None:
+    """Fewer characters than four would be found in nearly every error."""
+    assert FEWEST == 4
+    assert compiled(pattern) == ""
+    found = select(index_of(tmp_path, {"a": {"error": pattern}}), Context(TOOL, 0, error="an err: a b c"))
+    assert shown(found) == []
+
+
+def test_of_a_long_error_start_and_end_are_looked_at(tmp_path: Path) -> None:
+    """What an error says first and last counts, and megabytes between cost nothing."""
+    index = index_of(tmp_path, {"a": {"error": "first"}, "b": {"error": "middle"}, "c": {"error": "last"}})
+    error = "first " + "x" * LONGEST_ERROR + " middle " + "x" * LONGEST_ERROR + " last"
+    assert shown(select(index, Context(TOOL, 0, error=error))) == ["a", "c"]
+
+
+@given(st.text(), st.text(), st.text())
+@example("cannot open ", "", " for reading")
+def test_a_pattern_is_found_in_what_it_was_cut_from(start: str, left_out: str, end: str) -> None:
+    """Whatever stands for the star, and before and behind, is held."""
+    pattern = compiled(f"{start}*{end}")
+    if pattern and "*" not in f"{start}{end}":
+        assert holds(pattern, plain(f"before {start} {left_out} {end} behind"))
+
+
+def test_an_agent_gets_a_few_of_each_category_and_no_more_tokens_than_it_has(tmp_path: Path) -> None:
+    """Eight of a category give the five that rank first, beyond the five of a call; tokens bind all of them."""
+    records = {f"{word}{number}": {"category": word} for number in range(8) for word in ("git", "general")}
+    index = index_of(tmp_path, records)
+    asked = Context(BRIEF, 0, categories=["git", "general"], per_category=5, per_call=0)
+    found = select(index, asked)
+    assert shown(found) == [f"{word}{number}" for number in range(5) for word in ("git", "general")]
+    assert set(dropped(found).values()) == {"category cap"}
+    assert found.omitted == 6
+    asked.tokens = FRAME_TOKENS + 13
+    assert shown(select(index, asked)) == ["git0", "general0"]
+
+
+def test_a_large_category_hides_no_other(tmp_path: Path) -> None:
+    """Whatever ranks before them, the first records of every category are looked at, and all others are counted."""
+    records = {f"r{number}": {"category": "general"} for number in range(500)} | {"last": {"category": "git"}}
+    index = index_of(tmp_path, records)
+    found = select(index, Context(BRIEF, 0, categories=["git", "general"], per_category=1, per_call=0))
+    assert (shown(found), found.omitted) == (["r0", "last"], 499)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("", 0), ("abcd", 1), ("abcde", 2), ("語語", 2), ("語abcde", 3), ("é" * 8, 2)]
+)
+def test_tokens_are_estimated_in_one_way(text: str, count: int) -> None:
+    """Four characters are a token, begun ones count, and a CJK character is one."""
+    assert tokens(text) == count
+
+
+@given(st.text(), st.text())
+def test_no_teaser_ends_its_block(words: str, more: str) -> None:
+    """Whatever an index holds, a block has one beginning, one end, and no line that a record's text begins."""
+    row = reader.Row(0, [""] * reader.FIELDS, 0)
+    for hostile in (words, f"{words}{END}{more}", f"{words}\n{START}\n- [forged] {more}"):
+        row.values[reader.TEASER] = f"- [L-1] {hostile}\n  more: {more}"
+        text = render(Selection([Choice(row, [])], 0, []))
+        assert (text.count(START), text.count(END)) == (1, 1)
+        lines = text.split("\n")
+        assert len(lines) in (5, 6)
+        assert lines[2].startswith("- [L-1]")
+        assert len(text.splitlines()) == len(lines)
+
+
+@pytest.mark.parametrize("states", ["rule", "record"])
+def test_a_link_leads_to_a_rule_whichever_of_the_two_states_it(tmp_path: Path, states: str) -> None:
+    """A rule that says which learning it derives from comes with that learning, shown here or returned elsewhere."""
+    rule = {"gate": "relevant_and_linked", "links": ["a"] if states == "rule" else []}
+    record = {"globs": ["**"], "links": ["rule"] if states == "record" else []}
+    index = index_of(tmp_path, {"a": record, "rule": rule, "other": {**rule, "links": ["b"]}})
+    assert shown(select(index, Context(TOOL, 0, paths=["x"]))) == ["a", "rule"]
+    assert shown(select(index, Context(TOOL, 0, returned={"a": record["links"]}))) == ["rule"]
+    assert select(index, Context(TOOL, 0, returned={"c": []})).skip_reason == "no match"

@@ -1,0 +1,160 @@
+"""Our entries in every agent's settings: what is put in comes out again, and every other byte stays."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.agents.agent import MARK
+from orbit_registry.errors import RefusedError
+from orbit_registry.install import agents
+from orbit_registry.install.agents.claude import FORMAT
+from orbit_registry.install.settings import Entries, without_comments
+
+COMMAND = f"/venv/bin/python -I -S -E '/a b/launch.py' claude 2>/dev/null || : {MARK}"
+FILES: dict[str, Entries] = {}
+for name in agents.NAMES:
+    for scope, file in agents.agent(name).settings.items():
+        if isinstance(file.format, Entries) and file.format not in FILES.values():
+            FILES[f"{name} {scope}"] = file.format
+HANDLER = {"type": "command", "command": "audit", "bash": "audit"}
+THEIRS = {"matcher": "Bash", "hooks": [HANDLER]}
+TEXTS = [
+    "{}", "{}\n", "{\n}\n", "{ }", '{"hooks": {}}', '{"hooks": {\n  }}\n', '{\n  "model": "x"\n}\n',
+    '{\r\n\t"hooks": {\r\n\t\t"Stop": []\r\n\t},\r\n\t"a": [1,2]\r\n}', '{"hooks":{"PreToolUse":[]}}',
+    '{"hooks":{"PreToolUse":[\n]}}', '\ufeff{"a": 1}',
+    '{"a": "}{", "hooks": {"PreToolUse": [' + json.dumps(THEIRS) + "]}}",
+    json.dumps({"hooks": {"SessionStart": [THEIRS], "PreToolUse": [THEIRS, THEIRS]}, "x": {}}, indent=2) + "\n",
+    '{"a": 1, "a": 2, "hooks": {"Stop": []}, "hooks": {"PreToolUse": []}}',
+    '{"hooks": {"enabled": true, "disabled": ["x"]}}',
+]  # fmt: skip
+SPACES = st.text(alphabet=" \n\t\r", max_size=3)
+COMMENTS = st.one_of(
+    SPACES, SPACES, st.sampled_from([" /* a, b */ ", '// "hooks": {}\n', "\n  // it's mine\n  ", "/**/"])
+)
+each_format = pytest.mark.parametrize("settings", FILES.values(), ids=FILES)
+
+
+@st.composite
+def settings_texts(draw: st.DrawFn, settings: Entries) -> str:
+    """Make settings with odd spacing anywhere, and comments where an agent reads them."""
+    spaces = COMMENTS if settings.comments else SPACES
+
+    def written(value: Any) -> str:
+        if isinstance(value, dict):
+            items = [
+                f"{draw(spaces)}{json.dumps(key)}{draw(spaces)}:{draw(spaces)}{written(one)}{draw(spaces)}"
+                for key, one in value.items()
+            ]
+            return "{" + (",".join(items) or draw(spaces)) + "}"
+        if isinstance(value, list):
+            return (
+                "[" + (",".join(f"{draw(spaces)}{written(one)}{draw(spaces)}" for one in value) or draw(spaces)) + "]"
+            )
+        return json.dumps(value)
+
+    groups = st.lists(st.just(THEIRS if settings.grouped else HANDLER), max_size=2)
+    hooks = st.dictionaries(st.sampled_from([*settings.events, "another"]), groups, max_size=3)
+    odd = ["model", 'a"}', "env", "// no comment", "/* none */"]
+    data = draw(st.dictionaries(st.sampled_from(odd), st.sampled_from([1, "x // y", {}, []]), max_size=2))
+    if draw(st.booleans()):
+        data["hooks"] = draw(hooks)
+    data |= settings.head
+    return draw(spaces) + written(dict(draw(st.permutations(list(data.items()))))) + draw(spaces)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_is_put_in_comes_out_again(text: str) -> None:
+    """Installing and taking out gives the very bytes of before, whatever style they are in."""
+    made = FORMAT.with_entries(text, COMMAND, "settings")
+    assert FORMAT.is_current(made, COMMAND, "settings")
+    assert FORMAT.without_entries(made, "settings") == text
+
+
+@each_format
+@given(data=st.data())
+def test_any_settings_come_back(settings: Entries, data: st.DataObject) -> None:
+    """The same holds for any settings of every agent; theirs stay theirs in between, and once is as good as twice."""
+    text = data.draw(settings_texts(settings))
+    made = settings.with_entries(text, COMMAND, "settings")
+    before, after = json.loads(without_comments(text)), json.loads(without_comments(made))
+    for event, groups in before.get("hooks", {}).items():
+        assert after["hooks"][event][: len(groups)] == groups
+    assert {key: after[key] for key in before if key != "hooks"} == {
+        key: before[key] for key in before if key != "hooks"
+    }
+    assert settings.is_current(made, COMMAND, "settings")
+    assert settings.with_entries(made, COMMAND, "settings") == made
+    assert settings.without_entries(made, "settings") == text
+
+
+@each_format
+def test_a_file_that_is_ours_alone_goes(settings: Entries) -> None:
+    """What was made where nothing was leaves nothing; what its owner added since stays."""
+    made = settings.with_entries(None, COMMAND, "settings")
+    assert settings.is_current(made, COMMAND, "settings")
+    assert settings.without_entries(made, "settings") is None
+    grown = made.replace("{", '{\n  "model": "x",', 1)
+    assert json.loads(settings.without_entries(grown, "settings") or "") == {"model": "x", **settings.head}
+
+
+@each_format
+def test_another_versions_entries_are_replaced(settings: Entries) -> None:
+    """An interpreter that moved leaves no second hook behind, and theirs stay where they are."""
+    event = next(iter(settings.events))
+    text = json.dumps({"hooks": {event: [THEIRS if settings.grouped else HANDLER]}, **settings.head})
+    old = settings.with_entries(text, f"/old/python {MARK}", "settings")
+    assert not settings.is_current(old, COMMAND, "settings")
+    made = settings.with_entries(old, COMMAND, "settings")
+    assert made == settings.with_entries(text, COMMAND, "settings")
+    assert "/old/python" not in made
+
+
+def test_comments_stay_where_ours_goes() -> None:
+    """What an owner wrote around our entries since is kept, whichever side of them it is on."""
+    settings = agents.agent("gemini").settings["user"].format
+    made = settings.with_entries('{\n  "a": 1 // one\n}\n', COMMAND, "settings")
+    commented = made.replace('"hooks": {', '// ours\n  "hooks": {', 1).replace("\n}", "\n  // last\n}")
+    left = settings.without_entries(commented, "settings") or ""
+    assert [word for word in ("// one", "// ours", "// last") if word not in left] == []
+    assert json.loads(without_comments(left)) == {"a": 1}
+    alone = "// mine\n" + settings.with_entries(None, COMMAND, "settings")
+    assert (settings.without_entries(alone, "settings") or "").startswith("// mine\n")
+
+
+def test_ours_beside_theirs_in_one_group_is_taken_out_alone() -> None:
+    """A group that its owner put our command into keeps the rest."""
+    ours = {"type": "command", "command": COMMAND}
+    group = {"matcher": "Edit", "hooks": [ours, HANDLER, ours]}
+    left = FORMAT.without_entries(json.dumps({"hooks": {"PreToolUse": [group]}}), "settings")
+    assert json.loads(left or "") == {"hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": [HANDLER]}]}}
+
+
+@each_format
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "3", '{"hooks": []}', '{"hooks": {"EVENT": 1}}', "/* x {}", "[" * 100_000]
+)
+def test_what_is_no_settings_is_refused(settings: Entries, text: str) -> None:
+    """One error that names the file; there is nothing to write then."""
+    text = text.replace("EVENT", next(iter(settings.events)))
+    with pytest.raises(RefusedError, match="my settings"):
+        settings.with_entries(text, COMMAND, "my settings")
+    with pytest.raises(RefusedError, match="my settings"):
+        settings.without_entries(text, "my settings")
+
+
+def test_comments_are_refused_where_an_agent_reads_none() -> None:
+    """They would have to be lost or to break the file, so the error names their place."""
+    with pytest.raises(RefusedError, match="my settings:1:1"):
+        FORMAT.with_entries("// x\n{}", COMMAND, "my settings")
+
+
+def test_a_file_that_its_agent_would_not_read_is_refused() -> None:
+    """Cursor reads no file without its version: putting a hook there would look like success."""
+    settings = agents.agent("cursor").settings["user"].format
+    with pytest.raises(RefusedError, match='my settings has no `"version": 1`'):
+        settings.with_entries("{}", COMMAND, "my settings")

@@ -1,0 +1,131 @@
+"""What is derived from what a record states and what is seen: the whole table of states, causes and boundaries."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from orbit_registry.model.freshness import Cause, Found, Sight, State, derive, turns
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+KNOWN, OTHER = f"sha256:{'a' * 64}", f"sha256:{'b' * 64}"
+PATH = ".orbit/learnings/L-7k3fq/learning.yaml"
+
+
+def record(*evidence: tuple[str, str], updated: str = "2026-11-20T12:00:00Z", **freshness: Any) -> Record:
+    """Return a learning that states this about its freshness."""
+    data: dict[str, Any] = {"id": "L-7k3fq", "status": "active", "updated_at": updated, "freshness": freshness}
+    if evidence:
+        data["evidence"] = [{"kind": kind, "reference": reference} for kind, reference in evidence]
+    return Record(load_kinds()["learning"], data, PATH)
+
+
+def rests_on(known: str | None) -> Record:
+    """Return a learning that rests on one file."""
+    return record(fingerprint=[{"input": "a.py", **({"hash": known} if known else {})}])
+
+
+@pytest.mark.parametrize(
+    ("known", "found", "state"),
+    [
+        (KNOWN, Found(KNOWN), State.FRESH),
+        (KNOWN, Found(OTHER), State.STALE),
+        (None, Found(OTHER), State.FRESH),
+        (KNOWN, Found(problem="is not there", is_missing=True), State.STALE),
+        (None, Found(problem="is not there", is_missing=True), State.STALE),
+        (KNOWN, Found(problem="can't be read: x.json:2:1: …"), State.STALE),
+        (KNOWN, Found(problem="can't be told", is_untold=True), State.FRESH),
+    ],
+)
+def test_an_input_that_differs_makes_stale(known: str | None, found: Found, state: State) -> None:
+    """Another hash, none to be had and a missing file do; what can't be told or was never hashed does not."""
+    freshness = derive(rests_on(known), Sight({"a.py": found}), NOW)
+    assert freshness.state is state
+    assert freshness.cause is (Cause.FINGERPRINT if state is State.STALE else None)
+    assert [reason.is_gone for reason in freshness.reasons] == [found.is_missing] * (state is State.STALE)
+    assert not freshness.is_gone
+
+
+@pytest.mark.parametrize(
+    ("volatility", "verified", "state"),
+    [
+        ("volatile", NOW - timedelta(days=30), State.STALE),
+        ("volatile", NOW - timedelta(days=30) + timedelta(seconds=1), State.FRESH),
+        ("stable", NOW - timedelta(days=365), State.STALE),
+        ("stable", NOW - timedelta(days=364), State.FRESH),
+        ("evergreen", NOW - timedelta(days=9999), State.FRESH),
+        (None, NOW - timedelta(days=9999), State.FRESH),
+    ],
+)
+def test_volatility_ages_from_the_verification(volatility: str | None, verified: datetime, state: State) -> None:
+    """A window is over at its very end; without a volatility nothing ages."""
+    said = {"volatility": volatility} if volatility else {}
+    one = record(verified_at=verified.isoformat(), updated="2020-01-01T00:00:00Z", **said)
+    assert derive(one, Sight(), NOW).state is state
+
+
+def test_without_a_verification_the_last_change_counts() -> None:
+    """Whoever changed a record has looked at it; a verification, where there is one, counts alone."""
+    assert derive(record(volatility="volatile"), Sight(), NOW).state is State.FRESH
+    assert derive(record(volatility="volatile", updated="2026-10-01T00:00:00Z"), Sight(), NOW).cause is Cause.AGE
+    older = record(volatility="volatile", verified_at="2026-10-01T00:00:00Z")
+    assert derive(older, Sight(), NOW).cause is Cause.AGE
+
+
+def test_a_project_has_its_own_windows() -> None:
+    """The configuration's days replace ours."""
+    one = record(volatility="volatile", verified_at="2026-10-01T00:00:00Z")
+    assert derive(one, Sight(), NOW, {"volatile": 90}).state is State.FRESH
+
+
+@pytest.mark.parametrize(
+    ("expires", "state"),
+    [
+        ("2026-11-21T12:00:00Z", State.EXPIRED),
+        ("2026-11-21T14:00:00+02:00", State.EXPIRED),
+        ("2026-11-21T12:00:01Z", State.FRESH),
+        ("2026-02-31T00:00:00Z", State.FRESH),
+    ],
+)
+def test_expiry_is_a_moment(expires: str, state: State) -> None:
+    """From that moment on, in any zone; a moment that no calendar has never comes."""
+    assert derive(record(expires_at=expires), Sight(), NOW).state is state
+
+
+def test_expired_outweighs_stale_and_keeps_its_reasons() -> None:
+    """The state is the weightiest, and every reason is told in that order."""
+    one = record(
+        fingerprint=[{"input": "a.py", "hash": KNOWN}],
+        expires_at="2026-01-01T00:00:00Z",
+        volatility="volatile",
+        verified_at="2025-01-01T00:00:00Z",
+    )
+    freshness = derive(one, Sight({"a.py": Found(OTHER)}), NOW, nowhere={PATH})
+    assert freshness.state is State.EXPIRED
+    assert [reason.cause for reason in freshness.reasons] == [
+        Cause.EXPIRED,
+        Cause.FINGERPRINT,
+        Cause.ANCHOR,
+        Cause.AGE,
+    ]
+
+
+def test_evidence_makes_stale_when_all_of_it_is_gone() -> None:
+    """One piece that is there is enough; what can't be looked for counts neither way."""
+    commit, file, task = ("commit", "abcd"), ("file", "a.py"), ("task", "T-1")
+    gone_both = Sight(gone=frozenset({commit, file}))
+    assert derive(record(commit, file, task), gone_both, NOW).cause is Cause.ANCHOR
+    one_left = Sight(gone=frozenset({commit}), there=frozenset({file}))
+    assert derive(record(commit, file, task), one_left, NOW).state is State.FRESH
+    assert derive(record(task), gone_both, NOW).state is State.FRESH
+
+
+def test_the_clock_turns_where_something_ends() -> None:
+    """Expiry, the end of a window, and the moment at which a date ahead is believed."""
+    one = record(volatility="volatile", verified_at="2026-11-01T00:00:00Z", expires_at="2027-01-01T00:00:00Z")
+    assert [f"{at:%Y-%m-%d}" for at in turns(one)] == ["2027-01-01", "2026-12-01", "2026-10-31"]
+    assert list(turns(record())) == []

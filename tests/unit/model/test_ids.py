@@ -1,0 +1,78 @@
+"""The form of ids: codes of uids, numbers, legacy names, and the order people count in."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.model.ids import CROCKFORD, code_id, is_safe_id, natural_key, sequence_id, sequence_number
+
+UIDS = st.integers(0, 2**128 - 1).map(lambda number: f"{number:032x}")
+
+
+@given(st.integers(1, 10**12))
+def test_a_number_and_its_id_lead_to_each_other(number: int) -> None:
+    """There is no widest number, and the shortest has four digits."""
+    record_id = sequence_id("ADR-", number)
+
+    assert sequence_number(record_id, "ADR-") == number
+    assert len(record_id) == 4 + max(4, len(str(number)))
+    assert is_safe_id(record_id)
+
+
+@pytest.mark.parametrize(
+    "other", ["ADR-1", "ADR-001", "adr-0001", "ADR-0001x", "xADR-0001", "ADR-0001\n", "ADR-", "L-0001", "ADR_0001",
+              "ADR-٠٠٠١", "", "ADR--0001", " ADR-0001"]
+)  # fmt: skip
+def test_what_only_looks_like_a_number_is_none(other: str) -> None:
+    """Other prefixes, other digits, too few digits and text around it are not the sequence's."""
+    assert sequence_number(other, "ADR-") is None
+
+
+@given(UIDS, st.integers(5, 26))
+def test_a_longer_code_begins_with_the_shorter_one(uid: str, length: int) -> None:
+    """A code that is taken grows by one character and keeps the others; its letters can't be misread."""
+    code = code_id("L-", uid, length)
+
+    assert code_id("L-", uid, length + 1).startswith(code)
+    assert set(code.removeprefix("L-")) <= set(CROCKFORD)
+    assert len(code) == length + 2
+    assert is_safe_id(code)
+
+
+def test_ids_are_ordered_as_people_count() -> None:
+    """ADR-9999 comes before ADR-10000, kinds stay together, codes go by their letters."""
+    ids = ["L-zzzzz", "ADR-10000", "ADR-9999", "L-0000a", "L-0042", "ADR-0002", "R-abcde"]
+
+    assert sorted(ids, key=natural_key) == [
+        "ADR-0002", "ADR-9999", "ADR-10000", "L-0000a", "L-zzzzz", "L-0042", "R-abcde",
+    ]  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.one_of(st.integers(1, 10**6).map(lambda n: sequence_id("ADR-", n)), UIDS.map(lambda uid: code_id("L-", uid)))
+    )
+)
+def test_the_order_of_ids_is_total(ids: list[str]) -> None:
+    """Whatever order they come in, they end in the same one, and two ids never count as one."""
+    ordered = sorted(ids, key=natural_key)
+
+    ids.reverse()
+    assert ordered == sorted(ids, key=natural_key)
+    assert len({natural_key(one) for one in ids}) == len(set(ids))
+
+
+@pytest.mark.parametrize("name", ["ADR-0001", "L-7k3fq", "L-0042", "a", "a.b_c-d", "x" * 100])
+def test_a_safe_id_can_be_a_folder(name: str) -> None:
+    """Letters, digits, dot, hyphen and underscore after a letter or digit."""
+    assert is_safe_id(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", ".x", "-x", "a/b", "a\\b", "../x", "a b", "a\n", "a\x00", "é", "x" * 101, "a:b", "a*", "~"]
+)
+def test_an_unsafe_id_is_no_folder(name: str) -> None:
+    """Nothing that leads elsewhere, hides, or that another system could not write."""
+    assert not is_safe_id(name)

@@ -1,0 +1,157 @@
+"""A collection of records: order, look-up by any id, and ids that several share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.link import Link
+from orbit_registry.model.record import Record, Source
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.scope import Scope
+
+
+def decision(number: int, *legacy: str, uid: int | None = None, path: str = "", **more: Any) -> Record:
+    """Return a decision of a number, with what its file states."""
+    record_id = f"ADR-{number:04d}"
+    data = {
+        "id": record_id,
+        "uid": f"{number if uid is None else uid:032x}",
+        "status": "accepted",
+        "title": f"Decision {number}",
+        "legacy_ids": list(legacy),
+        **more,
+    }
+    return Record(load_kinds()["adr"], data, path or f".orbit/adrs/{record_id}/adr.yaml")
+
+
+def test_records_stand_in_the_order_of_their_ids() -> None:
+    """However they came, 9999 stands before 10000."""
+    records = RecordSet([decision(10000), decision(2), decision(9999)])
+
+    assert [record.id for record in records] == ["ADR-0002", "ADR-9999", "ADR-10000"]
+    assert len(records) == 3
+
+
+def test_a_record_is_found_by_each_of_its_names() -> None:
+    """Its id, a legacy id, and the last part of a legacy id where no other record has that."""
+    records = RecordSet([decision(1, "search/ADR-006"), decision(2, "site/ADR-007", "old-7")])
+
+    names = {name: records.get(name).id for name in ("ADR-0001", "search/ADR-006", "ADR-006", "old-7", "ADR-007")}
+
+    assert names == {
+        "ADR-0001": "ADR-0001", "search/ADR-006": "ADR-0001", "ADR-006": "ADR-0001", "old-7": "ADR-0002",
+        "ADR-007": "ADR-0002",
+    }  # fmt: skip
+    assert "ADR-006" in records
+    assert "ADR-008" not in records
+
+
+def test_an_id_comes_before_a_legacy_id() -> None:
+    """A record's own id is never shadowed by another's past."""
+    records = RecordSet([decision(6), decision(7, "ADR-0006"), decision(8, "search/ADR-0006")])
+
+    assert records.get("ADR-0006").id == "ADR-0006"
+
+
+def test_a_legacy_id_of_several_records_lists_them() -> None:
+    """The answer names each candidate with title and file, and what to do."""
+    records = RecordSet([decision(1, "ADR-006"), decision(2, "ADR-006")])
+
+    with pytest.raises(AmbiguousIdError) as caught:
+        records.get("ADR-006")
+
+    assert caught.value.candidates == ("ADR-0001", "ADR-0002")
+    for words in ("means 2 records", "Decision 1", ".orbit/adrs/ADR-0002/adr.yaml"):
+        assert words in caught.value.message
+
+
+def test_the_last_part_of_several_legacy_ids_is_ambiguous_too() -> None:
+    """Whoever leaves the namespace out is asked which one."""
+    records = RecordSet([decision(1, "search/ADR-006"), decision(2, "site/ADR-006")])
+
+    with pytest.raises(AmbiguousIdError):
+        records.get("ADR-006")
+    assert records.get("site/ADR-006").id == "ADR-0002"
+
+
+def test_one_record_with_two_fitting_names_is_not_ambiguous() -> None:
+    """Only other records make a name ambiguous."""
+    records = RecordSet([decision(1, "search/ADR-006", "site/ADR-006")])
+
+    assert records.get("ADR-006").id == "ADR-0001"
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ("ADR-0021", ["ADR-0020 (Keep what is measured)"]),
+        ("adr-20", ["ADR-0020 (Keep what is measured)"]),
+        ("uploads-retried", ["ADR-0007 (Uploads are retried)"]),
+        ("L-zzzzz", ["ADR-0007 (Uploads are retried)", "ADR-0020 (Keep what is measured)"]),
+    ],
+)
+def test_an_id_nobody_has_leads_to_the_nearest(asked: str, named: list[str]) -> None:
+    """By its letters, else by the words of titles, else whatever is least far: some record is always named."""
+    records = RecordSet([decision(7, title="Uploads are retried"), decision(20, title="Keep what is measured")])
+
+    with pytest.raises(RecordNotFoundError) as caught:
+        records.get(asked)
+
+    meant, _, rest = caught.value.hint.partition("? ")
+    assert sorted(meant.removeprefix("did you mean ").split(" or ")) == named
+    assert rest == "`orbit list --all` shows the ids there are"
+
+
+@pytest.mark.parametrize("asked", ["7", "ADR-7", "adr 007", "./docs/adr/0007-use-x.md", "0007-use-x.md"])
+def test_a_number_without_its_zeros_and_a_document_lead_to_their_record(asked: str) -> None:
+    """Ids that only look more alike are not named instead."""
+    alike = [decision(number, title=f"Decision {number}") for number in (17, 27, 70, 207, 277, 297)]
+    source = {"path": "docs/adr/0007-use-x.md", "format": "file", "authority": "document"}
+    records = RecordSet([*alike, decision(7, title="Sessions", source=source)])
+
+    with pytest.raises(RecordNotFoundError) as caught:
+        records.get(asked)
+
+    assert caught.value.hint.startswith("did you mean ADR-0007 (Sessions)? ")
+
+
+def test_the_number_of_another_kind_leads_to_no_decision() -> None:
+    """`FAIL-7` is no other way to write ADR-0007, which is one of ten that are as near."""
+    records = RecordSet([decision(number, title="Queues") for number in (7, *range(300, 309))])
+    with pytest.raises(RecordNotFoundError) as caught:
+        records.get("FAIL-7")
+    assert not caught.value.hint.startswith("did you mean ADR-0007 (Queues)? ")
+
+
+def test_two_records_with_one_id_collide() -> None:
+    """Both are kept, and asking for the id lists both."""
+    records = RecordSet([decision(1, uid=1), decision(1, uid=2, path=".orbit/inbox/adrs/ADR-0001/adr.yaml")])
+
+    assert list(records.collisions) == ["ADR-0001"]
+    assert len(records.with_id("ADR-0001")) == 2
+    with pytest.raises(AmbiguousIdError):
+        records.get("ADR-0001")
+
+
+def test_a_record_says_what_its_file_says() -> None:
+    """Each field in its own type, and nothing where the file is silent."""
+    record = decision(
+        1,
+        scope={"paths": ["src/**"], "tags": ["a"], "semantic_seed": "x"},
+        links=[{"rel": "amends", "to": "ADR-0009"}],
+        evidence=[{"kind": "task", "reference": "T-1"}],
+        source={"path": "docs/adr/1.md", "authority": "document"},
+        supersedes=["ADR-0009"],
+    )
+
+    assert record.scope == Scope(paths=("src/**",), tags=("a",), semantic_seed="x")
+    assert not record.scope.is_empty
+    assert record.links == (Link("amends", "ADR-0009"),)
+    assert record.evidence == (("task", "T-1"),)
+    assert record.source == Source("docs/adr/1.md", authority="document")
+    assert (record.supersedes, record.superseded_by) == (("ADR-0009",), ())
+    assert (record.phase, record.status.word, record.folder) == ("live", "in force", ".orbit/adrs/ADR-0001")

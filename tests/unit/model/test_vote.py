@@ -1,0 +1,118 @@
+"""What votes come to: counted once a key, weighed by age, in an order that time does not change."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.model.votes import Tally, Vote, counted, moment, stamp, tally
+
+NOW = datetime(2026, 5, 17, 12, tzinfo=UTC)
+
+
+def vote(days: float, model: str = "m", task: str = "T-1") -> Vote:
+    """Return a vote given so many days ago."""
+    return Vote("L-7k3fq", model, NOW - timedelta(days=days), task)
+
+
+VOTES = st.lists(
+    st.builds(vote, st.integers(0, 4000), st.sampled_from("abc"), st.sampled_from(["T-1", "T-2", "T-3"])), max_size=12
+)
+
+
+def test_a_vote_halves_in_a_half_life() -> None:
+    """Two votes of today and one of 180 days ago weigh 2.5."""
+    votes = [vote(0, "a"), vote(0, "b"), vote(180, "c")]
+
+    assert tally(votes, NOW) == Tally(3, 2.5, NOW)
+    assert tally(votes, NOW, 90) == Tally(3, 2.25, NOW)
+
+
+def test_a_half_life_of_nothing_counts_votes() -> None:
+    """0 turns decay off; so does anything below it."""
+    assert tally([vote(9999), vote(1, "b")], NOW, 0).score == 2.0
+    assert tally([vote(9999), vote(1, "b")], NOW, -1).score == 2.0
+
+
+def test_the_earliest_of_a_key_counts() -> None:
+    """A voter who votes again for the same task changes nothing."""
+    first, again = vote(10), vote(2)
+
+    assert counted([again, first]) == [first]
+    assert tally([first, again], NOW) == tally([first], NOW)
+
+
+@pytest.mark.parametrize("half_life", [1e-9, 0.001, 180.0, 1e9])
+def test_no_half_life_overflows(half_life: float) -> None:
+    """A vote of ten years ago and one dated a day ahead have a finite weight for every half-life that makes sense."""
+    found = tally([vote(3650), vote(0, "b")], NOW, half_life).score
+
+    assert 0 <= found <= 2
+
+
+def test_a_vote_dated_ahead_weighs_as_one_of_now() -> None:
+    """The shortest half-life makes no number of it that is none."""
+    ahead = Vote("L-7k3fq", "m", NOW + timedelta(days=1), "T-1")
+
+    assert tally([ahead], NOW, 1e-300).score == 1.0
+
+
+@given(VOTES)
+def test_the_order_of_votes_does_not_matter(votes: list[Vote]) -> None:
+    """Files merged in another order come to the same score, bit for bit."""
+    expected = tally(votes, NOW)
+
+    assert all(tally(order, NOW) == expected for order in itertools.islice(itertools.permutations(votes), 24))
+
+
+@given(VOTES, VOTES, st.integers(0, 2000))
+def test_time_does_not_change_who_is_first(left: list[Vote], right: list[Vote], days: int) -> None:
+    """What weighs more today weighs more later: every score shrinks by the same factor."""
+    later = NOW + timedelta(days=days)
+    now, then = (tally(left, NOW).score - tally(right, NOW).score, tally(left, later).score - tally(right, later).score)
+
+    assert then == pytest.approx(now * 2 ** (-days / 180), abs=1e-9)
+
+
+@given(VOTES, st.integers(0, 400))
+def test_one_more_vote_never_weighs_less(votes: list[Vote], days: int) -> None:
+    """A new voter can only help."""
+    assert tally([*votes, vote(days, "new")], NOW).score >= tally(votes, NOW).score
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2026-05-17T12:00:00Z", NOW),
+        ("2026-05-17T14:00:00+02:00", NOW),
+        ("2026-05-17T12:00:00.5+00:00", NOW + timedelta(milliseconds=500)),
+    ],
+)
+def test_a_moment_is_read_in_any_zone(text: str, value: datetime) -> None:
+    """What counts is the time, not how it is written."""
+    assert moment(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["", "2026-05-17", "2026-05-17T12:00:00", "yesterday", "2026-13-01T00:00:00Z", "0001-01-01T00:00:00+23:59"]
+)
+def test_a_moment_without_a_zone_is_none(text: str) -> None:
+    """A time that could be anywhere, or that no calendar has, is a ValueError."""
+    with pytest.raises(ValueError, match=r".*"):
+        moment(text)
+
+
+@given(
+    st.datetimes(
+        min_value=datetime(10, 1, 1),
+        max_value=datetime(9000, 1, 1),
+        timezones=st.sampled_from([UTC, timezone(timedelta(hours=-9))]),
+    )
+)
+def test_a_stamp_reads_back_to_the_second(at: datetime) -> None:
+    """Records hold whole seconds in UTC."""
+    assert moment(stamp(at)) == at.replace(microsecond=0)

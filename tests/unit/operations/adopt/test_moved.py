@@ -1,0 +1,86 @@
+"""Decisions follow their documents to a new name by one command."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.checks import engine
+from orbit_registry.errors import UnsafePathError, UsageError
+from orbit_registry.operations.adopt.document_moves import follow
+from orbit_registry.operations.adr import NewAdr
+from orbit_registry.registry import Registry
+
+LOG = "# Decisions\n\n## ADR-1: One\n\nStatus: accepted\n\nCost: a.\n\n## ADR-2: Two\n\nStatus: accepted\n\nCost: b.\n"
+ONE = "# One\n\n## Status\n\nAccepted\n\n## Decision\n\nA.\n\n## Consequences\n\nCost: b.\n"
+
+
+def paths(registry: Registry) -> dict[str, str]:
+    """Return where each decision has its text."""
+    registry.refresh()
+    return {one.id: one.source.path for one in registry.records.of_kind("adr") if one.source is not None}
+
+
+def missing(registry: Registry) -> list[str]:
+    """Return which records the gate finds without a document."""
+    return [str(one.record) for one in engine.findings(registry.workspace) if one.code == "ORB703"]
+
+
+def test_a_renamed_log_is_followed_by_its_records_and_the_configuration(registry: Registry) -> None:
+    """A dry run writes nothing; afterwards new decisions go into the log under its new name, and no more is to do."""
+    root = registry.workspace.root
+    (root / "DECISIONS.md").write_text(LOG)
+    Registry.import_from(root)
+    (root / "DECISIONS.md").rename(root / "LOG.md")
+    registry = Registry.open(root)
+    assert missing(registry) == ["ADR-0001", "ADR-0002"]
+
+    would = registry.backfill(moves=[("DECISIONS.md", "LOG.md")], dry_run=True)
+    assert ([one.record for one in would.of("changed")], missing(registry)) == (
+        ["ADR-0001", "ADR-0002", None], ["ADR-0001", "ADR-0002"],
+    )  # fmt: skip
+    done = registry.backfill(moves=[("DECISIONS.md", "LOG.md")])
+    assert done.outcomes == would.outcomes
+    registry = Registry.open(root)
+    assert (paths(registry), missing(registry)) == ({"ADR-0001": "LOG.md", "ADR-0002": "LOG.md"}, [])
+    assert registry.add_adr(NewAdr("Three")).document == "LOG.md"
+    with pytest.raises(UsageError, match=r"no decision has its text in DECISIONS\.md"):
+        follow(registry.workspace, [("DECISIONS.md", "LOG.md")])
+
+
+def test_a_renamed_folder_takes_its_decisions_along(registry: Registry) -> None:
+    """Each file below it is found by the rest of its name; one that is gone is left, with its record and the step."""
+    root = registry.workspace.root
+    (root / "docs/adr").mkdir(parents=True)
+    for number in (1, 2, 3):
+        (root / f"docs/adr/000{number}-a.md").write_text(ONE)
+    registry.backfill()
+    (root / "docs/adr").rename(root / "docs/decisions")
+    (root / "docs/decisions/0002-a.md").unlink()
+    (root / "docs/adr").mkdir()
+    (root / "docs/adr/0003-a.md").write_text(ONE)
+
+    report = registry.backfill(moves=[("docs/adr/", "./docs/decisions")])
+    assert paths(registry) == {
+        "ADR-0001": "docs/decisions/0001-a.md", "ADR-0002": "docs/adr/0002-a.md", "ADR-0003": "docs/adr/0003-a.md",
+    }  # fmt: skip
+    left = {str(one.record): one.reason for one in report.of("left")}
+    assert left["ADR-0003"].startswith("docs/adr/0003-a.md still holds it; ")
+    assert left["ADR-0002"].startswith("docs/decisions/0002-a.md: no such file")
+
+
+def test_a_document_of_another_decision_is_no_new_home(registry: Registry) -> None:
+    """Two decisions can't share a file, a log has to hold the entry, and a place has to be there and inside."""
+    root = registry.workspace.root
+    (root / "docs/adr").mkdir(parents=True)
+    for number in (1, 2):
+        (root / f"docs/adr/000{number}-a.md").write_text(ONE)
+    registry.backfill()
+    (root / "docs/adr/0001-a.md").unlink()
+    report = registry.backfill(moves=[("docs/adr/0001-a.md", "docs/adr/0002-a.md")])
+    assert [one.reason.partition(";")[0] for one in report.outcomes] == [
+        "docs/adr/0002-a.md is the document of ADR-0002 already"
+    ]
+    with pytest.raises(UsageError, match="is not there"):
+        registry.backfill(moves=[("docs/adr/0001-a.md", "docs/adr/0009-a.md")])
+    with pytest.raises(UnsafePathError):
+        registry.backfill(moves=[("docs/adr/0001-a.md", "../else.md")])

@@ -1,0 +1,271 @@
+"""New decisions: record and document say the same, in the dress of the folder, whatever the title and neighbours."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.formats.adr import AdrDocument
+from orbit_registry.operations.adr import Added, NewAdr
+from orbit_registry.registry import Registry
+from orbit_registry.repository.documents import Documents, read_documents
+
+CASES = Path(__file__).parents[2] / "cases" / "adr_add"
+TITLES = json.loads((CASES / "titles.json").read_text("utf-8"))
+NEIGHBOURS = sorted(file.name for file in (CASES / "neighbours").iterdir())
+BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
+
+
+def documents_of(registry: Registry) -> Documents:
+    """Return the documents that hold decisions."""
+    return read_documents(registry.workspace, registry.collection.records)
+
+
+def entry_of(registry: Registry, added: Added) -> tuple[str, AdrDocument]:
+    """Return a decision's document and its entry there, read anew."""
+    registry.refresh()
+    found = documents_of(registry).of(registry.get(added.record.id))
+    assert found is not None
+    document, entry = found
+    return document.text, entry
+
+
+def errors(registry: Registry) -> list[str]:
+    """Return what the gate calls an error, and where record and document differ."""
+    found = Registry.open(registry.workspace.root).check().diagnostics
+    weighty = [one for one in found if one.severity.value == "error" or one.code.startswith("ORB7")]
+    return [f"{one.location} {one.code} {one.message}" for one in weighty]
+
+
+def beside(registry: Registry, name: str) -> Registry:
+    """Put one document into the folder of decisions and adopt it."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    shutil.copy(CASES / "neighbours" / name, folder)
+    registry.backfill()
+    return registry
+
+
+def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
+    """One log of many entries, ascending, each with its own title."""
+    for title in TITLES:
+        added = registry.add_adr(NewAdr(title, feature="f", style="log", body=BODY.replace("## ", "### ")))
+        assert added.document == "docs/design/f/4_decisions.md"
+    registry.refresh()
+    document = documents_of(registry).by_path["docs/design/f/4_decisions.md"]
+    assert [entry.title for entry in document.file.entries] == TITLES
+    assert [int(entry.number or 0) for entry in document.file.entries] == list(range(1, len(TITLES) + 1))
+    assert [one for one in errors(registry) if "ORB6" not in one] == []
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) -> None:
+    """In front matter, bullets, tables and sections too, and the number is the record's or none."""
+    beside(registry, name)
+    for title in ["Plain words", *TITLES[:14], "ADR-0007: tricky", "x {#adr-0001}"]:
+        added = registry.add_adr(NewAdr(title))
+        _, entry = entry_of(registry, added)
+        assert (entry.title, entry.status) == (title, "proposed")
+        assert entry.number is None or int(entry.number) == int(added.record.id.removeprefix("ADR-"))
+    assert [one for one in errors(registry) if "ORB6" not in one] == []
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "lines"),
+    [
+        ("adr-001-nygard.md", ["# 2. Use SQLite", "Date: 2026-05-17", "## Status", "Proposed"]),
+        ("0001-madr.md", ["status: proposed", "date: 2026-05-17", "# Use SQLite", "## Decision Outcome"]),
+        ("0001-titled.md", ["title: Use SQLite", "status: proposed", "# Use SQLite"]),
+        ("00001-bullets.md", ["# Use SQLite", "* Status: proposed", "* Date: 2026-05-17"]),
+        ("0001_windows.md", ["# 2. Use SQLite", "## Status", "Proposed"]),
+        ("ADR-0001-table.md", ["| Status | Date |", "| Proposed | 2026-05-17 |"]),
+        ("0001-ours.md", ["# ADR-0002 — Use SQLite", "Status: Proposed · 2026-05-17 · [T-9]"]),
+        ("01-quoted.md", ["creation-date: 2026-05-17", "tags: []", "> **Status**: Proposed"]),
+        ("0001-no-status.md", ["# Use SQLite", "## Context"]),
+        ("0001-no-decision.md", ["# ADR-0002 — Use SQLite", "Status: Proposed · 2026-05-17 · [T-9]"]),
+        ("0001-empty.md", ["Status: Proposed · 2026-05-17 · [T-9]"]),
+    ],
+)
+def test_a_new_file_wears_the_dress_of_its_neighbour(registry: Registry, neighbour: str, lines: list[str]) -> None:
+    """Header, status and headings stand as in the folder's newest decision; its prose and its people do not."""
+    added = beside(registry, neighbour).add_adr(
+        NewAdr("Use SQLite", status="proposed", date="2026-05-17", tasks=("T-9",))
+    )
+    text, entry = entry_of(registry, added)
+
+    assert [line for line in lines if line not in text.splitlines()] == []
+    assert not [word for word in ("Why.", "What.", "Then.", "Ada", "First", "2024") if word in text]
+    assert (entry.status, entry.has_cost) == ("proposed", True)
+
+
+def test_a_file_with_windows_line_ends_begets_another(registry: Registry) -> None:
+    """All line ends of the new file are the neighbour's, with a body of one's own too."""
+    beside(registry, "0001_windows.md")
+    for added in (registry.add_adr(NewAdr("Use SQLite")), registry.add_adr(NewAdr("Use Postgres", body=BODY))):
+        data = (registry.workspace.root / added.document).read_bytes()
+        assert data.count(b"\n") == data.count(b"\r\n") > 5
+
+
+def test_two_titles_that_make_one_name_have_two_files(registry: Registry) -> None:
+    """The number in the name tells them apart."""
+    first, second = (registry.add_adr(NewAdr(title)).document for title in ("Use C++", "Use C"))
+
+    assert (first, second) == ("docs/adr/0001-use-c.md", "docs/adr/0002-use-c.md")
+
+
+def test_a_file_that_is_there_already_is_not_overwritten(registry: Registry) -> None:
+    """Nothing is written, and the file keeps its bytes."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / "20260517-use-sqlite.md").write_text("mine", "utf-8")
+
+    with pytest.raises(RefusedError, match="is there already"):
+        registry.add_adr(NewAdr("Use SQLite", date="2026-05-17"))
+
+    assert (folder / "20260517-use-sqlite.md").read_text("utf-8") == "mine"
+    assert not list(registry.workspace.orbit.glob("adrs/*"))
+
+
+def test_a_record_points_at_its_document(registry: Registry) -> None:
+    """Everything that was given stands in the record, and the record decides."""
+    added = registry.add_adr(
+        NewAdr(
+            "X", "f", ("T-1",), ("Ada",), ("old/ADR-1",), ("src/**",), ("a",), ("l",), "S", "proposed", "2026-05", "log"
+        )
+    )
+    data = added.record.data
+
+    assert data["source"] == {
+        "path": "docs/design/f/4_decisions.md", "heading": "ADR-0001", "format": "log", "authority": "record",
+    }  # fmt: skip
+    assert [data[name] for name in ("feature", "tasks", "deciders", "legacy_ids", "labels", "summary", "date")] == [
+        "f", ["T-1"], ["Ada"], ["old/ADR-1"], ["l"], "S", "2026-05",
+    ]  # fmt: skip
+    assert data["scope"] == {"paths": ["src/**"], "tags": ["a"]}
+    text, entry = entry_of(registry, added)
+    assert "Status: Proposed · 2026-05 · [T-1] · legacy_id: `old/ADR-1`" in text.splitlines()
+    assert (entry.tasks, entry.legacy_ids) == (("T-1",), ("old/ADR-1",))
+
+
+# --- logs
+
+LOGS = {
+    "empty": "",
+    "a preamble": "# f: decisions\n\nWhat we decided.\n",
+    "no line end": "# f: decisions\n\n## ADR-0001 — First\n\nStatus: Accepted · 2024-01-01\n\n### Decision\n\nYes.",
+    "Windows line ends": "# f\r\n\r\n## ADR-0001 — First\r\n\r\nStatus: Accepted · 2024-01-01\r\n\r\nYes.\r\n",
+    "rules between": "# f\n\n## ADR-0001 — First\n\nStatus: Accepted\n\nYes.\n\n---\n\n## ADR-0002 — Second\n\nNo.\n",
+    "a trailing section": "# f\n\n## ADR-0001 — First\n\nStatus: Accepted · 2024\n\nYes.\n\n## References\n\n- x\n",
+    "a trailing section alone": "# f\n\nText.\n\n## References\n\n- x\n",
+    "a mark": "\ufeff# f\n\n## ADR-0001 — First\n\nYes.\n",
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_an_entry_takes_its_place_in_a_log(registry: Registry, name: str) -> None:
+    """In ascending order, before what trails, in the log's own line ends; every byte that was there stays."""
+    before = LOGS[name]
+    file = registry.workspace.root / "docs/design/f/4_decisions.md"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(before.encode())
+    registry.backfill()
+
+    added = registry.add_adr(NewAdr("The new one", feature="f", style="log"))
+
+    after = file.read_bytes().decode()
+    assert after.count("\n") == after.count("\r\n") or "\r\n" not in after
+    lines = iter(after.splitlines())
+    assert all(line in lines for line in before.splitlines())
+    registry.refresh()
+    numbers = [
+        int(entry.number or 0) for entry in documents_of(registry).by_path["docs/design/f/4_decisions.md"].file.entries
+    ]
+    assert numbers == sorted(numbers)
+    assert int(added.record.id.removeprefix("ADR-")) in numbers
+    if "## References" in before:
+        assert after.index("The new one") < after.index("## References")
+    assert errors(registry) == []
+
+
+def test_a_body_takes_the_place_of_the_template_s_sections(registry: Registry) -> None:
+    """What the author wrote stands below the header, whole, and nothing of the template's prompts does."""
+    for style, body in (("file", BODY), ("log", BODY.replace("## ", "### "))):
+        text, entry = entry_of(registry, registry.add_adr(NewAdr("X", feature="f", style=style, body=body)))
+        assert body.strip() in text
+        assert "_" not in text.partition("Context")[2]
+        assert entry.has_cost
+
+
+# --- amendments and updates
+
+
+def test_an_amendment_is_dated_and_anchored_at_its_task(registry: Registry) -> None:
+    """It stands at the end of the entry, the entry's words stay, and the record names the task."""
+    first = registry.add_adr(NewAdr("First", feature="f", style="log"))
+    registry.add_adr(NewAdr("Second", feature="f", style="log"))
+    before, _ = entry_of(registry, first)
+
+    record = registry.amend_adr("ADR-0001", "Holds for logs too.\nAnd for files.", "T-9", "2026-05-17")
+
+    after, _ = entry_of(registry, first)
+    added = [line for line in after.splitlines() if line not in before.splitlines()]
+    assert added == ["### Amendments", "**2026-05-17** [T-9]: Holds for logs too.", "And for files."]
+    assert after.index("Holds for logs") < after.index("## ADR-0002")
+    assert record.words("tasks") == ("T-9",)
+    assert errors(registry) == []
+
+
+def test_amendments_gather_in_one_section(registry: Registry) -> None:
+    """The second one goes below the first, and a task is named once."""
+    added = registry.add_adr(NewAdr("First"))
+    for text in ("One.", "Two."):
+        record = registry.amend_adr(added.record.id, text, "T-9")
+
+    text, _ = entry_of(registry, added)
+    assert text.count("## Amendments") == 1
+    assert text.index("One.") < text.index("Two.")
+    assert record.words("tasks") == ("T-9",)
+
+
+def test_what_is_closed_or_without_a_document_is_not_amended(registry: Registry) -> None:
+    """A closed decision is kept as it was; one whose document is gone is said to be."""
+    closed, lost = (registry.add_adr(NewAdr(title, body=BODY)) for title in ("Closed", "Lost"))
+    registry.transition(closed.record.id, "deprecated")
+    (registry.workspace.root / lost.document).unlink()
+
+    with pytest.raises(RefusedError, match="is deprecated and is kept as it was"):
+        registry.amend_adr(closed.record.id, "X", "T")
+    with pytest.raises(RefusedError, match="has no entry in a document"):
+        registry.amend_adr(lost.record.id, "X", "T")
+
+
+@pytest.mark.parametrize("style", ["file", "log"])
+def test_a_new_title_stands_in_record_and_document(registry: Registry, style: str) -> None:
+    """Whatever it is made of; the rest of the document stays byte for byte."""
+    added = registry.add_adr(NewAdr("First", feature="f", style=style))
+    before, entry = entry_of(registry, added)
+    for title in ("Better said", *TITLES[:20], "3. number start"):
+        record = registry.update(added.record.id, lambda data: data, title=title)
+        after, now = entry_of(registry, added)
+        assert record.title == now.title == title
+        assert int(now.number or 0) == 1
+        assert entry.heading_span is not None
+        assert now.heading_span is not None
+        assert after[now.heading_span.end :] == before[entry.heading_span.end :]
+    assert errors(registry) == []
+
+
+def test_a_closed_decision_is_not_updated(registry: Registry) -> None:
+    """Title and fields stay."""
+    added = registry.add_adr(NewAdr("First", body=BODY))
+    registry.transition(added.record.id, "deprecated")
+    before = entry_of(registry, added)[0]
+
+    for title in (None, "Other"):
+        with pytest.raises(RefusedError, match="kept as it was"):
+            registry.update(added.record.id, lambda data: {**data, "priority": 1}, title=title)
+    assert entry_of(registry, added)[0] == before

@@ -1,0 +1,207 @@
+"""New decisions where the decisions of a project stand in one log: an entry beside the others, named as they are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import LockTimeoutError, OrbitError, RefusedError
+from orbit_registry.importers import import_from
+from orbit_registry.operations.adr import NewAdr, new_adr, update_adr
+from orbit_registry.registry import Registry
+from orbit_registry.workspace.lock import locked
+
+TITLES = json.loads((Path(__file__).parents[2] / "cases" / "adr_add" / "titles.json").read_text("utf-8"))
+DATE = "2026-05-17"
+
+
+def adopted(registry: Registry, *headings: str, path: str = "DECISIONS.md", tail: str = "") -> Registry:
+    """Write a log with an entry under each heading and adopt it."""
+    root = registry.workspace.root
+    text = "# Decisions\n\n" + "".join(f"{heading}\n\nBecause.\n\n" for heading in headings) + tail
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, "utf-8")
+    import_from(root / path, start=root)
+    return Registry.open(root)
+
+
+def headings_of(registry: Registry, path: str = "DECISIONS.md") -> list[str]:
+    """Return the lines of the log that are headings of its second level."""
+    lines = (registry.workspace.root / path).read_text("utf-8").splitlines()
+    return [line for line in lines if line.startswith("## ")]
+
+
+def wrong(registry: Registry) -> list[str]:
+    """Return what the gate says of records and documents that do not agree, and of entries out of order."""
+    found = Registry.open(registry.workspace.root).check().diagnostics
+    return [f"{one.location} {one.code} {one.message}" for one in found if one.code.startswith("ORB7")]
+
+
+@pytest.mark.parametrize(
+    ("headings", "heading", "found_by", "names"),
+    [
+        (["## ADR-0001 — A", "## ADR-0002 — B"], "## ADR-0003 — Use SQLite", "ADR-0003", []),
+        (["## [ADR-1]: A", "## [ADR-2]: B"], "## [ADR-3]: Use SQLite", "ADR-3", []),
+        (["## D1: A", "## D2: B"], "## D3: Use SQLite", "ADR-3", ["D3"]),
+        (["## Decision 1. A", "## Decision 7. B"], "## Decision 8. Use SQLite", "ADR-8", ["Decision-8"]),
+        (["## 1. A", "## 2. B"], "## 3. Use SQLite", "ADR-3", []),
+        (["## 2026-04-01: A", "## 2026-04-02: B"], f"## {DATE}: Use SQLite", "Use SQLite", []),
+        (["## [2026-04-01 10:00:00] - A"], f"## [{DATE}] - Use SQLite", "Use SQLite", []),
+        (["## A (2026-04-01)", "## B (2026-04-02)"], f"## Use SQLite ({DATE})", "Use SQLite", []),
+    ],
+)
+def test_a_new_entry_is_named_as_those_of_its_log(
+    registry: Registry, headings: list[str], heading: str, found_by: str, names: list[str]
+) -> None:
+    """The heading has the log's form, the record finds it, and the log's own name for it resolves."""
+    registry = adopted(registry, *headings, tail="## References\n\n- none\n")
+    added = registry.add_adr(NewAdr("Use SQLite", date=DATE))
+
+    assert added.document == "DECISIONS.md"
+    assert headings_of(registry) == [*headings, heading, "## References"]
+    assert added.record.source is not None
+    assert (added.record.source.heading, list(added.record.legacy_ids)) == (found_by, names)
+    assert wrong(registry) == []
+
+
+@pytest.mark.parametrize(("before", "after"), [("**", ".**"), ("**", ":**"), ("__", "__:")])
+def test_a_new_entry_has_labels_where_the_log_has_them(registry: Registry, before: str, after: str) -> None:
+    """`**Context.**` stands beside `**Context.**`, in the log's own form, and its sections are read."""
+    text = f"{before}Context{after} Why.\n\n{before}Decision{after} That.\n"
+    registry = adopted(registry, f"## D1: A\n\nStatus: Accepted\n\n{text}")
+
+    registry.add_adr(NewAdr("Use SQLite", date=DATE))
+
+    log = (registry.workspace.root / "DECISIONS.md").read_text("utf-8")
+    entry = log.partition("## D2: ")[2]
+    assert f"{before}Context{after} _Why" in entry
+    assert f"{before}Consequences{after}\n\n- _" in entry
+    assert "###" not in entry
+    assert wrong(registry) == []
+
+
+@pytest.mark.parametrize(
+    "headings", [["## D2: B", "## D1: A"], ["## 2026-04-02: B", "## 2026-04-01: A"], ["## 2. B", "## 1. A"]]
+)
+def test_a_log_with_its_newest_on_top_gets_the_new_one_there(registry: Registry, headings: list[str]) -> None:
+    """And the gate does not call that order wrong."""
+    registry = adopted(registry, *headings)
+    registry.add_adr(NewAdr("Use SQLite", date=DATE))
+    registry.add_adr(NewAdr("Use more of it", date=DATE))
+
+    first, second, *others = headings_of(registry)
+    assert (first[-14:], second[-10:], others) == ("Use more of it", "Use SQLite", headings)
+    assert wrong(registry) == []
+
+
+@pytest.mark.parametrize("heading", ["## ADR-0001 — A", "## D1: A", "## 2026-04-01: A", "## A (2026-04-01)"])
+def test_every_title_reads_back_from_an_adopted_log(registry: Registry, heading: str) -> None:
+    """Whatever a title holds, its entry says it and nothing else, and a body takes the place of the prompts."""
+    registry = adopted(registry, heading)
+    for title in TITLES:
+        registry.add_adr(NewAdr(title, date=DATE, body="### Context\n\nWhy.\n\n### Decision\n\nWhat.\n\nCost: time."))
+
+    assert len(headings_of(registry)) == 1 + len(TITLES)
+    assert wrong(registry) == []
+    assert "_Why" not in (registry.workspace.root / "DECISIONS.md").read_text("utf-8")
+
+
+def test_a_new_title_is_followed_where_it_is_what_an_entry_is_found_by(registry: Registry) -> None:
+    """In a log without numbers the record goes on finding its entry."""
+    registry = adopted(registry, "## 2026-04-01: A")
+    registry.add_adr(NewAdr("Use SQLite", date=DATE))
+    registry.refresh()
+    update_adr(registry.workspace, "ADR-0002", dict, title="Use DuckDB")
+
+    assert headings_of(registry) == ["## 2026-04-01: A", f"## {DATE}: Use DuckDB"]
+    assert wrong(registry) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (NewAdr("A", date=DATE), "has an entry `A` already"),
+        (NewAdr("B", date="2026-05"), "names its entries by the day"),
+    ],
+)
+def test_what_a_dated_log_cannot_hold_is_refused(registry: Registry, wanted: NewAdr, said: str) -> None:
+    """Nothing is written."""
+    registry = adopted(registry, "## 2026-04-01: A")
+    with pytest.raises(OrbitError, match=said):
+        registry.add_adr(wanted)
+
+    assert headings_of(registry) == ["## 2026-04-01: A"]
+    assert [record.id for record in Registry.open(registry.workspace.root).collection.records] == ["ADR-0001"]
+
+
+def test_the_style_file_still_writes_a_file(registry: Registry) -> None:
+    """Whoever asks for one gets it; a feature is noted, and names no other log."""
+    registry = adopted(registry, "## D1: A")
+
+    assert registry.add_adr(NewAdr("Use SQLite", style="file")).document == "docs/adr/0002-use-sqlite.md"
+    assert registry.add_adr(NewAdr("Use DuckDB", feature="snapshot")).document == "DECISIONS.md"
+
+
+def test_no_second_log_is_begun_beside_one_that_was_renamed(registry: Registry) -> None:
+    """While decisions have their text in it, nothing is written and no number taken; else it is begun anew."""
+    registry = adopted(registry, "## D1: A")
+    root = registry.workspace.root
+    (root / "DECISIONS.md").rename(root / "decision-log.md")
+
+    with pytest.raises(RefusedError, match=r"DECISIONS\.md is not there, and 1 decision has its text in it"):
+        registry.add_adr(new_adr({"title": "Use SQLite"}))
+    assert not (root / "DECISIONS.md").exists()
+
+    shutil.rmtree(root / ".orbit/adrs/ADR-0001")
+    assert Registry.open(root).add_adr(new_adr({"title": "Use SQLite"})).document == "DECISIONS.md"
+    assert headings_of(registry) == ["## ADR-0001 — Use SQLite"]
+
+
+def test_a_log_that_another_writer_begins_is_waited_for(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a log was moved is not told while somebody holds the lock: record and log may be on their way."""
+    registry = adopted(registry, "## D1: A")
+    root = registry.workspace.root
+    (root / "DECISIONS.md").rename(root / "coming.md")
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
+
+    with locked(registry.workspace.lock):
+        with pytest.raises(LockTimeoutError):
+            registry.add_adr(new_adr({"title": "Use SQLite"}))
+        (root / "coming.md").rename(root / "DECISIONS.md")
+    assert registry.add_adr(new_adr({"title": "Use SQLite"})).record.id == "ADR-0002"
+
+
+def test_a_hand_written_entry_of_the_one_log_is_found(registry: Registry) -> None:
+    """The log counts as a place where decisions are written, so a backfill without a name looks there."""
+    registry = adopted(registry, "## D1: A")
+    with (registry.workspace.root / "DECISIONS.md").open("a", encoding="utf-8") as log:
+        log.write("## D2: B\n\nBecause.\n")
+
+    assert Registry.open(registry.workspace.root).backfill().records == ("ADR-0002",)
+
+
+@pytest.mark.parametrize(
+    ("before", "log"),
+    [
+        ({}, "docs/DECISIONS.md"),
+        ({"docs/adr/0007-x.md": "# X\n\n## Status\n\nAccepted\n\n## Decision\n\nX.\n"}, ""),
+        ({"docs/other/decisions.md": "# D\n\n## D5: E\n\nx\n\n## D6: F\n\ny\n"}, ""),
+    ],
+)
+def test_a_log_is_the_place_of_new_decisions_where_most_stand_in_it(
+    registry: Registry, before: dict[str, str], log: str
+) -> None:
+    """Not where another folder is there for them, or where another log holds as many."""
+    root = registry.workspace.root
+    for path, text in before.items():
+        (root / path).parent.mkdir(parents=True)
+        (root / path).write_text(text, "utf-8")
+    (root / "docs").mkdir(exist_ok=True)
+    (root / "docs/DECISIONS.md").write_text("# D\n\n## D1: A\n\nx\n\n## D2: B\n\ny\n", "utf-8")
+    report = import_from(root, start=root)
+
+    assert Registry.open(root).workspace.config.adr.log == log
+    assert any("adr.log" in text for text in (*report.notes, *(one.reason for one in report.of("changed"))))

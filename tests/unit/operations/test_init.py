@@ -1,0 +1,298 @@
+"""`orbit init`: what it finds, what it writes, and that it keeps everything that is somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import ConfigError, ForeignWorkspaceError, UnreadableFileError, WorkspaceNotFoundError
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import (
+    GITATTRIBUTES,
+    GITIGNORE,
+    SetupReport,
+    detect_style,
+    schema_texts,
+    setup_workspace,
+)
+from orbit_registry.registry import Registry
+from orbit_registry.workspace.config import AdrConfig
+from orbit_registry.workspace.workspace import open_workspace
+
+Git = Callable[..., str]
+LINES = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
+
+
+def setup(folder: Path, *, dry_run: bool = False) -> SetupReport:
+    """Make a workspace of a folder."""
+    return setup_workspace(folder, load_kinds(), dry_run=dry_run)
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """Return every file outside git's own folder."""
+    files = [path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+
+
+def test_a_repository_becomes_a_workspace(git_repo: Path) -> None:
+    """Configuration, schemas, two files of git's: nothing else, and the report names them all."""
+    before = tree(git_repo)
+
+    report = setup(git_repo)
+
+    new = set(tree(git_repo)) - set(before)
+    assert new == set(report.created)
+    assert {".orbit/config.yaml", ".orbit/schemas/adr.schema.json", ".gitignore", ".gitattributes"} <= new
+    assert open_workspace(git_repo).root == git_repo
+    assert report.detected == AdrConfig("file", "docs/adr")
+
+
+def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
+    """Not a byte, also of git's own configuration; the report says what was kept."""
+    setup(git_repo)
+    before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
+
+    report = setup(git_repo)
+
+    assert (report.created, report.changed, report.detected, report.driver) == ([], [], None, False)
+    assert tree(git_repo) == before
+    assert (git_repo / ".git/config").read_bytes() == configured
+    assert git(git_repo, "config", "merge.orbit-log.driver").strip().endswith(" merge-driver %O %A %B %P")
+
+
+def test_a_dry_run_writes_nothing(git_repo: Path) -> None:
+    """And says the same as the real one."""
+    before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
+
+    planned = setup(git_repo, dry_run=True)
+
+    assert tree(git_repo) == before
+    assert (git_repo / ".git/config").read_bytes() == configured
+    assert planned.driver
+    assert planned.created == setup(git_repo).created
+
+
+def test_a_clone_says_what_it_was_told(git_repo: Path, git: Git) -> None:
+    """All files come with a clone, git's settings don't: naming the merge driver there is said."""
+    setup(git_repo)
+    git(git_repo, "config", "--remove-section", "merge.orbit-log")
+
+    report = setup(git_repo)
+
+    assert (report.created, report.changed, report.driver) == ([], [], True)
+
+
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("text", ["", "*.pyc\n", "*.pyc", "*.pyc\r\n# mine\r\n", "a\n\n\n", "\udcff\n", "a\r"])
+def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -> None:
+    """Own lines are added below, in the file's line ends, whatever bytes it holds."""
+    before = text.encode("utf-8", "surrogateescape")
+    (git_repo / name).write_bytes(before)
+
+    report = setup(git_repo)
+
+    after = (git_repo / name).read_bytes()
+    assert after.startswith(before)
+    assert name in report.changed
+    newline = b"\r\n" if b"\r\n" in before else b"\n"
+    added = after[len(before) :].removeprefix(newline)
+    assert added == b"".join(line.encode() + newline for line in LINES[name])
+
+
+def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) -> None:
+    """git itself says so."""
+    setup(git_repo)
+    for name in (
+        ".orbit/state/cache/x",
+        ".orbit/state/inbox/learnings/L-1/learning.yaml",
+        ".orbit/adrs/.tmp-x/adr.yaml",
+    ):
+        (git_repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (git_repo / name).write_text("x", "utf-8")
+    (git_repo / ".orbit/adrs/ADR-0001").mkdir()
+    (git_repo / ".orbit/adrs/ADR-0001/adr.yaml").write_text("x", "utf-8")
+
+    shown = git(git_repo, "status", "--porcelain", "-uall").splitlines()
+
+    assert "?? .orbit/adrs/ADR-0001/adr.yaml" in shown
+    assert not [line for line in shown if "state" in line or ".tmp-" in line]
+    attributes = git(
+        git_repo, "check-attr", "merge", ".orbit/learnings/L-1/votes.jsonl", "docs/design/f/4_decisions.md"
+    )
+    assert [line.rpartition(": ")[2] for line in attributes.splitlines()] == ["union", "orbit-log"]
+
+
+def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git) -> None:
+    """A checkout of another project below an ignored folder is never imported, so new decisions don't go there."""
+    for folder in ("data/theirs/decisions", "doc/adr"):
+        (git_repo / folder).mkdir(parents=True)
+        (git_repo / folder / "0001-x.md").write_text("# X\n", "utf-8")
+    (git_repo / ".gitignore").write_text("data/\ndoc/\n", "utf-8")
+
+    ignored = detect_style(git_repo)
+    git(git_repo, "add", "-f", "data")
+
+    assert (ignored.folder, detect_style(git_repo).folder) == ("docs/adr", "data/theirs/decisions")
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ([], AdrConfig("file", "docs/adr")),
+        (["docs/adr/0001-x.md"], AdrConfig("file", "docs/adr")),
+        (["doc/adr/0001-x.md"], AdrConfig("file", "doc/adr")),
+        (["docs/decisions/0001-x.md"], AdrConfig("file", "docs/decisions")),
+        ([".decisions/ADR-001-x.md"], AdrConfig("file", ".decisions")),
+        (["docs/architecture/decisions/0001-x.md"], AdrConfig("file", "docs/architecture/decisions")),
+        (["adr/20240101-x.md"], AdrConfig("file", "adr")),
+        (
+            ["team/architecture-decision-records/OPS-ADR-0001-x.md"],
+            AdrConfig("file", "team/architecture-decision-records"),
+        ),
+        (["docs/entscheidungen/0001-x.md", "src/test/decisions/0001-x.md"], AdrConfig("file", "docs/entscheidungen")),
+        (["docs/decisions/2024-03/0001-x.md", "docs/decisions/2024/04/0002-y.md"], AdrConfig("file", "docs/decisions")),
+        (["src/tests/resources/decisions/0001-x.md"], AdrConfig("file", "docs/adr")),
+        (["doc/adr/rejected/0001-x.md", "doc/archive/decisions/0002-y.md"], AdrConfig("file", "doc/adr")),
+        (["lib/adr/archive/0001-x.md", "lib/archive/adr/0002-y.md"], AdrConfig("file", "lib/adr")),
+        (["versioned_docs/version-1/adr/0001-x.md", "wiki/adr/0001-x.md"], AdrConfig("file", "wiki/adr")),
+        (["docs/adr/README.md", "docs/adr/template.md"], AdrConfig("file", "docs/adr")),
+        (["docs/design/search/4_decisions.md"], AdrConfig("log", "docs/adr")),
+        (["docs/design/search/4_decisions.md", "docs/adr/0001-x.md"], AdrConfig("file", "docs/adr")),
+        (["doc/adr/0001-x.md", "adr/0001-x.md", "adr/0002-y.md"], AdrConfig("file", "adr", ("doc/adr",))),
+    ],
+)
+def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], found: AdrConfig) -> None:
+    """The folder with the most decision files is where new ones go; the others are looked at too."""
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("# X\n", "utf-8")
+
+    assert detect_style(tmp_path) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [
+        ("architecture/log", "architecture/log"),
+        ("./architecture/log/\n", "architecture/log"),
+        ("../outside", "docs/adr"),
+        ("a/../../outside", "docs/adr"),
+        ("/srv/outside", "docs/adr"),
+        ("", "docs/adr"),
+        ("a\nb", "docs/adr"),
+        ("\x00", "docs/adr"),
+        ("x" * 5000, "docs/adr"),
+        ("\udcff", "docs/adr"),
+    ],
+)
+def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, text: str, folder: str) -> None:
+    """`.adr-dir` names it, if it stays inside; `init` never fails over what stands there."""
+    root = tmp_path / "project"
+    for name in ("architecture/log", "../outside"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+        (root / name / "0001-x.md").write_text("# X\n", "utf-8")
+    (root / ".adr-dir").write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    assert setup(root).detected == AdrConfig("file", folder)
+    assert open_workspace(root).config.adr.folder == folder
+
+
+def test_a_home_outside_git_gets_personal_records_and_no_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The decisions of projects below it are theirs."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "project/adr").mkdir(parents=True)
+    (tmp_path / "project/adr/0001-x.md").write_text("# X\n", "utf-8")
+
+    assert Registry.init(tmp_path).detected == AdrConfig("file", "docs/adr")
+
+
+def test_a_configuration_names_no_more_folders_than_it_may(git_repo: Path) -> None:
+    """Of more folders those with the most decisions are taken, so that the configuration can be read."""
+    for number in range(503):
+        folder = git_repo / f"part{number:03}/adr"
+        folder.mkdir(parents=True)
+        for copy in range(2 if number >= 100 else 1):
+            (folder / f"{copy + 1:04}-x.md").write_text("# X\n", "utf-8")
+
+    found = setup(git_repo).detected
+
+    assert found is not None
+    assert (found.folder, len(found.folders)) == ("part100/adr", 500)
+    assert {"part502/adr", "part000/adr"} <= {*found.folders}
+    assert open_workspace(git_repo).config.adr == found
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_failure_leaves_nothing(git_repo: Path, late: bool) -> None:
+    """Whether a file of git's can't be changed or the gate can't run: every file and setting is as it was."""
+    (git_repo / ".gitignore").write_text("x", "utf-8")
+    if late:
+        (git_repo / ".orbit").mkdir()
+        (git_repo / ".orbit/state").symlink_to(git_repo)
+    else:
+        (git_repo / ".gitattributes").mkdir()
+    before = sorted(git_repo.rglob("*"))
+    contents, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
+
+    with pytest.raises(ForeignWorkspaceError if late else UnreadableFileError):
+        Registry.init(git_repo)
+
+    assert sorted(git_repo.rglob("*")) == before
+    assert tree(git_repo) == contents
+    assert (git_repo / ".git/config").read_bytes() == configured
+
+
+def test_what_is_made_a_repository_later_takes_nothing_of_this_machine(tmp_path: Path, git: Git) -> None:
+    """The state and half-written files stay out of git; somebody's own lines in the file stay, and are not repeated."""
+    setup(tmp_path)
+    ignore = tmp_path / ".orbit/.gitignore"
+    ignore.write_text(f"{ignore.read_text()}/mine/\n")
+    assert setup(tmp_path).changed == []
+    for name in ("state/cache/x", "adrs/ADR-0001/.tmp-1", "mine/y", "adrs/ADR-0001/adr.yaml"):
+        file = tmp_path / ".orbit" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("x")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    held = git(tmp_path, "ls-files", ".orbit").split()
+    assert ".orbit/adrs/ADR-0001/adr.yaml" in held
+    assert [name for name in held if "state" in name or ".tmp-" in name or "mine" in name] == []
+
+
+def test_an_orbit_of_others_is_left_alone(git_repo: Path) -> None:
+    """Another tool's folder, a file, a link: each is refused, and not a byte changes."""
+    orbit = git_repo / ".orbit"
+    orbit.mkdir()
+    (orbit / "config.toml").write_text("x", "utf-8")
+    before = tree(git_repo)
+    with pytest.raises(ForeignWorkspaceError) as caught:
+        setup(git_repo)
+    assert "orbit import" in str(caught.value.hint)
+    assert tree(git_repo) == before
+
+    (orbit / "config.toml").rename(git_repo / "other")
+    (orbit / "config.yaml").write_text("format: other\n", "utf-8")
+    with pytest.raises(ForeignWorkspaceError):
+        setup(git_repo)
+    (orbit / "config.yaml").write_text("format: orbit-registry\nschema_version: 9\n", "utf-8")
+    with pytest.raises(ConfigError, match="newer"):
+        setup(git_repo)
+    (orbit / "config.yaml").unlink()
+    orbit.rmdir()
+    for make in (lambda: orbit.write_text("x", "utf-8"), lambda: orbit.symlink_to("nothing")):
+        make()
+        with pytest.raises(WorkspaceNotFoundError, match="is not a folder"):
+            setup(git_repo)
+        orbit.unlink()
+
+
+def test_the_published_schemas_are_the_packages() -> None:
+    """docs/schemas holds what `init` writes."""
+    published = Path(__file__).parents[3] / "docs" / "schemas"
+
+    for name, text in schema_texts(load_kinds()).items():
+        assert (published / name).read_text("utf-8") == text

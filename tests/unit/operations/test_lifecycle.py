@@ -1,0 +1,352 @@
+"""Statuses: each kind's table decides, a refusal changes no byte, and the document is kept in step."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.kind import Kind, load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.operations.adr import NewAdr
+from orbit_registry.operations.lifecycle import transition
+from orbit_registry.registry import Registry
+from orbit_registry.repository.documents import read_documents
+from orbit_registry.repository.writer import FIXED, create_record
+from orbit_registry.workspace.author import Author
+
+HUMAN, AGENT, BODY = Author("Ada", "human"), Author("bot", "agent", "model-1"), "## Decision\n\nX.\n\n- Cost: time.\n"
+FIELDS: Any = load((Path(__file__).parents[2] / "cases/fields_of_kinds.yaml").read_text("utf-8"))
+KINDS = list(load_kinds())
+PAIRS = [(kind.name, start, to) for kind in KINDS for start in kind.statuses for to in (*kind.statuses, "nonsense")]
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """Return every file outside the local state, with its bytes; records that wait are among them."""
+    files = (path for path in root.rglob("*") if path.is_file())
+    kept = [path for path in files if "state" not in path.parts or "inbox" in path.parts]
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in kept}
+
+
+def made(registry: Registry, kind: Kind, status: str = "") -> Record:
+    """Return a new record of a kind, its file then set to a status by hand."""
+    if kind.in_document:
+        record = registry.add_adr(NewAdr("Use the thing", paths=("src/**",), body=BODY)).record
+    elif kind.in_file:
+        record = create_record(registry.workspace, kind, HUMAN, FIELDS[kind.name], beside={"2/a.md": ""})
+    else:
+        given = FIELDS.get(kind.name, {})
+        needed = [name for name in kind.schema.document["required"] if name not in FIXED]
+        record = registry.add(kind.name, {name: given.get(name, "Look before you leap") for name in needed}, HUMAN)
+    if status:
+        file = registry.workspace.root / record.path
+        text = file.read_text("utf-8").replace(f"status: {record.status.name}", f"status: {status}")
+        if kind.status(status).phase == "live" and record.phase == "pending":
+            text += "approval: {approved_by: Ada, approved_at: 2026-01-01T00:00:00Z}\n"
+        file.write_text(text, "utf-8")
+        registry.refresh()
+    return registry.get(record.id)
+
+
+@pytest.mark.parametrize(("kind_name", "start", "to"), PAIRS)
+def test_each_pair_of_statuses_is_as_the_table_says(registry: Registry, kind_name: str, start: str, to: str) -> None:
+    """What kind.yaml lists is done; everything else is refused with the ways there are, and changes no byte."""
+    kind = registry.workspace.kinds[kind_name]
+    record = made(registry, kind, start)
+    before = tree(registry.workspace.root)
+
+    if to == start:
+        assert registry.transition(record.id, to).status.name == start
+        assert tree(registry.workspace.root) == before
+    elif to in kind.status(start).to and to != "superseded":
+        assert registry.transition(record.id, to).status.name == to
+        registry.refresh()
+        assert registry.get(record.id).status.name == to
+    else:
+        with pytest.raises(RefusedError) as caught:
+            registry.transition(record.id, to)
+        assert tree(registry.workspace.root) == before
+        hint = str(caught.value.hint)
+        if to == "nonsense":
+            assert all(name in hint for name in kind.statuses)
+        elif to == "superseded" and to in kind.status(start).to:
+            assert f"orbit {kind_name} supersede {record.id} --with" in hint
+        else:
+            ways = kind.status(start).to
+            assert all(name in hint for name in ways) if ways else "final" in hint
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_change_of_status_changes_status_and_time_alone(registry: Registry, kind: Kind) -> None:
+    """Comments, own keys and every other line stay, and a decision's document changes in its status line."""
+    record = made(registry, kind, next(one.name for one in kind.statuses.values() if one.phase == "live"))
+    file = registry.workspace.root / record.path
+    file.write_text(file.read_text("utf-8").replace("updated_at: 2", "updated_at: 1") + "x-own: 1  # mine\n", "utf-8")
+    before = tree(registry.workspace.root)
+    verb, status = next(iter((verb, to) for verb, to in kind.verbs.items() if to in record.status.to))
+
+    registry.transition(record.id, status)
+
+    after = tree(registry.workspace.root)
+    changed = {path for path in after if after[path] != before.get(path)}
+    assert set(after) == set(before), verb
+    gone, come = [], []
+    for path in changed:
+        old, new = before[path].decode().splitlines(), after[path].decode().splitlines()
+        gone += [line for line in old if line not in new]
+        come += [line for line in new if line not in old]
+    assert all(re.match(r"status: |updated_at: |Status: ", line) for line in (*gone, *come))
+    assert len(changed) == (2 if kind.in_document else 1)
+
+
+# --- agents and the inbox
+
+
+@pytest.fixture
+def candidate(registry: Registry) -> Record:
+    """Return a learning that an agent left for review."""
+    return registry.add("learning", {"summary": "Look before you leap", "body": "Because.\nReally."}, AGENT)
+
+
+def test_an_agent_may_not_accept(registry: Registry) -> None:
+    """A proposed decision stays proposed, in record and document."""
+    added = registry.add_adr(NewAdr("Use the thing", status="proposed", body=BODY))
+    before = tree(registry.workspace.root)
+    with pytest.raises(RefusedError, match="an agent may not make"):
+        transition(registry.workspace, added.record.id, "accepted", AGENT)
+
+    assert tree(registry.workspace.root) == before
+
+
+def test_an_agent_may_not_add_what_holds(registry: Registry) -> None:
+    """Asking for the status does not help."""
+    before = tree(registry.workspace.root)
+
+    with pytest.raises(RefusedError, match="an agent may not make a learning active"):
+        registry.add("learning", {"summary": "Leap", "status": "active"}, AGENT)
+
+    assert tree(registry.workspace.root) == before
+
+
+def test_promoting_moves_the_folder_out_with_everything_in_it(registry: Registry, candidate: Record) -> None:
+    """Comments, bytes, votes and other files come along; the inbox is empty after."""
+    root = registry.workspace.root
+    file = root / candidate.path
+    text = file.read_text("utf-8").replace("status: candidate", "status: candidate  # for review") + "x-own: 1\n"
+    file.write_text(text, "utf-8")
+    votes = (
+        f'{{"learning_id": "{candidate.id}", "voter_model": "m", "voted_at": "2026-01-01T00:00:00Z", "task_id": "T"}}\n'
+    )
+    (file.parent / "votes.jsonl").write_text(votes, "utf-8")
+    (file.parent / "evidence").mkdir()
+    (file.parent / "evidence/screen.png").write_bytes(b"\x89PNG\xff\x00")
+
+    moved = transition(registry.workspace, candidate.id, "active", HUMAN)
+
+    assert moved.path == f".orbit/learnings/{candidate.id}/learning.yaml"
+    folder = root / f".orbit/learnings/{candidate.id}"
+    now = (folder / "learning.yaml").read_text("utf-8")
+    stamp = re.compile(r"updated_at: \S+")
+    reviewed = re.compile(r"approval:\n  suggested_by: bot\n  approved_by: Ada\n  approved_at: .*\n")
+    text = text.replace("status: candidate  #", "status: active  #").replace("$schema=../../../../", "$schema=../../")
+    assert stamp.sub("", reviewed.sub("", now)) == stamp.sub("", text)
+    assert moved.approval["approved_by"] == "Ada"
+    assert (folder / "votes.jsonl").read_text("utf-8") == votes
+    assert (folder / "evidence/screen.png").read_bytes() == b"\x89PNG\xff\x00"
+    assert not file.parent.exists()
+    registry.refresh()
+    assert [record.id for record in registry.records] == [candidate.id]
+    assert registry.get(candidate.id).votes
+
+
+def test_a_rejected_candidate_leaves_the_inbox_too(registry: Registry, candidate: Record) -> None:
+    """A no is remembered where everybody sees it, so that it is not suggested again."""
+    moved = transition(registry.workspace, candidate.id, "rejected", HUMAN)
+
+    assert moved.path == f".orbit/learnings/{candidate.id}/learning.yaml"
+
+
+def test_a_committed_inbox_is_reviewed_in_git(registry: Registry) -> None:
+    """`inbox: committed` puts suggestions where a pull request shows them, and promoting moves them all the same."""
+    config = registry.workspace.orbit / "config.yaml"
+    config.write_text(config.read_text("utf-8") + "inbox: committed\n", "utf-8")
+    found = Registry.open(registry.workspace.root)
+
+    record = found.add("learning", {"summary": "Leap"}, AGENT)
+    assert record.path == f".orbit/inbox/learnings/{record.id}/learning.yaml"
+
+    assert found.transition(record.id, "active").path == f".orbit/learnings/{record.id}/learning.yaml"
+    assert not (registry.workspace.orbit / "inbox/learnings" / record.id).exists()
+
+
+# --- supersession
+
+
+def two(registry: Registry, kind: Kind) -> tuple[Record, Record]:
+    """Return two records of a kind that hold."""
+    live = next(one.name for one in kind.statuses.values() if one.phase == "live")
+    return made(registry, kind, live), made(registry, kind, live)
+
+
+@pytest.mark.parametrize("kind", [one for one in KINDS if "superseded" in one.statuses], ids=lambda kind: kind.name)
+def test_supersession_writes_both_ends(registry: Registry, kind: Kind) -> None:
+    """Old names new, new names old, and doing it again changes nothing."""
+    old, new = two(registry, kind)
+
+    first, second = registry.supersede(old.id, new.id)
+
+    assert (first.status.name, first.superseded_by, first.supersedes) == ("superseded", (new.id,), ())
+    assert (second.status.name, second.superseded_by, second.supersedes) == (new.status.name, (), (old.id,))
+    before = tree(registry.workspace.root)
+    registry.supersede(old.id, new.id)
+    assert tree(registry.workspace.root) == before
+
+
+def refused(registry: Registry, old: str, new: str) -> str:
+    """Return why a supersession is refused; no byte may change."""
+    before = tree(registry.workspace.root)
+    with pytest.raises(RefusedError) as caught:
+        registry.supersede(old, new)
+    assert tree(registry.workspace.root) == before
+    return caught.value.message
+
+
+def test_what_can_not_replace_is_refused(registry: Registry) -> None:
+    """Itself, another kind, a pending one, a closed one, and one that it replaces already."""
+    kinds = registry.workspace.kinds
+    old, new = two(registry, kinds["adr"])
+    learning = made(registry, kinds["learning"])
+    pending = registry.add_adr(NewAdr("Maybe", status="proposed")).record
+    closed = made(registry, kinds["adr"])
+    registry.transition(closed.id, "deprecated")
+
+    assert "can't supersede itself" in refused(registry, old.id, old.id)
+    assert "is of the kind learning" in refused(registry, old.id, learning.id)
+    assert "is proposed; only a record that holds" in refused(registry, old.id, pending.id)
+    assert "is deprecated; only a record that holds" in refused(registry, old.id, closed.id)
+    registry.supersede(old.id, new.id)
+    assert "only a record that holds" in refused(registry, new.id, old.id)
+    other = made(registry, kinds["adr"])
+    for target, hint in (
+        (pending, f"`orbit adr accept {pending.id}` first"),
+        (closed, "name one in force: `orbit adr list --phase live`"),
+        (old, f"name what replaced it: {new.id}"),
+    ):
+        with pytest.raises(RefusedError) as caught:
+            registry.supersede(other.id, target.id)
+        assert caught.value.hint == hint
+
+
+def test_a_record_is_replaced_once(registry: Registry) -> None:
+    """A second successor is refused and the first is named."""
+    kind = registry.workspace.kinds["learning"]
+    old, new = two(registry, kind)
+    third = made(registry, kind)
+    registry.supersede(old.id, new.id)
+
+    assert f"already superseded by {new.id}" in refused(registry, old.id, third.id)
+
+
+def test_a_circle_is_refused_however_long(registry: Registry) -> None:
+    """Also one that hands have drawn into the files half-way."""
+    kind = registry.workspace.kinds["learning"]
+    first, second = two(registry, kind)
+    third = made(registry, kind)
+    for record, successor in ((second, first), (third, second)):
+        file = registry.workspace.root / record.path
+        file.write_text(file.read_text("utf-8") + f"superseded_by: [{successor.id}]\n", "utf-8")
+
+    assert "circle" in refused(registry, first.id, third.id)
+
+
+def test_one_may_replace_several(registry: Registry) -> None:
+    """The list grows, in order."""
+    kind = registry.workspace.kinds["learning"]
+    first, second = two(registry, kind)
+    new = made(registry, kind)
+
+    registry.supersede(first.id, new.id)
+    registry.supersede(second.id, new.id)
+
+    registry.refresh()
+    assert registry.get(new.id).supersedes == (first.id, second.id)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("log", "log", "[ADR-0002](../search/4_decisions.md#adr-0002--rank-by-bm25-again)"),
+        ("file", "log", "[ADR-0002](../design/search/4_decisions.md#adr-0002--rank-by-bm25-again)"),
+        ("log", "file", "[ADR-0002](../../adr/0002-rank-by-bm25-again.md)"),
+    ],
+)
+def test_the_link_to_a_successor_leads_to_its_entry(registry: Registry, before: str, after: str, line: str) -> None:
+    """In a log it has the entry's anchor as forges build it, and the document reads back as superseded by it."""
+    old = registry.add_adr(NewAdr("Rank by votes", feature="core", style=before, body=BODY)).record
+    registry.add_adr(NewAdr("Rank by BM25, again", feature="search", style=after, body=BODY))
+    registry.supersede(old.id, "ADR-0002")
+    registry.refresh()
+    assert f"Superseded by {line}" in (registry.workspace.root / str(old.source and old.source.path)).read_text("utf-8")
+    ((_, entry),) = filter(None, [read_documents(registry.workspace, [old]).of(registry.get(old.id))])
+    assert entry.status == "superseded"
+    assert line.endswith(f"({entry.targets('superseded_by')[0]})")
+
+
+# --- adopted documents
+
+
+ADOPTED = {
+    "front matter": (
+        "---\nstatus: accepted # for now\ndate: 2024-01-01\n---\n\n# Use Postgres\n\n## Context\n\nText.\n",
+        lambda line: line.startswith("status: "),
+    ),
+    "bullets": (
+        "# 2. Use Postgres\n\n* Status: accepted\n* Date: 2024-01-01\n\n## Context\n\nStatus: of the art.\n",
+        lambda line: line.startswith("* Status: "),
+    ),
+    "section": (
+        "# 2. Use Postgres\n\nDate: 2024-01-01\n\n## Status\n\nAccepted\n\n## Context\n\nAccepted by all.\n",
+        lambda line: line in ("Accepted",) or line.startswith("Superseded by"),
+    ),
+    "section with Windows line ends": (
+        "# 2. Use Postgres\r\n\r\n## Status\r\n\r\nAccepted\r\n\r\n## Context\r\n\r\nText.\r\n",
+        lambda line: line in ("Accepted\r",) or line.startswith("Superseded by"),
+    ),
+}
+
+
+@pytest.fixture(params=ADOPTED)
+def adopted(request: pytest.FixtureRequest, registry: Registry) -> tuple[Registry, str]:
+    """Return a registry that adopted one document, and the name of its form."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / "0002-use-postgres.md").write_bytes(ADOPTED[request.param][0].encode())
+    registry.backfill()
+    registry.refresh()
+    return registry, str(request.param)
+
+
+def test_superseding_an_adopted_decision_rewrites_its_status_in_its_own_form(adopted: tuple[Registry, str]) -> None:
+    """The document stays the authority: its one status changes as its format writes it, and no other byte."""
+    registry, form = adopted
+    text, is_status = ADOPTED[form]
+    record = registry.get("ADR-0002")
+    assert record.source is not None
+    assert record.source.authority == "document"
+    new = registry.add_adr(NewAdr("Use SQLite", body=BODY))
+    document = registry.workspace.root / "docs/adr/0002-use-postgres.md"
+
+    old, _ = registry.supersede("ADR-0002", new.record.id)
+
+    lines = document.read_bytes().decode().split("\n")
+    changed = [line for line in lines if line not in text.split("\n")]
+    assert old.status.name == "superseded"
+    assert [is_status(line) for line in changed] == [True]
+    assert new.record.id in changed[0]
+    assert [line for line in lines if not is_status(line)] == [line for line in text.split("\n") if not is_status(line)]
+    outcome = Registry.open(registry.workspace.root).check()
+    assert [str(one) for one in outcome.diagnostics if one.severity.value == "error"] == []

@@ -1,0 +1,111 @@
+"""The baseline knows findings by their words, and lets no new one pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.formats.position import Position
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.registry import Registry
+from orbit_registry.repository.baseline import apply, baseline_of, read_baseline, write_baseline
+from orbit_registry.workspace.workspace import Workspace
+
+
+def finding(message: str, line: int = 1, code: str = "ORB503") -> Diagnostic:
+    """Return a finding in one file."""
+    return Diagnostic(code, Severity.WARNING, message, Location("a.yaml", Position(line)), record="ADR-0001")
+
+
+@pytest.fixture
+def workspace(git_repo: Path) -> Workspace:
+    """Return a new workspace."""
+    Registry.init(git_repo)
+    return Registry.open(git_repo).workspace
+
+
+def test_a_finding_that_moved_is_still_known() -> None:
+    """Lines move with every edit; words do not."""
+    sorted_ = apply(baseline_of([finding("no cost", 3)]), [finding("no cost", 40)])
+
+    assert (sorted_.new, len(sorted_.baselined)) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ("it matches 512 of 514 tracked files", "it matches 513 of 520 tracked files"),
+        ("nearly the same as ADR-0047 (57% alike)", "nearly the same as ADR-0047 (58% alike)"),
+        (
+            "it is 4,804 characters long; above 4,000, it fits nowhere",
+            "it is 4,900 characters long; above 4,000, it fits nowhere",
+        ),
+    ],
+)
+def test_a_count_that_moved_makes_no_new_finding(then: str, now: str) -> None:
+    """Counts and shares change with other files; they are not what a finding is known by."""
+    assert apply(baseline_of([finding(then)]), [finding(now)]).new == ()
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ("ADR-0047 is cited, but no record has that id", "ADR-0048 is cited, but no record has that id"),
+        ("the link docs/2.md leads nowhere", "the link docs/3.md leads nowhere"),
+    ],
+)
+def test_another_id_or_path_is_another_finding(then: str, now: str) -> None:
+    """Numbers inside ids and paths are words."""
+    assert len(apply(baseline_of([finding(then)]), [finding(now)]).new) == 1
+
+
+def test_the_same_finding_once_more_is_new() -> None:
+    """The baseline counts: what was there once is known once."""
+    sorted_ = apply(baseline_of([finding("no cost")]), [finding("no cost", 3), finding("no cost", 9)])
+
+    assert (len(sorted_.baselined), len(sorted_.new)) == (1, 1)
+
+
+def test_the_file_reads_back_and_is_written_once(workspace: Workspace) -> None:
+    """The same findings in any order give the same bytes."""
+    findings = [finding("b"), finding("a"), finding("a", 7), finding('odd: "words" # here\n')]
+    assert write_baseline(workspace, baseline_of(findings))
+
+    assert not write_baseline(workspace, baseline_of(reversed(findings)))
+    assert read_baseline(workspace) == (baseline_of(findings), [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "findings: 3\n",
+        "findings: [x]\n",
+        "- a\n",
+        "findings: [{count: many}]\n",
+        "a: [\n",
+        "schema_version: 2\nfindings: []\n",
+    ],
+)
+def test_a_broken_file_lets_nothing_pass(workspace: Workspace, text: str) -> None:
+    """A baseline that can't be read is empty, and the gate says so."""
+    workspace.baseline.write_text(text, "utf-8")
+
+    baseline, problems = read_baseline(workspace)
+
+    assert len(baseline) == 0
+    assert [problem.code for problem in problems] == ["ORB109"]
+
+
+def test_a_baseline_of_a_newer_version_is_not_written_over(workspace: Workspace) -> None:
+    """What a newer version knows of a finding would be lost; updating says what reading says."""
+    newer = "schema_version: 2\nfindings: []\n"
+    workspace.baseline.write_text(newer, "utf-8")
+
+    with pytest.raises(RefusedError) as refused:
+        Registry.open(workspace.root).update_baseline()
+
+    assert workspace.baseline.read_text("utf-8") == newer
+    _, (problem,) = read_baseline(workspace)
+    assert (refused.value.message, refused.value.hint) == (f".orbit/baseline.yaml: {problem.message}", problem.hint)

@@ -1,0 +1,134 @@
+"""Prose that somebody gives for a decision: whatever it is, the decision and its neighbours read as before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.operations.adr import NewAdr
+from orbit_registry.registry import Registry
+from orbit_registry.repository.documents import Documents, read_documents
+
+CASES = Path(__file__).parents[2] / "cases" / "given_prose"
+STYLES = ("log", "file")
+
+
+def documents_of(registry: Registry) -> Documents:
+    """Return the documents that hold decisions."""
+    return read_documents(registry.workspace, registry.collection.records)
+
+
+def cases(name: str) -> list[Any]:
+    """Return the cases of a file, each under its own name."""
+    return [pytest.param(case, id=case["name"]) for case in json.loads((CASES / f"{name}.json").read_text("utf-8"))]
+
+
+def add(registry: Registry, title: str, style: str, body: str | None = None) -> str:
+    """Add a decision and return its id."""
+    return registry.add_adr(NewAdr(title, feature="f", style=style, body=body)).record.id
+
+
+def heads(registry: Registry) -> list[tuple[str, str, str]]:
+    """Return what the documents state: number, title and status of each entry; the gate finds no document at fault."""
+    fresh = Registry.open(registry.workspace.root)
+    found = [one for one in fresh.check().diagnostics if one.code.startswith("ORB7")]
+    assert [f"{one.location} {one.code} {one.message}" for one in found] == []
+    entries = [entry for document in documents_of(fresh).by_path.values() for entry in document.file.entries]
+    return sorted((str(entry.number), entry.title, entry.status) for entry in entries)
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("case", cases("fitted"))
+def test_a_body_stays_inside_its_decision(registry: Registry, case: dict[str, Any], style: str) -> None:
+    """The decisions before and after it are read as they were, and all of the text is found in its own."""
+    add(registry, "Before", style)
+    given = add(registry, "Given", style, case["text"])
+    add(registry, "After", style)
+
+    expected = [("Before", "proposed"), ("Given", "accepted"), ("After", "proposed")]
+    assert [head[1:] for head in heads(registry)] == expected
+    prose = Registry.open(registry.workspace.root).get(given).prose
+    words = [word for word in case["text"].split() if word.strip("#=-\ufeff").isalpha()]
+    assert [word for word in words if word not in prose] == []
+    assert ("_Why is a decision" in prose) is False
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("case", cases("fitted"))
+def test_an_amendment_stays_inside_its_decision(registry: Registry, case: dict[str, Any], style: str) -> None:
+    """Its text is the decision's, with every heading below `Amendments`; what stands around it is read as before."""
+    amended = add(registry, "Amended", style)
+    add(registry, "After", style)
+    before = heads(registry)
+
+    registry.amend_adr(amended, case["text"], "T-1")
+    registry.amend_adr(amended, "And more.", "T-2")
+
+    assert heads(registry) == before
+    prose = Registry.open(registry.workspace.root).get(amended).prose
+    assert prose.count("# Amendments") == 1
+    assert prose.rstrip().endswith("[T-2]: And more.")
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("case", cases("refused"))
+def test_a_text_that_breaks_a_document_is_refused(registry: Registry, case: dict[str, Any], style: str) -> None:
+    """Nothing is written, no number is taken, and the message says what is wrong."""
+    known = add(registry, "Known", style)
+    before = heads(registry)
+
+    with pytest.raises(RefusedError) as raised:
+        add(registry, "Given", style, case["text"])
+    assert case["refused"] in raised.value.message
+    with pytest.raises(RefusedError):
+        registry.amend_adr(known, case["text"], "T-1")
+
+    assert heads(registry) == before
+    assert add(registry, "Next", style) == "ADR-0002"
+
+
+@pytest.mark.parametrize("case", cases("restated"))
+def test_a_text_that_states_what_the_head_states_is_refused(registry: Registry, case: dict[str, Any]) -> None:
+    """A second status or date would win over the one that the command was given; no number is taken."""
+    for style in STYLES:
+        if style in case["styles"]:
+            with pytest.raises(RefusedError) as raised:
+                add(registry, "Given", style, case["text"])
+            assert case["refused"] in raised.value.message
+    assert heads(registry) == []
+    assert add(registry, "Next", "log") == "ADR-0001"
+
+
+def test_a_new_entry_takes_the_level_of_a_logs_entries(registry: Registry) -> None:
+    """In a log whose entries stand on the third level, the new one does too, and its sections below it."""
+    log = registry.workspace.root / "docs/design/f/4_decisions.md"
+    log.parent.mkdir(parents=True)
+    log.write_text(
+        "# F\n\n## Decisions\n\n### ADR-0001 — Old\n\nStatus: Accepted · 2026-01\n\n**Decision.** x\n", "utf-8"
+    )
+    registry.backfill()
+
+    add(registry, "New", "log", "## Context\n\nWhy.")
+    add(registry, "Newer", "log")
+
+    assert [title for _, title, _ in heads(registry)] == ["Old", "New", "Newer"]
+    text = log.read_text("utf-8")
+    assert "\n### ADR-0002 — New\n" in text
+    assert "\n#### Context\n\nWhy.\n" in text
+
+
+def test_the_sections_of_a_body_are_found_in_a_log(registry: Registry) -> None:
+    """Given as for a file, Context, Decision and Consequences are the entry's own, its cost too."""
+    body = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
+    for title in ("Use SQLite for tests", "Cache what is rendered"):
+        add(registry, title, "log", body)
+
+    found = Registry.open(registry.workspace.root).check().diagnostics
+    assert [one.code for one in found if one.code.startswith(("ORB4", "ORB7"))] == []
+    (document,) = documents_of(Registry.open(registry.workspace.root)).by_path.values()
+    keys = [[section.key for section in entry.sections] for entry in document.file.entries]
+    assert keys == [["context", "decision", "consequences"]] * 2

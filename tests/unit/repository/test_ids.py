@@ -1,0 +1,157 @@
+"""Numbers: one above every number anybody has, wherever it was seen, and said where that was."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
+from orbit_registry.repository.ids import Allocation, allocate
+from orbit_registry.workspace.workspace import open_workspace
+
+Git = Callable[..., str]
+
+
+def take(root: Path, count: int = 1) -> list[Allocation]:
+    """Take numbers."""
+    workspace = open_workspace(root)
+    return allocate(workspace, workspace.kinds["adr"], count)
+
+
+def record(root: Path, name: str, parent: str = ".orbit/adrs") -> None:
+    """Make the folder of a record."""
+    (root / parent / name).mkdir(parents=True)
+    (root / parent / name / "adr.yaml").write_text("x: 1\n", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("path", "next_id"),
+    [
+        (".orbit/adrs/ADR-0041/adr.yaml", "ADR-0042"),
+        (".orbit/state/inbox/adrs/ADR-0041/adr.yaml", "ADR-0042"),
+        (".orbit/adrs/ADR-12345/adr.yaml", "ADR-12346"),
+        ("docs/adr/0041-x.md", "ADR-0042"),
+        ("docs/adr/adr-041-x.md", "ADR-0042"),
+        ("docs/adr/ADR-0041.md", "ADR-0042"),
+        ("docs/adr/20240101-x.md", "ADR-0001"),
+        ("docs/adr/2024-01-01-x.md", "ADR-0001"),
+        ("docs/adr/template.md", "ADR-0001"),
+        ("docs/adr/0041-x.txt", "ADR-0001"),
+        (".orbit/adrs/notes.txt", "ADR-0001"),
+        (".orbit/adrs/.tmp-ADR-0041-1-2/adr.yaml", "ADR-0001"),
+        ("docs/other/0041-x.md", "ADR-0001"),
+    ],
+)
+def test_a_number_in_a_name_counts(workspace_root: Path, path: str, next_id: str) -> None:
+    """Records, those that wait, and decision files; dates and other folders do not."""
+    file = workspace_root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("text\n", "utf-8")
+
+    assert [one.id for one in take(workspace_root)] == [next_id]
+
+
+@pytest.mark.parametrize(
+    ("heading", "next_id"),
+    [("## ADR-0041 — X", "ADR-0042"), ("## [ADR-41] X", "ADR-0042"), ("### ADR 41: X", "ADR-0042"),
+     ("See ADR-0041.", "ADR-0001"), ("## Like ADR-0041", "ADR-0001"), ("## ADR-0041x", "ADR-0001")],
+)  # fmt: skip
+def test_a_heading_in_a_log_counts(workspace_root: Path, heading: str, next_id: str) -> None:
+    """An entry by hand takes its number; a mention does not."""
+    file = workspace_root / "docs/design/f/4_decisions.md"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(f"# f\r\n\r\n{heading}\r\n".encode() + b"\xff\n")
+
+    assert [one.id for one in take(workspace_root)] == [next_id]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", '{"highest": "many"}', '{"highest": null, "root": "x"}', '{"highest": -5, "root": "x"}', "\x00"],
+)
+def test_a_broken_claim_is_no_number(workspace_root: Path, content: str) -> None:
+    """The tree itself still says what is taken, and the next claim is whole again."""
+    record(workspace_root, "ADR-0007")
+    claims = workspace_root / ".orbit/state/claims/adr.json"
+    claims.parent.mkdir(parents=True)
+    claims.write_text(content, "utf-8")
+
+    assert [one.id for one in take(workspace_root)] == ["ADR-0008"]
+    assert json.loads(claims.read_text("utf-8"))["highest"] == 8
+
+
+def committed(repo: Path, git: Git, name: str) -> None:
+    """Commit the folder of a record."""
+    record(repo, name)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", name)
+
+
+@pytest.fixture
+def repo(git_repo: Path, git: Git) -> Path:
+    """Return a repository that is a workspace, committed."""
+    setup_workspace(git_repo, load_kinds())
+    git(git_repo, "add", "-A")
+    git(git_repo, "commit", "-qm", "Init")
+    return git_repo
+
+
+@pytest.mark.parametrize("kind", ["branch", "tag", "detached"])
+def test_a_number_on_any_ref_counts(repo: Path, git: Git, kind: str) -> None:
+    """Branches and tags are looked at, also from a detached head, and the answer names the one."""
+    git(repo, "checkout", "-qb", "other")
+    committed(repo, git, "ADR-0041")
+    if kind == "tag":
+        git(repo, "tag", "v1")
+    git(repo, "checkout", "-q", *(["--detach"] if kind == "detached" else []), "main")
+    if kind == "tag":
+        git(repo, "branch", "-qD", "other")
+
+    assert take(repo) == [Allocation("ADR-0042", f"ADR-0041 on {'v1' if kind == 'tag' else 'other'}")]
+
+
+def test_a_number_on_a_remote_says_how_old_that_is(repo: Path, git: Git, tmp_path: Path) -> None:
+    """What was fetched three hours ago may be out of date, and whoever adds can see that."""
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(repo), str(clone))
+    committed(repo, git, "ADR-0041")
+    git(clone, "fetch", "-q")
+    then = time.time() - 3 * 3600
+    os.utime(clone / ".git/FETCH_HEAD", (then, then))
+
+    [allocation] = take(clone)
+
+    assert allocation.id == "ADR-0042"
+    assert allocation.above in ("ADR-0041 on origin/main, fetched 3 h ago", "ADR-0041 on origin/HEAD, fetched 3 h ago")
+
+
+def test_a_workspace_below_the_root_of_its_repository_counts_its_own(repo: Path, git: Git) -> None:
+    """A project in a subfolder has numbers of its own branch, under its own folder."""
+    committed(repo, git, "ADR-0041")
+    (repo / "sub").mkdir()
+    (repo / "sub/.orbit").mkdir()
+    (repo / "sub/.orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    (repo / ".git/orbit/adr.json").unlink(missing_ok=True)
+
+    assert [one.id for one in take(repo / "sub")] == ["ADR-0001"]
+
+
+@pytest.mark.parametrize("below", ["part", "part of/it", "two\nlines"], ids=ascii)
+def test_a_workspace_below_the_root_sees_other_branches(repo: Path, git: Git, below: str) -> None:
+    """A number that another branch has in the same folder is not given out."""
+    root = repo / below
+    (root / ".orbit").mkdir(parents=True)
+    (root / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Part")
+    git(repo, "checkout", "-qb", "other")
+    committed(root, git, "ADR-0041")
+    git(repo, "checkout", "-q", "main")
+
+    assert take(root) == [Allocation("ADR-0042", "ADR-0041 on other")]

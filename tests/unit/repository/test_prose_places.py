@@ -1,0 +1,40 @@
+"""Where a decision's prose stands is said alike by the quick look at headings and by the reader of facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.repository.documents import Document, entry_span
+
+ROOT = Path(__file__).parents[3]
+PATHS = ("docs/decisions/0001-queues.md", "docs/adr.md", "docs/adr/README.md", "docs/adr/template.md", "adr/1.txt", "x")
+LINES = (
+    "---", "status: accepted", "# Title", "# Status", "# Title:", "# ADR", "Queues", "## Context", "## ADR-0001 — One",
+    "## ADR-0002 — Two", "Status: Accepted", "Accepted", "===", "```", "> # quoted", "", "\ufeff",
+)  # fmt: skip
+
+
+def same(path: str, text: str) -> bool:
+    """Say whether both give the same place."""
+    document = Document(path, text)
+    entry = document.entry(None)
+    return document.place(None) == (None if entry is None else (entry.span.start, entry_span(entry)))
+
+
+@given(st.sampled_from(PATHS), st.lists(st.sampled_from(LINES), max_size=12).map("\n".join))
+def test_a_made_up_text_has_its_prose_where_the_reader_finds_it(path: str, text: str) -> None:
+    """Whatever lines follow each other: titles that name the form alone, logs, sections without a title."""
+    assert same(path, text)
+
+
+@pytest.mark.parametrize("folder", ["docs", "tests/cases"])
+def test_a_document_has_its_prose_where_the_reader_finds_it(folder: str) -> None:
+    """All Markdown of this repository, be it a decision or not."""
+    files = list((ROOT / folder).rglob("*.md"))
+    assert len(files) > 10
+    for file in files:
+        assert same(file.relative_to(ROOT).as_posix(), file.read_bytes().decode("utf-8", "replace")), file

@@ -1,0 +1,148 @@
+"""Records read again are what a first reading says, whatever happened to their files between."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.repository.reader import Reading, read_collection
+from orbit_registry.workspace.workspace import Workspace, open_workspace
+
+LEARNING = """schema_version: 1
+id: {id}
+uid: {uid}
+status: active
+summary: {summary}
+created_at: 2026-05-17T12:00:00Z
+updated_at: 2026-05-17T12:00:00Z
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """Return a workspace with three learnings, whose files are old enough for the cache."""
+    monkeypatch.setattr("orbit_registry.workspace.cache.SETTLED_NS", 0)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".orbit").mkdir()
+    (tmp_path / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    for code in ("aaaaa", "bbbbb", "ccccc"):
+        write(tmp_path, code, f"Summary {code}")
+    return open_workspace(tmp_path)
+
+
+def write(root: Path, code: str, summary: str) -> Path:
+    """Write a learning."""
+    file = root / f".orbit/learnings/L-{code}/learning.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    uid = hashlib.sha256(code.encode()).hexdigest()[:32]
+    file.write_text(LEARNING.format(id=f"L-{code}", uid=uid, summary=summary), "utf-8")
+    return file
+
+
+def summaries(workspace: Workspace) -> list[str]:
+    """Return the summaries of a workspace's learnings."""
+    return [str(record.data["summary"]) for record in read_collection(workspace).records]
+
+
+Change = Callable[[Path], object]
+REST = ["Summary bbbbb", "Summary ccccc"]
+CHANGES: dict[str, tuple[Change, list[str]]] = {
+    "edited": (lambda root: write(root, "aaaaa", "New"), ["New", "Summary bbbbb", "Summary ccccc"]),
+    "added": (
+        lambda root: write(root, "ddddd", "Fourth"),
+        ["Summary aaaaa", "Summary bbbbb", "Summary ccccc", "Fourth"],
+    ),
+    "removed": (lambda root: shutil.rmtree(root / ".orbit/learnings/L-bbbbb"), ["Summary aaaaa", "Summary ccccc"]),
+    "broken": (lambda root: (root / ".orbit/learnings/L-aaaaa/learning.yaml").write_text("id: ["), REST),
+    "linked": (lambda root: replace_by_link(root / ".orbit/learnings/L-aaaaa"), REST),
+    "renamed": (lambda root: (root / ".orbit/learnings/L-aaaaa").rename(root / ".orbit/learnings/L-eeeee"), REST),
+}
+
+
+def replace_by_link(folder: Path) -> None:
+    """Put a symbolic link where a folder was."""
+    folder.rename(folder.parent.parent.parent / "moved")
+    folder.symlink_to(folder.parent.parent.parent / "moved")
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_warm_reading_sees_every_change(workspace: Workspace, name: str) -> None:
+    """After any change the cached reading says what a first reading says, problems included."""
+    before = Reading(workspace).states
+    change, expected = CHANGES[name]
+    change(workspace.root)
+    warm = read_collection(workspace)
+    assert [str(record.data["summary"]) for record in warm.records] == expected
+    assert {path: state.sha256 for path, state in Reading(workspace).states.items()} != {
+        path: state.sha256 for path, state in before.items()
+    }
+    workspace.values.close()
+    (workspace.own / "cache.sqlite").unlink()
+    cold = read_collection(workspace)
+    assert [record.data for record in warm.records] == [record.data for record in cold.records]
+    assert warm.problems == cold.problems
+
+
+def test_another_schema_of_a_kind_makes_its_records_be_judged_anew(workspace: Workspace) -> None:
+    """A record that was valid by the former schema is none by the new one."""
+    kind = workspace.root / ".orbit/kinds/note"
+    shutil.copytree(workspace.kinds["learning"].folder, kind)
+    text = (kind / "kind.yaml").read_text("utf-8")
+    text = text.replace("kind: learning", "kind: note").replace("plural: learnings", "plural: notes")
+    (kind / "kind.yaml").write_text(text.replace("prefix: L-", "prefix: N-"), "utf-8")
+    schema = (kind / "schema.json").read_text("utf-8").replace("^(L-", "^(N-")
+    (kind / "schema.json").write_text(schema, "utf-8")
+    file = workspace.root / ".orbit/notes/N-aaaaa/note.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(LEARNING.format(id="N-aaaaa", uid="a" * 32, summary="A note"), "utf-8")
+    assert "A note" in summaries(open_workspace(workspace.root))
+    (kind / "schema.json").write_text(schema.replace('"maxLength": 280', '"maxLength": 3'), "utf-8")
+    assert "A note" not in summaries(open_workspace(workspace.root))
+
+
+def test_votes_are_remembered_with_their_times(workspace: Workspace) -> None:
+    """A cached vote equals the one in the file; a file with a bad line is read again and reported each time."""
+    file = workspace.root / ".orbit/learnings/L-aaaaa/votes.jsonl"
+    row = {"learning_id": "L-aaaaa", "voter_model": "m", "voted_at": "2026-05-01T10:00:00+02:00", "task_id": "T-1"}
+    file.write_text(json.dumps(row) + "\n", "utf-8")
+    cold = read_collection(workspace).records.get("L-aaaaa").votes
+    warm = read_collection(workspace).records.get("L-aaaaa").votes
+    assert warm == cold
+    assert len(warm) == 1
+    file.write_text(file.read_text("utf-8") + "torn", "utf-8")
+    for _ in range(2):
+        again = read_collection(workspace)
+        assert again.records.get("L-aaaaa").votes == cold
+        assert [problem.code for problem in again.problems] == ["ORB107"]
+
+
+@pytest.mark.parametrize("form", ["bytes", "link"])
+def test_votes_that_cannot_be_read_cost_their_record_alone(workspace: Workspace, form: str) -> None:
+    """A symbolic link or bytes that are no text are one finding; the record stays, without votes."""
+    file = workspace.root / ".orbit/learnings/L-aaaaa/votes.jsonl"
+    if form == "link":
+        file.symlink_to(workspace.root / ".orbit/config.yaml")
+    else:
+        file.write_bytes(b"\xff")
+    found = read_collection(workspace)
+    assert found.records.get("L-aaaaa").votes == ()
+    assert [problem.code for problem in found.problems] == ["ORB107"]
+
+
+def test_two_workspaces_of_a_repository_do_not_share_what_was_read(tmp_path: Path) -> None:
+    """Files of one name, size and time in both are still two files."""
+    (tmp_path / ".git").mkdir()
+    workspaces = []
+    for name in ("one", "two"):
+        (tmp_path / name / ".orbit").mkdir(parents=True)
+        (tmp_path / name / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+        workspaces.append(open_workspace(tmp_path / name))
+        write(tmp_path / name, "aaaaa", name)
+        summaries(workspaces[-1])
+    assert [summaries(workspace) for workspace in workspaces] == [["one"], ["two"]]
+    assert len(list((tmp_path / ".git/orbit").glob("cache*.sqlite"))) == 2

@@ -1,0 +1,37 @@
+"""What a skill's page says of itself: its head, however it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
+from orbit_registry.repository.skills import read_skills
+from orbit_registry.workspace.workspace import open_workspace
+
+WANTED = "Look into the warehouse: list tables, inspect columns."
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"description: {WANTED}",
+        f'description: "{WANTED}"',
+        "description: >\n  Look into the warehouse: list tables,\n  inspect columns.",
+        "description: >-\n  Look into the warehouse: list tables,\n  inspect columns.",
+        "description: |\n  Look into the warehouse:\n  list tables, inspect columns.",
+        "description:\n  Look into the warehouse: list tables,\n  inspect columns.",
+    ],
+)
+def test_a_description_is_read_however_many_lines_it_has(written: str, tmp_path: Path) -> None:
+    """Search shows a skill by its description, also where that is a block of text, or has a colon that YAML refuses."""
+    page = tmp_path / ".claude/skills/explore/SKILL.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(f"---\nname: explore\n{written}\nallowed-tools: Bash\n---\n\n# Explore\n", "utf-8")
+    setup_workspace(tmp_path, load_kinds())
+
+    ((skill,), problems) = read_skills(open_workspace(tmp_path))
+
+    assert (skill.name, skill.description, problems) == ("explore", WANTED, [])

@@ -1,0 +1,228 @@
+"""The votes file: one line a vote, read line by line, appended under a lock and never rewritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import LockTimeoutError, RefusedError, UsageError, WriteError
+from orbit_registry.model.votes import Vote
+from orbit_registry.repository.votes import append_vote, half_life_days, parse_votes
+from orbit_registry.workspace.lock import locked
+
+NOW = datetime(2026, 5, 17, 12, tzinfo=UTC)
+ROW = {"learning_id": "L-7k3fq", "voter_model": "m", "voted_at": "2026-05-17T12:00:00Z", "task_id": "T-1"}
+
+
+def line(**changes: object) -> str:
+    """Return one line of the file, changed."""
+    return json.dumps({**ROW, **changes})
+
+
+def problems(text: str) -> list[tuple[int, str]]:
+    """Return line numbers and words of what is no vote."""
+    found = parse_votes(text, "votes.jsonl", "L-7k3fq", NOW)[1]
+    assert all(one.record == "L-7k3fq" and one.location.path == "votes.jsonl" and one.hint for one in found)
+    return [(one.location.position.line if one.location.position else 0, one.message) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (line()[:-9], "torn or not JSON"),
+        ("{}", "exactly the fields"),
+        ("[]", "exactly the fields"),
+        ("null", "exactly the fields"),
+        ("[" * 100_000, "torn or not JSON"),
+        (line(extra=1), "exactly the fields"),
+        (line(learning_id="L-aaaaa"), "the vote is for 'L-aaaaa', but the file belongs to L-7k3fq"),
+        (line(task_id=""), "a text that is not empty"),
+        (line(task_id="  "), "a text that is not empty"),
+        (line(voter_model=None), "a text that is not empty"),
+        (line(voted_at=1), "a text that is not empty"),
+        (line(voter_model="\ud800"), "half a character"),
+        (line(voted_at="yesterday"), "voted_at is 'yesterday'"),
+        (line(voted_at="2026-05-17T12:00:00"), "not a time such as"),
+        (line(voted_at="0001-01-01T00:00:00+23:59"), "not a time such as"),
+        (line(voted_at="2026-05-18T12:00:01Z"), "in the future; it is not counted"),
+        ("<<<<<<< HEAD", "torn or not JSON"),
+        ('{"learning_id": NaN}', "exactly the fields"),
+        ("\ufeff" + line(), "torn or not JSON"),
+    ],
+)
+def test_a_line_that_is_no_vote_is_reported_and_hides_no_other(bad: str, words: str) -> None:
+    """The line is named, and the votes above and below it count."""
+    text = "\n".join([line(task_id="above"), bad, line(task_id="below")]) + "\n"
+
+    assert [vote.task_id for vote in parse_votes(text, "x", "L-7k3fq", NOW)[0]] == ["above", "below"]
+    [(number, said)] = problems(text)
+    assert number == 2
+    assert words in said
+
+
+def test_a_day_ahead_is_a_clock_that_runs_fast() -> None:
+    """Up to a day in the future counts; other line ends and blank lines do no harm."""
+    text = f"{line(voted_at='2026-05-18T12:00:00Z')}\r\n\n  \n{line(task_id='T-2')}"
+
+    assert len(parse_votes(text, "x", "L-7k3fq", NOW)[0]) == 2
+
+
+def test_votes_are_read_on_the_last_day_of_the_calendar() -> None:
+    """A clock that says so is no traceback."""
+    assert len(parse_votes(line(), "x", "L-7k3fq", datetime(9999, 12, 31, 12, tzinfo=UTC))[0]) == 1
+
+
+def test_a_file_of_lines_that_are_no_votes_does_not_drown_the_rest() -> None:
+    """The first fifty lines are named, the others counted."""
+    found = problems("x\n" * 100_000)
+
+    assert len(found) == 51
+    assert found[-1] == (0, "99,950 more lines are no votes")
+
+
+def test_a_task_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    """What could not be read as a vote is not written as one."""
+    with pytest.raises(RefusedError, match="are text"):
+        cast(tmp_path, "a\udcff")
+
+    assert not (tmp_path / "votes.jsonl").exists()
+
+
+def cast(folder: Path, task: str = "T-1", model: str = "m", at: datetime = NOW) -> bool:
+    """Append one vote."""
+    return append_vote(folder, folder / "votes.lock", Vote("L-7k3fq", model, at, task), [])
+
+
+def test_a_vote_is_one_line_of_exactly_four_fields(tmp_path: Path) -> None:
+    """The file is made on the first vote, with the usual rights."""
+    assert cast(tmp_path)
+
+    file = tmp_path / "votes.jsonl"
+    assert file.read_text("utf-8") == line() + "\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
+def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
+    """A file that a crash left without a line break gets one before the new vote."""
+    file = tmp_path / "votes.jsonl"
+    file.write_text(line(task_id="T-0") + "\n" + line()[:30], "utf-8")
+
+    assert cast(tmp_path, task="T-9")
+
+    votes, found = parse_votes(file.read_text("utf-8"), "x", "L-7k3fq", NOW)
+    assert [vote.task_id for vote in votes] == ["T-0", "T-9"]
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("room", [0, 1, 60])
+def test_a_vote_that_the_disk_takes_a_part_of_is_none(tmp_path: Path, room: int) -> None:
+    """A disk that fills up within the line refuses the vote: nobody is told that it counts, and no part of it stays."""
+    file = tmp_path / "votes.jsonl"
+    before = b"" if room == 0 else (line(task_id="T-0") + "\n").encode()
+    if before:
+        file.write_bytes(before)
+    child = os.fork()
+    if child == 0:
+        status = 3
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + room, resource.RLIM_INFINITY))
+            cast(tmp_path, "T-9")
+        except WriteError:
+            status = 0
+        finally:
+            os._exit(status)
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert (file.read_bytes() if file.exists() else None) == (before or None)
+
+
+@pytest.mark.parametrize("text", ["two\nlines", 'quote " \\ 😀', "a\u2028b", "\x00"])
+def test_any_task_reads_back(tmp_path: Path, text: str) -> None:
+    """Whatever a task is called, it stays on one line."""
+    assert cast(tmp_path, text)
+
+    content = (tmp_path / "votes.jsonl").read_text("utf-8")
+    assert [vote.task_id for vote in parse_votes(content, "x", "L-7k3fq", NOW)[0]] == [text]
+    assert content.count("\n") == 1
+
+
+def test_a_votes_file_that_is_a_link_is_not_written_through(tmp_path: Path) -> None:
+    """A link in the record's folder changes nothing elsewhere."""
+    (tmp_path / "outside").write_text("mine", "utf-8")
+    (tmp_path / "record").mkdir()
+    (tmp_path / "record/votes.jsonl").symlink_to(tmp_path / "outside")
+
+    with pytest.raises(Exception, match=r"symbolic link|can't write") as caught:
+        cast(tmp_path / "record")
+
+    assert caught.type.__module__ == "orbit_registry.errors"
+    assert (tmp_path / "outside").read_text("utf-8") == "mine"
+
+
+def test_a_folder_in_its_place_is_said(tmp_path: Path) -> None:
+    """What is there and is no file is named."""
+    (tmp_path / "votes.jsonl").mkdir()
+
+    with pytest.raises(Exception, match=r"not a regular file|can't write"):
+        cast(tmp_path)
+
+
+def test_a_missing_folder_is_a_refused_write(tmp_path: Path) -> None:
+    """A record removed meanwhile is not made again by a vote."""
+    with pytest.raises(WriteError):
+        append_vote(tmp_path / "gone", tmp_path / "votes.lock", Vote("L-7k3fq", "m", NOW, "T"), [])
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_vote_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While somebody else votes, nothing is read or written: two votes with one key could both count as new."""
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
+    with locked(tmp_path / "votes.lock"), pytest.raises(LockTimeoutError, match=r"votes\.lock"):
+        cast(tmp_path)
+    assert not (tmp_path / "votes.jsonl").exists()
+    assert cast(tmp_path)
+
+
+def test_twelve_voters_at_once_lose_no_vote(tmp_path: Path) -> None:
+    """Twelve processes, ten votes each: 120 whole lines."""
+    children = []
+    for voter in range(12):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                done = [cast(tmp_path, f"T-{task}", f"model-{voter}") for task in range(10)]
+                status = 0 if all(done) else 2
+            finally:
+                os._exit(status)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 12
+
+    votes, found = parse_votes((tmp_path / "votes.jsonl").read_text("utf-8"), "x", "L-7k3fq", NOW)
+    assert found == []
+    assert len({vote.key for vote in votes}) == 120
+
+
+@pytest.mark.parametrize(
+    ("said", "days"),
+    [(None, 180.0), ("", 180.0), (" ", 180.0), ("0", 0.0), ("90", 90.0), ("0.5", 0.5), ("1e3", 1000.0)],
+)
+def test_the_half_life_is_the_environment_s(said: str | None, days: float) -> None:
+    """Unset or empty it is 180 days; 0 counts votes as they are."""
+    assert half_life_days({} if said is None else {"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": said}) == days
+
+
+@pytest.mark.parametrize("said", ["never", "-1", "nan", "inf", "1e308", "1e9", "1,5", "180 days"])
+def test_a_half_life_that_is_no_number_of_days_is_refused(said: str) -> None:
+    """One error that names the variable, its value and what it may be."""
+    with pytest.raises(UsageError, match="ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS is ") as caught:
+        half_life_days({"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": said})
+
+    assert said in caught.value.message
+    assert "180" in str(caught.value.hint)

@@ -1,0 +1,227 @@
+"""Creating and changing records: valid or not at all, untouched bytes, ids nobody has."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import InvalidRecordError, RecordNotFoundError, RefusedError, UnreadableFileError
+from orbit_registry.model.ids import code_id
+from orbit_registry.registry import Registry
+from orbit_registry.repository.writer import free_code_id, sweep
+from orbit_registry.workspace.author import Author
+
+HUMAN = Author("Ada", "human")
+
+
+def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> None:
+    """The schema is named on its first line, the way to it leads there, and the fields stand in the schema's order."""
+    record = registry.add("learning", {"x-own": [1], "summary": "Leap", "scope": {"paths": ["src/**"]}, "labels": []})
+    file = registry.workspace.root / record.path
+    first, *lines = file.read_text("utf-8").splitlines()
+
+    schema = first.removeprefix("# yaml-language-server: $schema=")
+    assert json.loads((file.parent / schema).read_text("utf-8"))["title"] == "Learning"
+    assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == [
+        "schema_version", "id", "uid", "status", "summary", "scope", "created_at", "updated_at", "created_by", "x-own",
+    ]  # fmt: skip
+    assert record.path == f".orbit/learnings/{record.id}/learning.yaml"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "`summary` is missing"),
+        ({"summary": ""}, "`summary` is missing"),
+        ({"summary": "x", "colour": "red"}, "unknown field `colour`"),
+        ({"summary": "x", "status": "live"}, '`status` is "live"'),
+        ({"summary": "x", "priority": 300}, "the most allowed is 255"),
+        ({"summary": "x", "scope": {"paths": "src"}}, "`scope.paths` is a text"),
+        ({"summary": "x", "id": "L-00000"}, "stands in the folder"),
+        ({"summary": "x", "x-own": {1: 2}}, "is not a text"),
+        ({"summary": "x", "x-own": float("nan")}, "a number without end or value"),
+        ({"summary": "x", "x-own": [float("-inf")]}, "a number without end or value"),
+        ({"summary": "x" * 10, "body": "y" * 50_001}, "50001 characters"),
+        ({"summary": "half \udcff"}, ""),
+    ],
+)
+def test_an_invalid_record_is_never_saved(registry: Registry, fields: dict[str, object], words: str) -> None:
+    """The reason names the field, and nothing stands where it would have been."""
+    with pytest.raises(InvalidRecordError) as caught:
+        registry.add("learning", fields)
+
+    assert words in caught.value.message
+    assert not list(registry.workspace.orbit.glob("learnings/*"))
+
+
+def test_every_mistake_is_named_at_once(registry: Registry) -> None:
+    """Nobody has to try three times."""
+    with pytest.raises(InvalidRecordError) as caught:
+        registry.add("learning", {"summary": "x", "colour": 1, "priority": -1})
+
+    assert "colour" in caught.value.message
+    assert "priority" in caught.value.message
+
+
+def test_a_decision_is_not_written_without_its_document(registry: Registry) -> None:
+    """The general way refuses, and the right one is named."""
+    with pytest.raises(RefusedError) as caught:
+        registry.add("adr", {"title": "X"})
+
+    assert "orbit adr add" in str(caught.value.hint)
+
+
+def test_a_taken_code_grows(registry: Registry) -> None:
+    """Also when the one that has it waits in the inbox."""
+    workspace, kind, uid = registry.workspace, registry.workspace.kinds["learning"], "0123456789abcdef" * 2
+    (workspace.folder_of(kind) / code_id("L-", uid)).mkdir(parents=True)
+    (workspace.folder_of(kind, pending=True) / code_id("L-", uid, 6)).mkdir(parents=True)
+
+    assert free_code_id(workspace, kind, uid) == code_id("L-", uid, 7)
+
+
+HAND_WRITTEN = """\
+# mine
+id: {id}
+schema_version: 1   # first
+uid: '{uid}'
+
+status: active
+summary: "Look before you leap"   # a rule
+labels: [one,two]
+# about scope
+scope:
+    paths:
+        - src/**
+x-own: {{a: 1}}
+created_at: 2026-01-01T00:00:00Z
+updated_at: 2026-01-01T00:00:00Z
+"""
+
+
+@pytest.fixture
+def hand_written(registry: Registry) -> Path:
+    """Return a record's file that somebody wrote in their own style."""
+    text = HAND_WRITTEN.format(id="L-aaaaa", uid="0" * 32)
+    file = registry.workspace.root / ".orbit/learnings/L-aaaaa/learning.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_an_edit_touches_its_own_lines_and_the_time(registry: Registry, hand_written: Path) -> None:
+    """Comments, order, quoting, spacing and own keys stay byte for byte."""
+    before = hand_written.read_text("utf-8").splitlines()
+
+    record = registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
+
+    after = hand_written.read_text("utf-8").splitlines()
+    assert [line for line in before if line not in after] == ["updated_at: 2026-01-01T00:00:00Z"]
+    added = [line for line in after if line not in before]
+    assert added[0] == "priority: 7"
+    assert added[1:] == [f'updated_at: "{record.data["updated_at"]}"']
+
+
+def test_an_edit_that_changes_nothing_writes_nothing(registry: Registry, hand_written: Path) -> None:
+    """Not even the time."""
+    before = (hand_written.read_bytes(), hand_written.stat().st_mtime_ns)
+
+    registry.update("L-aaaaa", lambda data: {**data, "labels": ["one", "two"]})
+
+    assert (hand_written.read_bytes(), hand_written.stat().st_mtime_ns) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"priority": 300}, {"summary": ""}, {"status": "live"}, {"summaries": "x"}, {"id": "L-bbbbb"}, {"uid": "x"}],
+)
+def test_an_edit_that_would_break_the_record_is_refused(
+    registry: Registry, hand_written: Path, change: dict[str, object]
+) -> None:
+    """The file stays as it is."""
+    before = hand_written.read_bytes()
+
+    with pytest.raises(InvalidRecordError):
+        registry.update("L-aaaaa", lambda data: {**data, **change})
+
+    assert hand_written.read_bytes() == before
+
+
+def test_the_file_is_read_anew_before_it_is_changed(registry: Registry, hand_written: Path) -> None:
+    """What somebody else wrote meanwhile is not lost."""
+    assert registry.get("L-aaaaa").data["labels"] == ["one", "two"]
+    hand_written.write_text(hand_written.read_text("utf-8").replace("[one,two]", "[one,two,three]"), "utf-8")
+
+    record = registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
+
+    assert record.data["labels"] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("content", [b"", b"id: [", b"\xff", b"- a\n", None])
+def test_a_record_that_is_broken_meanwhile_is_not_overwritten(
+    registry: Registry, hand_written: Path, content: bytes | None
+) -> None:
+    """Whoever edits it is told; its bytes stay for them to mend."""
+    if content is None:
+        hand_written.unlink()
+    else:
+        hand_written.write_bytes(content)
+
+    with pytest.raises((InvalidRecordError, RecordNotFoundError, UnreadableFileError)):
+        registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
+
+    assert content is None or hand_written.read_bytes() == content
+
+
+def test_what_a_killed_writer_left_is_swept_after_an_hour(registry: Registry) -> None:
+    """A fresh temporary folder may belong to someone; an old one does not."""
+    folder = registry.workspace.folder_of(registry.workspace.kinds["learning"])
+    for name, age in ((".tmp-old", 7200), (".tmp-new", 60)):
+        (folder / name).mkdir(parents=True)
+        then = time.time() - age
+        os.utime(folder / name, (then, then))
+
+    sweep(registry.workspace, registry.workspace.kinds["learning"])
+
+    assert [path.name for path in folder.iterdir()] == [".tmp-new"]
+
+
+def test_sweeping_follows_no_link(registry: Registry) -> None:
+    """A link that is called like a temporary folder takes nothing else with it."""
+    folder = registry.workspace.folder_of(registry.workspace.kinds["learning"])
+    outside = registry.workspace.root.parent / "outside"
+    for made in (folder, outside):
+        made.mkdir(parents=True)
+    (outside / "mine").write_text("x", "utf-8")
+    (folder / ".tmp-link").symlink_to(outside)
+    os.utime(folder / ".tmp-link", (0, 0), follow_symlinks=False)
+
+    sweep(registry.workspace, registry.workspace.kinds["learning"])
+
+    assert (outside / "mine").exists()
+
+
+def test_eight_people_add_at_once(registry: Registry) -> None:
+    """Every learning arrives, under an id of its own."""
+    children = []
+    for person in range(8):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                own = Registry.open(registry.workspace.root)
+                for index in range(2):
+                    own.add("learning", {"summary": f"Learning {index} of person {person}"}, HUMAN)
+                status = 0
+            finally:
+                os._exit(status)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
+
+    registry.refresh()
+    assert len({record.id for record in registry.collection.records}) == 16
+    assert registry.collection.problems == ()

@@ -1,0 +1,111 @@
+"""The cache of file values and results: it saves work and changes no answer."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.workspace.cache import Cache
+
+LONG_AGO = 1_600_000_000
+
+
+class Parser:
+    """Returns the text of a file, and notes which files it was asked about."""
+
+    def __init__(self) -> None:
+        self.parsed: list[str] = []
+
+    def __call__(self, path: str, content: bytes) -> object:
+        self.parsed.append(path)
+        return {"text": content.decode()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder of two old files."""
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(name, "utf-8")
+        os.utime(tmp_path / name, (LONG_AGO, LONG_AGO))
+    return tmp_path
+
+
+Ask = Callable[[], tuple[dict[str, object], list[str]]]
+
+
+@pytest.fixture
+def ask(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """Return a question for both files by a new cache, as a new process asks it: the values, and what was parsed."""
+    monkeypatch.setattr("orbit_registry.workspace.cache.SETTLED_NS", 0)
+
+    def asked(version: str = "1", file: str = "own/cache.sqlite") -> tuple[dict[str, object], list[str]]:
+        parser, cache = Parser(), Cache(folder / file, version)
+        values = cache.files("texts", folder, ["a.txt", "b.txt", "missing.txt"], parser)
+        cache.close()
+        return {path: value.value["text"] for path, value in values.items()}, parser.parsed
+
+    return asked
+
+
+BOTH = {"a.txt": "a.txt", "b.txt": "b.txt"}
+
+
+def test_an_edit_that_keeps_size_and_time_is_seen(ask: Ask, folder: Path) -> None:
+    """The time of the change tells it from what it was."""
+    ask()
+    (folder / "a.txt").write_text("A.TXT", "utf-8")
+    os.utime(folder / "a.txt", (LONG_AGO, LONG_AGO))
+    assert ask() == ({**BOTH, "a.txt": "A.TXT"}, ["a.txt"])
+
+
+def test_a_young_file_is_read_again(folder: Path) -> None:
+    """A later write within the clock's tick could leave the same stamp."""
+    (folder / "a.txt").write_text("one", "utf-8")
+    cache = Cache(folder / "cache.sqlite", "1")
+    cache.files("texts", folder, ["a.txt"], Parser())
+    assert cache.db.execute("SELECT size FROM files").fetchall() == [(-1,)]
+
+
+def test_another_version_of_the_code_begins_anew(ask: Ask) -> None:
+    """Values of other code are not believed."""
+    ask()
+    assert ask("2") == (BOTH, ["a.txt", "b.txt"])
+
+
+def test_a_damaged_value_is_not_believed(ask: Ask, folder: Path) -> None:
+    """SQLite itself does not see that a letter of a value is another one."""
+    ask()
+    file = folder / "own/cache.sqlite"
+    content = file.read_bytes()
+    assert content.count(b'{"text":"a.txt"}') == 1
+    file.write_bytes(content.replace(b'{"text":"a.txt"}', b'{"text":"z.txt"}'))
+    assert ask() == (BOTH, ["a.txt"])
+
+
+@pytest.mark.parametrize("column", ["value", "sha256", "checksum"])
+@pytest.mark.parametrize("damage", ["NULL", "x'ff'", "CAST(value AS BLOB)"])
+def test_a_value_of_another_type_is_no_value(ask: Ask, folder: Path, column: str, damage: str) -> None:
+    """A column that holds no text any more has its file read again."""
+    ask()
+    with sqlite3.connect(folder / "own/cache.sqlite") as db:
+        db.execute(f"UPDATE files SET {column} = {damage}")
+    db.close()
+    assert ask() == (BOTH, ["a.txt", "b.txt"])
+
+
+def test_a_schema_that_is_no_text_has_the_file_made_anew(ask: Ask, folder: Path) -> None:
+    """SQLite hands such bytes to a decoder, which fails in a way of its own."""
+    ask()
+    file = folder / "own/cache.sqlite"
+    with sqlite3.connect(file) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    content = bytearray(file.read_bytes())
+    content[content.index(b"CREATE TABLE version") + 2] ^= 0x80
+    file.write_bytes(content)
+    assert ask()[0] == BOTH
+    assert ask() == (BOTH, [])

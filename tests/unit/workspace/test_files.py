@@ -1,0 +1,190 @@
+"""Single files: what is read, what is refused, and a replacement that is whole or did not happen."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
+from orbit_registry.workspace.files import TEMPORARY, decode, inside, read_bytes, read_text, write_atomic
+
+
+def refusal(path: Path, limit: int = 100) -> str:
+    """Return why a file is not read."""
+    with pytest.raises(UnreadableFileError) as caught:
+        read_text(path, limit=limit)
+    assert str(path) in caught.value.message
+    return caught.value.message
+
+
+def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
+    """Line ends, a byte order mark and letters of any script are the caller's."""
+    content = "\ufeffé\r\n决定\rx\n"
+    (tmp_path / "x").write_bytes(content.encode())
+
+    assert read_text(tmp_path / "x") == content
+
+
+def test_what_can_not_be_read_says_why(tmp_path: Path) -> None:
+    """Missing, a folder, too large, not UTF-8: each in its own words, with the path."""
+    (tmp_path / "large").write_bytes(b"x" * 101)
+    (tmp_path / "exact").write_bytes(b"x" * 100)
+    (tmp_path / "binary").write_bytes(b"one\ntwo \xff\n")
+
+    assert "no such file" in refusal(tmp_path / "missing")
+    assert "is not a regular file" in refusal(tmp_path)
+    assert "has 101 bytes; at most 100 are read" in refusal(tmp_path / "large")
+    assert len(read_text(tmp_path / "exact", limit=100)) == 100
+    assert refusal(tmp_path / "binary").endswith("binary:2:5: not valid UTF-8 (byte 0xff)")
+
+
+def test_a_symbolic_link_is_not_followed(tmp_path: Path) -> None:
+    """Neither to a file nor into nowhere."""
+    (tmp_path / "real").write_text("secret", "utf-8")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "broken").symlink_to(tmp_path / "nothing")
+
+    assert "is a symbolic link" in refusal(tmp_path / "link")
+    assert "is a symbolic link" in refusal(tmp_path / "broken")
+
+
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    """Reading a FIFO would wait for a writer for ever; a device is no file either."""
+    os.mkfifo(tmp_path / "pipe")
+
+    assert "is not a regular file" in refusal(tmp_path / "pipe")
+    assert "is not a regular file" in refusal(Path(os.devnull))
+
+
+def test_a_forbidden_file_says_so(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Permission is a reason like any other."""
+    (tmp_path / "x").write_text("x", "utf-8")
+    (tmp_path / "x").chmod(0)
+    request.getfixturevalue("unprivileged")
+
+    assert "permission denied" in refusal(tmp_path / "x")
+
+
+def test_a_file_that_grows_while_it_is_read_stays_within_its_limit(tmp_path: Path) -> None:
+    """No more is read than the file had when it was opened, and one byte."""
+    (tmp_path / "x").write_bytes(b"x" * 10)
+
+    assert len(read_bytes(tmp_path / "x", limit=10)) == 10
+
+
+def test_the_place_of_a_bad_byte_is_line_and_column() -> None:
+    """Columns are counted in bytes up to the bad one."""
+    with pytest.raises(UnreadableFileError) as caught:
+        decode(b"\xc3\x28", Path("a"))
+
+    assert caught.value.message.startswith("a:1:1: not valid UTF-8 (byte 0xc3)")
+
+
+OUTSIDE = ["", "..", "../x", "a/../../x", "/etc/passwd", "//x", "a\x00b", "a\\b", "..\\x", "a/..", "./../x"]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
+    """Upwards, absolute, with a NUL or a backslash: no such path is even looked at."""
+    with pytest.raises(UnsafePathError):
+        inside(tmp_path, name)
+
+
+def test_a_link_on_the_way_is_refused(tmp_path: Path) -> None:
+    """A folder that is a symbolic link may lead anywhere, also when it stays inside."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+
+    for name in ("link/x", "link", "loop/x"):
+        with pytest.raises(UnsafePathError, match="symbolic link"):
+            inside(tmp_path, name)
+    assert inside(tmp_path, "real/./x") == tmp_path / "real" / "x"
+
+
+def test_a_name_too_long_for_the_system_is_refused(tmp_path: Path) -> None:
+    """A path that no file can have is an error with words."""
+    with pytest.raises((UnsafePathError, UnreadableFileError)):
+        read_text(inside(tmp_path, "x" * 5000))
+
+
+def test_a_new_file_gets_the_usual_rights(tmp_path: Path) -> None:
+    """Rights follow the umask, and folders are made on the way."""
+    old = os.umask(0o027)
+    try:
+        write_atomic(tmp_path / "a" / "b" / "x", "text")
+    finally:
+        os.umask(old)
+
+    assert stat.S_IMODE((tmp_path / "a/b/x").stat().st_mode) == 0o640
+    assert (tmp_path / "a/b/x").read_text("utf-8") == "text"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o755])
+def test_a_rewritten_file_keeps_its_rights(tmp_path: Path, mode: int) -> None:
+    """A private file stays private, whatever the umask."""
+    file = tmp_path / "x"
+    file.write_text("old", "utf-8")
+    file.chmod(mode)
+    old = os.umask(0o077)
+    try:
+        write_atomic(file, b"new")
+    finally:
+        os.umask(old)
+
+    assert stat.S_IMODE(file.stat().st_mode) == mode
+    assert file.read_bytes() == b"new"
+
+
+def test_a_refused_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    """A folder where the file belongs, a file where a folder belongs: the error names the path and the way out."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("old", "utf-8")
+
+    with pytest.raises(WriteError, match=r"can't write .*folder: is a directory; nothing was changed"):
+        write_atomic(tmp_path / "folder", "x")
+    with pytest.raises(WriteError) as caught:
+        write_atomic(tmp_path / "file" / "x", "x")
+
+    assert caught.value.hint == "a file stands where a folder is needed"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+    assert list((tmp_path / "folder").iterdir()) == []
+    assert (tmp_path / "file").read_text("utf-8") == "old"
+
+
+def test_readers_see_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+    """Thousands of reads while the file is replaced find one of two whole texts."""
+    file = tmp_path / "x"
+    texts = ["a" * 50_000, "b" * 50_000]
+    write_atomic(file, texts[0])
+    stop = threading.Event()
+    seen: set[str] = set()
+
+    def read() -> None:
+        while not stop.is_set():
+            seen.add(read_text(file))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for index in range(60):
+        write_atomic(file, texts[index % 2])
+    stop.set()
+    reader.join()
+
+    assert seen <= set(texts)
+    assert not list(tmp_path.glob(f"{TEMPORARY}*"))
+
+
+def test_a_symbolic_link_is_replaced_not_followed(tmp_path: Path) -> None:
+    """Writing never changes a file somewhere else."""
+    (tmp_path / "real").write_text("mine", "utf-8")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+
+    write_atomic(tmp_path / "link", "new")
+
+    assert (tmp_path / "real").read_text("utf-8") == "mine"
+    assert not (tmp_path / "link").is_symlink()

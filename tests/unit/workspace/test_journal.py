@@ -1,0 +1,191 @@
+"""Changes of several files as one step: what is refused, what is put back, and what a torn journal is worth."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import UnsafePathError, WriteError
+from orbit_registry.registry import Registry
+from orbit_registry.workspace.journal import Change, apply_step, begun, pending, recover
+from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.workspace import Workspace, open_workspace
+
+
+@pytest.fixture
+def workspace(workspace_root: Path) -> Workspace:
+    """Return a workspace with one file."""
+    (workspace_root / "a.md").write_text("old", "utf-8")
+    return open_workspace(workspace_root)
+
+
+def tree(workspace: Workspace) -> dict[str, bytes]:
+    """Return every file, journals too."""
+    files = [path for path in workspace.root.rglob("*") if path.is_file()]
+    return {path.relative_to(workspace.root).as_posix(): path.read_bytes() for path in files}
+
+
+def test_a_file_that_somebody_changed_meanwhile_stops_the_step(workspace: Workspace) -> None:
+    """Nothing is written over words we never saw, and nothing else of the step is done."""
+    before = tree(workspace)
+
+    with pytest.raises(WriteError, match=r"a\.md was changed by someone else meanwhile"):
+        apply_step(workspace, "step", [Change("b.md", None, "new"), Change("a.md", "other", "new")])
+
+    assert tree(workspace) == before
+
+
+@pytest.mark.parametrize("path", ["../x", "/tmp/x", "link/x"])
+def test_a_path_that_leads_out_stops_the_step(workspace: Workspace, path: str) -> None:
+    """Nothing of the step is done."""
+    (workspace.root / "link").symlink_to(workspace.root.parent)
+    before = tree(workspace)
+
+    with pytest.raises(UnsafePathError):
+        apply_step(workspace, "step", [Change("a.md", "old", "new"), Change(path, None, "x")])
+
+    assert tree(workspace) == before
+
+
+def test_a_step_that_the_disk_refuses_is_put_back(workspace: Workspace) -> None:
+    """What was changed before the refusal is as it was, and no journal stays."""
+    (workspace.root / "file").write_text("x", "utf-8")
+    before = tree(workspace)
+
+    with pytest.raises(WriteError):
+        apply_step(
+            workspace,
+            "step",
+            [Change("a.md", "old", "new"), Change("deep/b.md", None, "b"), Change("file/c.md", None, "c")],
+        )
+
+    assert tree(workspace) == before
+    assert not begun(workspace)
+    assert not (workspace.root / "deep").exists()
+
+
+@pytest.fixture
+def editor(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let somebody save `a.md` in an editor while the disk is first waited for."""
+    synced = os.fsync
+
+    def fsync(handle: int) -> None:
+        monkeypatch.setattr(os, "fsync", synced)
+        (workspace.root / "a.md").write_text("by hand", "utf-8")
+        synced(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+@pytest.mark.usefixtures("editor")
+@pytest.mark.parametrize("after", ["new", None])
+@pytest.mark.parametrize("others", [[], [Change("b.md", None, "b"), Change("deep/c.md", None, "c")]])
+def test_what_is_saved_while_the_disk_is_waited_for_stays(
+    workspace: Workspace, after: str | None, others: list[Change]
+) -> None:
+    """The step is undone as far as it went, and nobody's words are lost."""
+    before = tree(workspace)
+    if after is None and not others:
+        others = [Change("b.md", None, "b")]
+
+    with pytest.raises(WriteError, match=r"a\.md was changed by someone else meanwhile"):
+        apply_step(workspace, "step", [*others, Change("a.md", "old", after)])
+
+    assert tree(workspace) == {**before, "a.md": b"by hand"}
+
+
+@pytest.mark.usefixtures("editor")
+def test_what_is_saved_before_the_disk_refuses_is_not_put_back(workspace: Workspace) -> None:
+    """A step that had not come to a file yet leaves it alone."""
+    (workspace.root / "file").write_text("x", "utf-8")
+
+    with pytest.raises(WriteError, match=r"can't write"):
+        apply_step(workspace, "step", [Change("file/c.md", None, "c"), Change("a.md", "old", "new")])
+
+    assert (workspace.root / "a.md").read_text("utf-8") == "by hand"
+
+
+def test_a_folder_that_becomes_empty_goes(workspace: Workspace) -> None:
+    """A record that moves leaves no empty folder; one that holds something else stays."""
+    for name in ("x/y/a", "x/b"):
+        (workspace.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace.root / name).write_text("1", "utf-8")
+
+    apply_step(workspace, "step", [Change("x/y/a", "1", None)])
+
+    assert [path.name for path in (workspace.root / "x").iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b"[]",
+        b'{"step": "x"}',
+        b'{"step": "x", "changes": [{"path": "a.md"}]}',
+        b'{"step": "x", "changes": [{"path": "../evil", "before": null, "after": "x"}]}',
+        b'{"step": "x", "changes": [{"path": 1, "before": null, "after": "x"}]}',
+        b'{"step": "x", "changes": [{"path": "a.md", "before": "old", "after": 5}]}',
+    ],
+)
+def test_a_journal_that_can_not_be_read_is_set_aside(workspace: Workspace, content: bytes) -> None:
+    """It changes no file, blocks nobody, and is kept for whoever wants to look."""
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    (workspace.journal / "adr-add-1.json").write_bytes(content)
+
+    assert recover(workspace) == ["set aside the unreadable journal adr-add-1.json"]
+
+    assert [path.name for path in workspace.journal.iterdir()] == ["adr-add-1.unreadable"]
+    assert (workspace.root / "a.md").read_text("utf-8") == "old"
+    assert not (workspace.root.parent / "evil").exists()
+    assert not begun(workspace)
+    assert Registry.open(workspace.root).add("learning", {"summary": "Leap"}).id
+
+
+def test_a_step_over_what_is_no_file_any_more_is_set_aside(workspace: Workspace) -> None:
+    """Somebody put a folder where the step's file was: the next writer is not blocked for ever."""
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
+    (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
+    (workspace.root / "b.md").mkdir()
+
+    assert recover(workspace) == ["set aside the unreadable journal s.json"]
+
+    assert (workspace.root / "a.md").read_text("utf-8") == "old"
+
+
+def test_steps_are_finished_in_turn(workspace: Workspace) -> None:
+    """Several that were begun are all ended, and half-written temporary files are gone."""
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    for name in "bc":
+        rows = [{"path": f"{name}.md", "before": None, "after": name}]
+        (workspace.journal / f"{name}.json").write_text(json.dumps({"step": name, "changes": rows}), "utf-8")
+    (workspace.journal / ".tmp-x").write_text("half", "utf-8")
+    (workspace.root / ".tmp-b.md-1-2").write_text("half", "utf-8")
+    assert [path.name for path in pending(workspace)] == ["b.json", "c.json"]
+
+    assert recover(workspace) == ["finished b", "finished c"]
+
+    assert {name: (workspace.root / name).read_text("utf-8") for name in ("b.md", "c.md")} == {"b.md": "b", "c.md": "c"}
+    assert not list(workspace.root.rglob(".tmp-*"))
+
+
+def test_a_reader_goes_on_while_a_long_step_is_made(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process writes and does not end soon: what is there is read, and the step is left to whoever makes it."""
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
+    (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
+    registry = Registry.open(workspace.root)
+
+    with locked(workspace.lock):
+        registry.recover()
+        assert (workspace.root / "a.md").read_text("utf-8") == "old"
+    registry.recover()
+
+    assert (workspace.root / "a.md").read_text("utf-8") == "new"

@@ -1,0 +1,129 @@
+"""Locks between processes: one holder at a time, known by name, gone with its process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import LockTimeoutError, WriteError
+from orbit_registry.workspace.lock import locked
+
+
+def held_by_child(lock: Path) -> tuple[int, int]:
+    """Start a child that takes the lock and keeps it; returns its process id and a pipe to let it go."""
+    ready, tell = os.pipe()
+    wait, release = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(release)
+        with locked(lock):
+            os.write(tell, b"x")
+            os.read(wait, 1)
+        os._exit(0)
+    os.read(ready, 1)
+    return child, release
+
+
+def test_whoever_waits_too_long_learns_who_holds_the_lock(tmp_path: Path) -> None:
+    """The message names process, command and file, and says that nothing has to be deleted."""
+    child, release = held_by_child(tmp_path / "write.lock")
+    try:
+        with pytest.raises(LockTimeoutError) as caught, locked(tmp_path / "write.lock", wait=0.05):
+            pass
+    finally:
+        os.close(release)
+        os.waitpid(child, 0)
+
+    assert f"process {child} (" in caught.value.message
+    assert "waited 0.05 s" in caught.value.message
+    assert "freed when that process ends" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [(("fail", "story:ghp_secret", "--reason"), "orbit fail"), (("-C", "/home/ada"), "orbit")]
+)
+def test_a_holder_is_named_without_what_was_given_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+) -> None:
+    """The verb alone stands in the file, which stays: what follows it may be a secret."""
+    monkeypatch.setattr("sys.argv", ["/usr/bin/orbit", *words])
+    with locked(tmp_path / "write.lock"):
+        pass
+    assert json.loads((tmp_path / "write.holder").read_text("utf-8"))["command"] == told
+
+
+def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
+    """The operating system frees it: no stale lock file is ever in the way."""
+    child, _ = held_by_child(tmp_path / "write.lock")
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+    with locked(tmp_path / "write.lock", wait=0.5):
+        pass
+
+
+def test_threads_take_turns(tmp_path: Path) -> None:
+    """Inside one process the lock holds between threads too."""
+    inside = 0
+    most = 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(20):
+            with locked(tmp_path / "write.lock"):
+                inside += 1
+                most = max(most, inside)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert most == 1
+
+
+def test_a_lock_that_can_not_be_made_is_a_refused_write(tmp_path: Path) -> None:
+    """A file where the folder belongs is said, with the path."""
+    (tmp_path / "file").write_text("", "utf-8")
+
+    with pytest.raises(WriteError, match=r"can't write"), locked(tmp_path / "file" / "write.lock"):
+        pass
+
+
+def test_no_link_is_followed_to_a_lock(tmp_path: Path) -> None:
+    """A link where the file belongs is refused, and what it leads to is neither made nor opened."""
+    (tmp_path / "write.lock").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(WriteError), locked(tmp_path / "write.lock", wait=0):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_an_error_inside_frees_the_lock(tmp_path: Path) -> None:
+    """Whatever happens to the holder, the next one gets it."""
+    with pytest.raises(KeyError), locked(tmp_path / "write.lock"):
+        raise KeyError("x")
+    with locked(tmp_path / "write.lock", wait=0.1):
+        pass
+
+
+def test_a_holder_that_can_not_be_read_is_another_process(tmp_path: Path) -> None:
+    """What stands in the holder's file is shown only if it is what we wrote."""
+    child, release = held_by_child(tmp_path / "write.lock")
+    (tmp_path / "write.holder").write_text('{"pid": "x', "utf-8")
+    try:
+        with (
+            pytest.raises(LockTimeoutError, match=r"^another process holds"),
+            locked(tmp_path / "write.lock", wait=0.01),
+        ):
+            pass
+    finally:
+        os.close(release)
+        os.waitpid(child, 0)

@@ -1,0 +1,76 @@
+"""Finding the workspace around a folder, and where things stand in it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import ConfigError, ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.workspace.workspace import find_workspace, open_workspace
+
+KINDS = Path(__file__).parents[2] / "cases" / "kinds"
+
+
+def test_the_search_ends_at_a_repository(workspace_root: Path) -> None:
+    """A repository inside another workspace is not that workspace's."""
+    inner = workspace_root / "vendor"
+    (inner / ".git").mkdir(parents=True)
+
+    with pytest.raises(WorkspaceNotFoundError) as caught:
+        find_workspace(inner)
+
+    assert caught.value.hint == "run `orbit init` first"
+
+
+def test_the_nearest_workspace_wins(workspace_root: Path) -> None:
+    """A workspace of its own in a subfolder is the one that counts there."""
+    inner = workspace_root / "inner"
+    shutil.copytree(workspace_root / ".orbit", inner / ".orbit")
+
+    assert find_workspace(inner).root == inner
+
+
+@pytest.mark.parametrize("make", ["file", "link", "broken link"])
+def test_an_orbit_that_is_no_folder_is_said(tmp_path: Path, make: str) -> None:
+    """A file, or a link that may lead anywhere, is not followed."""
+    orbit = tmp_path / ".orbit"
+    if make == "file":
+        orbit.write_text("x", "utf-8")
+    else:
+        (tmp_path / "other").mkdir()
+        orbit.symlink_to(tmp_path / ("other" if make == "link" else "nothing"))
+
+    with pytest.raises(WorkspaceNotFoundError, match="is not a folder"):
+        find_workspace(tmp_path)
+
+
+def test_an_orbit_without_a_configuration_is_foreign(tmp_path: Path) -> None:
+    """The way out that works is named: `orbit init` where nothing but local state is there, else what holds files."""
+    (tmp_path / ".orbit/state").mkdir(parents=True)
+    with pytest.raises(ForeignWorkspaceError) as caught:
+        find_workspace(tmp_path)
+    assert caught.value.hint == "run `orbit init`"
+
+    (tmp_path / ".orbit/adrs").mkdir()
+    with pytest.raises(ForeignWorkspaceError) as caught:
+        find_workspace(tmp_path)
+    assert "orbit init" not in caught.value.hint
+    assert "git restore .orbit/config.yaml" in caught.value.hint
+    assert "orbit import" in caught.value.hint
+
+
+def test_kinds_of_its_own_belong_to_the_workspace(workspace_root: Path) -> None:
+    """A folder in `.orbit/kinds` is a kind here, and a broken one stops everything with its file."""
+    shutil.copytree(KINDS / "experiment", workspace_root / ".orbit/kinds/experiment")
+    assert [kind.name for kind in open_workspace(workspace_root).kinds] == [
+        *(kind.name for kind in load_kinds()),
+        "experiment",
+    ]
+
+    (workspace_root / ".orbit/kinds/broken").mkdir()
+    (workspace_root / ".orbit/kinds/broken/kind.yaml").write_text("kind: broken\n", "utf-8")
+    with pytest.raises(ConfigError, match=r"broken/kind\.yaml"):
+        open_workspace(workspace_root)

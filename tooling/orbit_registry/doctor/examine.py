@@ -1,0 +1,270 @@
+"""Examines a workspace from its ground to its hooks, its log and what arrived in transcripts: one page, or data.
+
+Of transcripts it says ids and counts alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orbit_registry.analytics.stats import Counting, Tally
+from orbit_registry.capture.delivery import AGENTS, Delivery, claims, deliveries, without_event
+from orbit_registry.doctor import ground
+from orbit_registry.doctor.finding import LEVELS, Finding, Level
+from orbit_registry.errors import OrbitError
+from orbit_registry.install import install as installation
+from orbit_registry.install import trial
+from orbit_registry.install.agents import NAMES
+from orbit_registry.install.install import HookState
+from orbit_registry.install.trial import Cost, Trial
+from orbit_registry.workspace.event_log import LoggedEvent, LogState, log_files, said_in
+from orbit_registry.workspace.workspace import Workspace, find_workspace
+
+DEAR = 2.0
+"""A silent call that costs more than so many times an interpreter that does nothing is too dear for each tool."""
+
+
+@dataclass(slots=True)
+class Hooks:
+    """What was tried: pairs of an installed hook and what came of it, and the costs by agent and scope."""
+
+    tried: list[tuple[HookState, Trial]] = field(default_factory=list)
+    costs: list[tuple[HookState, Cost]] = field(default_factory=list)
+
+    def as_data(self) -> list[dict[str, object]]:
+        """Return what was tried as JSON shows it; the text that an agent would see is left out."""
+        costs = {(state.agent.name, state.scope): one.as_data() for state, one in self.costs}
+        return [
+            {
+                "agent": state.agent.name,
+                "scope": state.scope,
+                "path": str(state.path),
+                "current": state.current,
+                "asked": one.path,
+                "spoke": bool(one.text),
+                "problems": list(one.problems),
+                "ms": round(one.milliseconds, 1),
+                "cost": costs.get((state.agent.name, state.scope)),
+            }
+            for state, one in self.tried
+        ]
+
+
+def hooks_examined(workspace: Workspace, agent: str | None, found: Hooks) -> Iterator[Finding]:
+    """Yield what is found of the hooks of one agent, or of all; `found` is filled in on the way."""
+    states = installation.status(workspace.root, (agent,) if agent else NAMES)
+    for state in states:
+        if state.problem:
+            yield Finding("problem", "hook", f"{_name(state)}: {state.problem}", str(state.path), "correct the file")
+    installed = [state for state in states if state.installed]
+    if not installed:
+        said = f"no hook of {agent or 'any agent'} is installed"
+        yield Finding("warning", "hook", said, "", f"orbit hook install {agent or 'claude'}")
+    for state in installed:
+        yield from _tried(workspace, state, found)
+    yield from _twice(installed)
+
+
+def _tried(workspace: Workspace, state: HookState, found: Hooks) -> Iterator[Finding]:
+    again = f"orbit hook install {state.agent.name} --scope {state.scope}"
+    try:
+        command = installation.installed_command(workspace.root, state.agent, state.scope)
+        one = None if command is None else trial.try_hook(workspace, state.agent, command)
+    except OrbitError as error:
+        yield Finding("problem", "hook", f"{_name(state)}: {error.message}", str(state.path), error.hint)
+        return
+    if one is None or command is None:
+        return
+    found.tried.append((state, one))
+    if one.problems:
+        yield Finding("problem", "hook", f"{_name(state)}: {'; '.join(one.problems)}", str(state.path), again)
+        return
+    spoke = f"speaks at an edit of {one.path}" if one.path else "is silent: no record is pushed for a tracked file"
+    proven = "" if state.agent.proven else "; unproven: no real session was seen to show it"
+    said = f"{_name(state)}: {spoke}, and its answer is what the agent takes{proven}"
+    yield Finding("ok", "hook", said, str(state.path))
+    spent = trial.silent_cost(workspace, state.agent, command)
+    if spent is None:
+        yield Finding("problem", "cost", f"{_name(state)}: a silent call does not end", str(state.path), again)
+        return
+    found.costs.append((state, spent))
+    said = (
+        f"{_name(state)}: a silent call costs {spent.ratio:.1f} × an interpreter that does nothing "
+        f"({spent.hook:.0f} and {spent.nothing:.0f} ms CPU, medians of {spent.runs})"
+    )
+    if spent.ratio > DEAR:
+        yield Finding("warning", "cost", said, "", "install it in scope local; or ask again when nothing else runs")
+    else:
+        yield Finding("ok", "cost", said)
+
+
+def _twice(installed: Sequence[HookState]) -> Iterator[Finding]:
+    """Yield a finding for an agent that runs the hook from several settings at each call."""
+    for name in dict.fromkeys(state.agent.name for state in installed):
+        scopes = [state.scope for state in installed if state.agent.name == name]
+        if len(scopes) > 1:
+            said = f"{name} runs it {len(scopes)} times a call: it stands in the settings {', '.join(scopes)}"
+            yield Finding("warning", "hook", said, "", f"orbit hook uninstall {name} --scope {scopes[-1]}")
+
+
+def _name(state: HookState) -> str:
+    return f"{state.agent.name}, {state.scope}"
+
+
+LATE_SHARE = 0.01
+NAMED = 5
+
+
+def delivery_examined(
+    workspace: Workspace, agent: str | None, installed: bool, found: list[Delivery]
+) -> Iterator[Finding]:
+    """Yield what is found of the log and of transcripts, of one agent or of all; `found` is filled in on the way."""
+    log = str(workspace.state / "log")
+    try:
+        files, now = log_files(workspace.state), time.time()
+        met = LogState()
+        tally = Counting(None, {}, 0).add_all(said_in(files, now, met))
+        shown = claims(said_in(files, now, LogState()))
+    except OrbitError as error:
+        yield Finding("problem", "log", error.message, log, error.hint)
+        return
+    yield from _log(tally, met, log, installed)
+    names = [name for name in AGENTS if agent in (None, name)]
+    found += deliveries(workspace.root, shown, names)
+    yield from _transcripts(workspace.root, shown, found, tally, names)
+
+
+def _log(tally: Tally, met: LogState, log: str, installed: bool) -> Iterator[Finding]:
+    whole = tally.whole
+    if not whole.calls:
+        level: Level = "warning" if installed else "ok"
+        yield Finding(
+            level, "log", "no call is in the event log", log, "use the agent once, then ask again" if installed else ""
+        )
+        return
+    quiet = 100 * (whole.calls - whole.speaking) / whole.calls
+    yield Finding(
+        "ok", "log", f"{whole.calls} calls, {quiet:.0f} % silent, {whole.shown} records shown", log, "orbit stats"
+    )
+    if met.skipped:
+        why = ", ".join(f"{count} × {said}" for said, count in met.skipped.most_common())
+        yield Finding("warning", "log", f"lines are no events: {why}", log)
+    if whole.faults:
+        why = ", ".join(f"{count} × {said}" for said, count in whole.faults.most_common())
+        yield Finding("warning", "log", f"calls went wrong: {why}", log, "orbit stats")
+    late = whole.skips["deadline"]
+    if late > LATE_SHARE * whole.calls:
+        said = f"{late} of {whole.calls} calls ran out of time and showed nothing"
+        yield Finding("warning", "log", said, log, "set ORBIT_HOOK_DEADLINE_MS, or see what else the machine does")
+    unready = whole.skips["no index"]
+    if unready > LATE_SHARE * whole.calls:
+        yield Finding("warning", "log", f"{unready} of {whole.calls} calls found no index", log, "orbit sync")
+
+
+def _transcripts(
+    root: Path,
+    shown: Mapping[str, Sequence[LoggedEvent]],
+    found: Sequence[Delivery],
+    tally: Tally,
+    names: Sequence[str],
+) -> Iterator[Finding]:
+    if not shown:
+        yield Finding("ok", "transcript", "no hook has shown anything yet, so there is nothing to read back")
+    elif not found:
+        some = f"none of {len(shown)} sessions that were" if len(shown) > 1 else "no session that was"
+        said = f"{some} shown something has a transcript that can be read here"
+        yield Finding("warning", "transcript", said, "", f"transcripts of {' and '.join(AGENTS)} are known")
+    for one in found:
+        if one.broken:
+            said = f"session {one.session}: {one.broken} lines with a block can't be read"
+            yield Finding("warning", "transcript", said, str(one.path))
+        if one.missing:
+            yield _missing(one)
+    claimed, there = sum(one.claimed for one in found), sum(one.found for one in found)
+    if claimed == there and found:
+        more = sum(len(one.unclaimed) for one in found)
+        beside = f"; {more} more stand there that the log does not name" if more else ""
+        said = f"all {claimed} records that {len(found)} of {len(shown)} sessions were shown stand in their transcripts"
+        yield Finding("ok", "transcript", said + beside)
+    if "claude" in names and tally.first is not None:
+        sessions, known = without_event(root, tally.sessions, tally.first)
+        if known < sessions:
+            said = f"{sessions - known} of the {sessions} newest sessions of Claude Code here are not in the event log"
+            yield Finding(
+                "warning", "transcript", said, "", "orbit hook status claude; hooks may be switched off there"
+            )
+
+
+def _missing(one: Delivery) -> Finding:
+    more = len(one.missing) - NAMED
+    named = ", ".join(one.missing[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    counts = f"{one.found} of {one.claimed} records that were shown stand in its transcript"
+    said = f"session {one.session} ({one.agent}): {counts}; missing {named}"
+    if one.found:
+        return Finding(
+            "warning", "transcript", said, str(one.path), "orbit stats; the agent may have given up on a call"
+        )
+    return Finding("problem", "transcript", said, str(one.path), f"orbit hook test {one.agent}; it takes no answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found, the hooks that were tried and the sessions that were compared."""
+
+    findings: Sequence[Finding]
+    hooks: Hooks
+    deliveries: Sequence[Delivery]
+
+    @property
+    def healthy(self) -> bool:
+        """Say whether nothing is a problem; warnings are none."""
+        return all(one.level != "problem" for one in self.findings)
+
+    @property
+    def next_steps(self) -> list[str]:
+        """What to do next, each once, for the gravest first."""
+        grave = sorted(self.findings, key=lambda one: -LEVELS.index(one.level))
+        steps = dict.fromkeys(one.next_step for one in grave if one.level != "ok")
+        return [step for step in steps if step.startswith("orbit ")]
+
+    def as_data(self) -> dict[str, object]:
+        """Return the examination as JSON shows it."""
+        return {
+            "counts": {level: self._count(level) for level in LEVELS},
+            "findings": [one.as_data() for one in self.findings],
+            "hooks": self.hooks.as_data(),
+            "transcripts": [one.as_data() for one in self.deliveries],
+        }
+
+    def text(self) -> str:
+        """Return the examination as a page for people."""
+        lines = [line for one in self.findings for line in one.lines()]
+        counts = ", ".join(f"{self._count(level)} {level}" for level in LEVELS)
+        return "\n".join([*lines, "", counts])
+
+    def _count(self, level: str) -> int:
+        return sum(one.level == level for one in self.findings)
+
+
+def examine(start: Path, agent: str | None = None) -> Examination:
+    """Return what is found in the workspace at or above a folder; what can't be examined is a finding.
+
+    Index and snapshot are brought up to date; each installed hook is run a few times, under sessions that no count
+    takes for real ones.
+    """
+    tried = Hooks()
+    compared: list[Delivery] = []
+    findings: list[Finding] = []
+    try:
+        workspace = find_workspace(start)
+    except OrbitError as error:
+        findings += ground.versions()
+        findings.append(Finding("problem", "workspace", error.message, str(start), error.hint))
+        return Examination(findings, tried, compared)
+    findings += ground.examined(workspace)
+    findings += hooks_examined(workspace, agent, tried)
+    findings += delivery_examined(workspace, agent, bool(tried.tried), compared)
+    return Examination(findings, tried, compared)

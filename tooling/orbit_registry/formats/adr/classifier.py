@@ -1,0 +1,152 @@
+"""Says why a document is no decision: by its name, its title, its place, or what it holds. It reads no text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from orbit_registry.formats.adr.file_names import (
+    is_aside,
+    is_decision_folder,
+    is_decision_name,
+    is_request_folder,
+    is_request_name,
+    read_name,
+)
+from orbit_registry.formats.adr.headings import EVIDENCE, decides
+from orbit_registry.formats.adr.model import FOLDER, AdrDocument
+from orbit_registry.formats.markdown import Heading
+
+_TEMPLATE_NAME = re.compile(
+    r"(?:[a-z-]*[-_ ])?(?:(?:adr)?0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"
+    r"(?:templates?|vorlage|mod[eèé]le|modelo|modello|plantilla|sjabloon|szablon|mall|шаблон|模板|テンプレート|템플릿)"
+    r"(?:[-_. ].*)?$",
+    re.IGNORECASE,
+)
+_BLANK_NAME = re.compile(
+    r"(?:(?:m?adr|decision|record|0+)[-_ ])*(?:empty|blank|skeleton|boilerplate|stub|leer|vide|vac[ií]o|vazio|vuoto)"
+    r"(?:[-_ ](?:m?adr|decision|record|document|doc))*$",
+    re.IGNORECASE,
+)
+_TEMPLATE_FOLDER = re.compile(
+    r"_?(?:adr[-_]|issue[-_]|pull[-_]request[-_]|merge[-_]request[-_])?templates?$", re.IGNORECASE
+)
+_OF_ALL = r"(?:(?:m?adrs?|(?:architectur(?:e|al)[-_ ])?decisions?(?:[-_ ]records?)?|0+)[-_ ])"
+_INDEX_NAME = re.compile(
+    rf"{_OF_ALL}*(?:index|toc|table[-_ ]of[-_ ]contents|overview|catalog|catalogue|gap[-_ ]?(?:map|analysis|list))"
+    rf"(?:[-_ ](?:of[-_ ])?(?:m?adrs?|decisions?))?$"
+    rf"|{_OF_ALL}+(?:list|map|matrix|register|roadmap|backlog|dashboard|status|summary|guide|process|how-?to)$",
+    re.IGNORECASE,
+)
+"""What is said of all decisions together: `adr-index`, `gap-map`, `decision-register`."""
+_SESSION_NAME = re.compile(
+    r"(?:\d{4}-?\d\d-?\d\d[-_ ])?(?:(?:dev|work|working|coding|agent|ai|chat|claude|codex|cursor)[-_ ])?session"
+    r"(?:[-_ ]?(?:logs?|notes?|summary|report|handoff|journal)(?:[-_ ].*)?|[-_ ]?\d.*)?$",
+    re.IGNORECASE,
+)
+_SESSION_FOLDER = re.compile(r"(?:[a-z]+[-_])?session[-_ ]?(?:logs?|notes?|summaries|reports?)$", re.IGNORECASE)
+_SESSION_TITLE = re.compile(r"session(?:[ -](?:log|notes?|summary|report|handoff)\b|[ #:–—-]*\d)", re.IGNORECASE)
+_COPIES = re.compile(r"(?:^|/)(?:versioned_docs/version-|i18n/[^/]+/docusaurus-plugin-)")
+"""Where Docusaurus keeps the pages of older versions, and their translations."""
+_TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
+_PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
+"""What a template has in place of a title; `{{fn}} helper` is one, of a program that templates are written in."""
+_NO_TITLE = re.compile(r"^\{.*\}$|\btitle\b", re.IGNORECASE)
+"""What no decision is called, be its status and its text as they may."""
+_INDEX_NAMES = frozenset(
+    {"index", "toc", "inhalt", "índice", "indice", "sommaire", "содержание", "索引", "目录", "目錄", "一覧", "目次"}
+)
+_NOT_ADR_NAMES = _INDEX_NAMES | frozenset(
+    {"agents", "claude", "gemini", "contributing", "changelog", "license", "summary", "code_of_conduct"}
+)
+_NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
+_NO_VERDICT = "a request for comments that states no known status"
+NOTHING_DECIDED = "a number and a status, but nothing that it decides"
+_STATUS_ALONE = "a status, as pages of a manual have one, but nothing that it decides"
+_DECIDED = EVIDENCE - {"context"}
+"""Sections that a page of a manual does not have: `Background` is one of many."""
+_NUMBER_ALONE = "a number or a date in its name, but no status and no section that holds a decision"
+_SESSION = "a log of a session, by its name"
+_COPY = "a copy that a site generator keeps, of an older version or in another language"
+OF_ITS_PLACE = (_COPY, _SESSION, _NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, NOTHING_DECIDED, _STATUS_ALONE)
+"""Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
+
+
+def is_template(pure: PurePosixPath, stem: str) -> bool:
+    """Say whether a file is a template, by its name or its folder's."""
+    by_name = _TEMPLATE_NAME.match(stem) or _BLANK_NAME.match(stem)
+    return by_name is not None or any(_TEMPLATE_FOLDER.match(part) for part in pure.parent.parts)
+
+
+def why_no_decision(
+    entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: PurePosixPath, *, in_series: bool, is_filled: bool
+) -> str | None:
+    """Return why the document is no decision, or None if it is one.
+
+    `is_filled` says that its context and its decision hold more than placeholders.
+    """
+    named = read_name(stem)
+    if (
+        stem.lower() in _NOT_ADR_NAMES
+        or _INDEX_NAME.match(stem)
+        or (named is not None and named.title.lower() in _INDEX_NAMES)
+        or (stem.lower() == "readme" and not in_series and not is_decision_name(pure.parent.name))
+    ) and not _has_folder_of_its_own(entry, stem, pure):
+        return "an index or a guide, by its name"
+    if _COPIES.search(pure.as_posix()):
+        return _COPY
+    if _is_session(entry, stem, pure):
+        return _SESSION
+    if _has_blank_title(entry, is_filled=is_filled):
+        return "a template, by its title"
+    if is_request_name(stem) and entry.status == "unknown":
+        return _NO_VERDICT
+    keys = {section.key for section in entry.sections}
+    in_folder = any(map(is_decision_folder, pure.parent.parts))
+    in_place = in_folder or stem.lower().startswith("adr")
+    if decides(entry.sections, alone=not in_place and (named is None or _is_bare_number(stem))):
+        return None
+    if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
+        # tickets, tests and plans have a number and a status too
+        in_place |= entry.status != "unknown" and any(map(is_request_folder, pure.parent.parts))
+        if in_place or not _is_bare_number(stem):
+            sure = in_place or in_series or named is not None or entry.number_spans or keys & _DECIDED
+            return None if sure else _STATUS_ALONE
+        return NOTHING_DECIDED
+    if not in_place or not (is_decision_name(stem) or is_decision_name(pure.parent.name)):
+        is_named = named is not None and named.is_decisions and named.title
+        return _NUMBER_ALONE if is_named else "no status and no section that holds a decision"
+    return None if in_folder or entry.heading_span is not None else _NAME_ALONE
+
+
+def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
+    """Say whether a title is a template's; that of a decision that is written and decided may look like one."""
+    begins = _PLACEHOLDER.match(entry.title) or _TO_FILL_IN.match(entry.title)
+    if not begins and not _TO_FILL_IN.search(entry.title):
+        return False
+    pending = ("unknown", "proposed") if begins else ("unknown",)
+    return not is_filled or entry.status in pending or _NO_TITLE.search(entry.title) is not None
+
+
+def _has_folder_of_its_own(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:
+    """Say whether a document is a whole decision in a folder without a number: `docs/adr/use-x/README.md`."""
+    above = pure.parent.parent.name
+    is_below = is_decision_folder(above) and not is_decision_folder(pure.parent.name) and not is_aside(pure.parent.name)
+    stated = entry.status != "unknown" and entry.format not in ("none", FOLDER)
+    return stem.lower() in ("readme", "index") and is_below and stated and decides(entry.sections, alone=True)
+
+
+def _is_session(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:
+    """Say whether a document logs what was done in a session; one with a number is about sessions of its program."""
+    named = read_name(stem)
+    if named is not None and named.number is not None:
+        return False
+    folder = pure.parent.name
+    in_folder = _SESSION_FOLDER.match(folder) or (folder.lower() == "sessions" and named is not None and named.dated)
+    return bool(in_folder or _SESSION_NAME.match(stem) or _SESSION_TITLE.match(entry.title))
+
+
+def _is_bare_number(stem: str) -> bool:
+    found = read_name(stem)
+    return found is not None and found.number is not None and not found.lead.strip("-_ ")

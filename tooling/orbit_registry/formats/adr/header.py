@@ -1,0 +1,360 @@
+"""The part of a document that may state metadata, as lines and front-matter entries."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.formats.adr.model import Fact
+from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, plain
+from orbit_registry.formats.citations import Citation
+from orbit_registry.formats.markdown import Document, Heading
+from orbit_registry.formats.position import Span
+
+_KEY = re.compile(r"""(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)[ \t]*:(?=[ \t]|$)""")
+_COMMENT = re.compile(r"(?:^|[ \t])#.*$")
+_BLOCK_SCALAR = re.compile(r"[|>][+-]?[0-9]?[+-]?[ \t]*$")
+_ITEM = re.compile(r"[ \t]*-(?:[ \t]+(?P<item>.*))?$")
+_PLAIN_SAFE = re.compile(r"[A-Za-z0-9_][^\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029]*")
+_NOT_PLAIN = re.compile(
+    r"(?:true|false|null|yes|no|on|off|~|[-+.0-9][-+.0-9_eExXoO:]*|\d{4}-\d\d-\d\d.*)", re.IGNORECASE
+)
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One top-level entry: its value as text, as a list, and the span of the value as written (quotes included)."""
+
+    key: str
+    value: str
+    values: tuple[str, ...]
+    span: Span
+    line: Span
+    """All lines of the entry, last line end included."""
+
+
+def read_fields(text: str, span: Span) -> tuple[Field, ...]:
+    """Return the entries of the front matter that `span` covers, in order; lines that are none are passed over."""
+    lines = list(_lines(text, span))
+    fields: list[Field] = []
+    index = 0
+    while index < len(lines):
+        start, end, _ = lines[index]
+        match = _KEY.match(text, start, end)
+        if match is None:
+            index += 1
+            continue
+        last = index + 1
+        while last < len(lines) and _continues(text, lines[last], lines[last - 1]):
+            last += 1
+        while last > index + 1 and not text[lines[last - 1][0] : lines[last - 1][1]].strip():
+            last -= 1
+        fields.append(_field(text, match["key"], match.end(), lines[index:last]))
+        index = last
+    return tuple(fields)
+
+
+def _lines(text: str, span: Span) -> Iterator[tuple[int, int, int]]:
+    """Yield (start, end without line end, end) of each line."""
+    at = span.start
+    while at < span.end:
+        match = _LINE.match(text, at, span.end)
+        end = match.end() if match else span.end
+        yield at, at + len(text[at:end].rstrip("\r\n")), end
+        at = end
+
+
+def _continues(text: str, line: tuple[int, int, int], before: tuple[int, int, int]) -> bool:
+    """Say whether a line belongs to the entry above it: indented, a list item, a comment, or blank."""
+    content = text[line[0] : line[1]]
+    return not content.strip() or content[0] in " \t#" or content.startswith(("- ", "]", "}")) or content == "-"
+
+
+def _field(text: str, key: str, value_from: int, lines: Sequence[tuple[int, int, int]]) -> Field:
+    start, end, _ = lines[0]
+    whole = Span(start, lines[-1][2])
+    value_start = value_from
+    while value_start < end and text[value_start] in " \t":
+        value_start += 1
+    first = _without_comment(text[value_start:end])
+    rest = [text[line[0] : line[1]] for line in lines[1:]]
+    if _BLOCK_SCALAR.match(first):
+        joined = " ".join(part.strip() for part in rest).strip()
+        return Field(key, joined, (joined,) if joined else (), Span(value_start, _end(text, lines)), whole)
+    if not first and any(_ITEM.match(line) for line in rest):
+        values = tuple(_items(rest))
+        return Field(key, ", ".join(values), values, Span(value_start, _end(text, lines)), whole)
+    parts = [first, *(_without_comment(line).strip() for line in rest if not line.lstrip().startswith("#"))]
+    joined = " ".join(part for part in parts if part)
+    value_end = _end(text, lines) if any(parts[1:]) else value_start + len(first)
+    scalar = _unquoted(joined)
+    values = _flow_items(joined) if _is_list(joined) else ((scalar,) if scalar else ())
+    return Field(key, scalar, values, Span(value_start, value_end), whole)
+
+
+def _end(text: str, lines: Sequence[tuple[int, int, int]]) -> int:
+    """Return where the last line of an entry that is not a comment ends."""
+    for start, end, _ in reversed(lines):
+        content = text[start:end]
+        if content.strip() and not content.lstrip().startswith("#"):
+            return start + len(content.rstrip())
+    return lines[0][1]
+
+
+def _without_comment(value: str) -> str:
+    """Return a value without a trailing ` # comment`; a quoted value keeps its hashes."""
+    if value[:1] in ("'", '"'):
+        closing = value.find(value[0], 1)
+        if closing > 0:
+            return value[: closing + 1] + _COMMENT.sub("", value[closing + 1 :]).rstrip()
+    return _COMMENT.sub("", value).rstrip()
+
+
+def _unquoted(value: str) -> str:
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        inner = value[1:-1]
+        return inner.replace("''", "'") if value[0] == "'" else inner.replace('\\"', '"').replace("\\\\", "\\")
+    return value
+
+
+def _is_list(value: str) -> bool:
+    """Say whether a value is a flow list; `[0042](x.md)` is a link, `{a, b}` a list that someone meant."""
+    return (value.startswith("[") and value.endswith("]") and "](" not in value) or (
+        value.startswith("{") and value.endswith("}") and "," in value and ":" not in value
+    )
+
+
+def _flow_items(value: str) -> tuple[str, ...]:
+    items: list[str] = []
+    part: list[str] = []
+    quote = ""
+    for char in value[1:-1] + ",":
+        if char == "," and not quote:
+            item = _unquoted("".join(part).strip())
+            if item:
+                items.append(item)
+            part = []
+            continue
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"" and not "".join(part).strip():
+            quote = char
+        part.append(char)
+    if quote:  # an unclosed quote: give what stands there
+        items.append("".join(part).strip().rstrip(","))
+    return tuple(items)
+
+
+def _items(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        match = _ITEM.match(line)
+        if match and match["item"]:
+            item = _unquoted(_without_comment(match["item"].strip()))
+            if item:
+                yield item
+
+
+def scalar(value: str, like: str = "") -> str:
+    """Return `value` as a YAML scalar on one line, quoted as `like` is, or where it has to be."""
+    if like[:1] == "'" and "'" not in value and value.isprintable():
+        return f"'{value}'"
+    if like[:1] == '"' or not _is_plain(value):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
+    return value
+
+
+def _is_plain(value: str) -> bool:
+    return (
+        _PLAIN_SAFE.fullmatch(value) is not None
+        and (_NOT_PLAIN.fullmatch(value) is None or _DATE.fullmatch(value) is not None)
+        and ": " not in value
+        and " #" not in value
+        and not value.endswith((":", " "))
+    )
+
+
+ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
+
+_MARK = r"(?:\*\*|__|\*|_|`)?"
+_KEYED = re.compile(
+    rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)[ \t]?"
+    rf"(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
+)
+
+
+_RUN_IN = re.compile(
+    r"[ \t]{0,3}(?:>[ \t]{0,3})?(?P<mark>\*\*|__)(?P<key>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)"
+    r"(?:(?P<stop>\.)(?P=mark)|(?P=mark)(?P<after>\.?))(?:[ \t]+|$)(?P<value>[^\r\n]*)"
+)
+"""`**Status.** Accepted`, and `**Status** Accepted`."""
+_FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")
+_CUT = re.compile(
+    r"[ \t]+[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[ \t]+[·•][ \t]+(?=\*\*|__)"
+    r"|(?P<known>[ \t]*[,;][ \t]+|[ \t]+[·•/—–-][ \t]+|[ ]{2,}|[ ]*\t[ \t]*)"
+)
+"""Where a line may go on with another key; after what is `known`, only one that says something here."""
+_ON_ONE_LINE = frozenset({"status", "date", "tags", "superseded_by", "supersedes", *ROLES})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line outside code and comments, without its line end."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a style reads: the text, the zone that may state metadata, and the headings inside the decision."""
+
+    document: Document
+    zone: tuple[Span, ...]
+    headings: tuple[Heading, ...]
+    """The headings inside the decision, its own left out."""
+    fields: tuple[Field, ...]
+    in_log: bool
+    citations: tuple[Citation, ...] = ()
+    """The ids named anywhere in the file."""
+
+    @property
+    def text(self) -> str:
+        """The whole text of the file."""
+        return self.document.text
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the zone's lines that are neither code nor an HTML comment."""
+        for span in self.zone:
+            yield from visible_lines(self.document, span, self.document.hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A way in which a document states its metadata."""
+
+    name: str
+    read: Callable[[Header], Iterator[Fact]]
+    """Yields the facts that a header states in this style."""
+    written: Callable[[Fact, str], str]
+    """Returns the text that takes the place of a fact's span when its value changes."""
+    insertion: Callable[[Header, str, str], tuple[int, str] | None]
+    """Returns where and what to insert so that a header states a key; None where the style is not in use."""
+
+
+def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Iterator[Line]:
+    """Yield the lines of `span` outside the sorted `hidden` spans."""
+    lines = document.lines
+    number = lines.index_of(span.start)
+    next_hidden = bisect_right(hidden, span.start, key=lambda other: other.end)
+    while number < len(lines) and lines.starts[number] < span.end:
+        start = max(lines.starts[number], span.start)
+        end = min(lines.ends[number], span.end)
+        while next_hidden < len(hidden) and hidden[next_hidden].end <= start:
+            next_hidden += 1
+        if next_hidden >= len(hidden) or hidden[next_hidden].start > start:
+            yield Line(start, end)
+        number += 1
+
+
+def visible_starts(document: Document, span: Span, hidden: Sequence[Span], pattern: str) -> Iterator[int]:
+    """Yield where those of `visible_lines` start that a pattern of one line matches; no other is looked at."""
+    text = document.text
+    if span.start == 0 or text[span.start - 1] not in "\r\n":
+        first = re.compile(pattern)
+        yield from (line.start for line in visible_lines(document, span, hidden) if first.match(text, line.start))
+        return
+    for match in re.compile(rf"[\r\n](?:{pattern})").finditer(text, span.start - 1, span.end):
+        start = match.start() + 1
+        at = bisect_right(hidden, start, key=lambda other: other.end)
+        if at == len(hidden) or hidden[at].start > start:
+            yield start
+
+
+def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
+    """Return (known key, span of the value) if `text[start:end]` is `Key: value`, bold or plain."""
+    match = _KEYED.match(text, start, end)
+    if match is None:
+        return _run_in(text, start, end)
+    key = KEY_OF.get(plain(match["key"].strip()))
+    if key is None:
+        return None
+    stop = end
+    while stop > match.end() and text[stop - 1] in " \t\\":
+        stop -= 1
+    close = match["close"]
+    is_closed = match["open"] in text[match.end("key") : match.start("close")]
+    own = close and is_closed and close in text[match.end() : stop]
+    value_start = match.start("close") if own else match.end()  # `Status: **Accepted**`: the value's own mark
+    if (
+        match["open"]
+        and text[value_start:stop].endswith(match["open"])
+        and match["open"] not in text[match.end("key") : value_start]
+    ):
+        stop -= len(match["open"])  # `**Status: Accepted**`: the mark closes after the value
+    return key, Span(min(value_start, stop), stop)
+
+
+def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
+    """Return key and value of `**Status.** Accepted`; without the stop only where the value is surely none of prose."""
+    match = _RUN_IN.match(text, start, end)
+    key = KEY_OF.get(plain(match["key"].strip())) if match is not None else None
+    if match is None or key not in ("status", "date", "deciders"):
+        return None
+    value = match["value"].rstrip(" \t\\")
+    word = _FIRST_WORD.match(value)
+    is_status = key == "status" and word is not None and plain(word["word"]) in STATUS_OF
+    is_date = key == "date" and any(char.isdigit() for char in value[:20])
+    stopped = (match["stop"] or match["after"]) and key != "date"
+    if not (stopped or not value or is_status or is_date):
+        return None
+    return key, Span(match.start("value"), match.start("value") + len(value))
+
+
+def keyed_parts(text: str, start: int, end: int) -> list[Span]:
+    """Cut a line where it goes on with another key: `Status: accepted | Date: 2026-05-01`."""
+    if _KEYED.match(text, start, end) is None:
+        return [Span(start, end)]
+    cuts = [
+        cut
+        for cut in _CUT.finditer(text, start, end)
+        if cut["known"] is None or ((found := keyed(text, cut.end(), end)) is not None and found[0] in _ON_ONE_LINE)
+    ]
+    starts, ends = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
+    return [Span(begin, stop) for begin, stop in zip(starts, ends, strict=True)]
+
+
+def whole_line(text: str, span: Span) -> Span:
+    """Return the lines of `span` from the line end before them (blank lines above included) to their own."""
+    start = text.rfind("\n", 0, span.start) + 1
+    while start > 0 and text[start - 1] in "\r\n \t":
+        start -= 1
+    end = span.end
+    while end < len(text) and text[end] in " \t\\*_":
+        end += 1
+    return Span(start, end)
+
+
+def first_offset(fact: Fact) -> int:
+    """Return an offset in the first line that states `fact`; a superseding remark includes the gap above it."""
+    return fact.span.end if fact.key == "superseding" else fact.span.start
+
+
+def front_matter_fields(document: Document) -> tuple[Field, ...]:
+    """Return the entries of the document's front matter, or none."""
+    return read_fields(document.text, document.front_matter) if document.front_matter else ()
+
+
+def split_names(value: str) -> tuple[str, ...]:
+    """Return the names of `a, b and c`, `{a, b}` or `@a @b`; template prose gives none."""
+    bare = value.strip()
+    if bare.startswith(("{", "[")) and bare.endswith(("}", "]")):
+        bare = bare[1:-1]
+        if "," not in bare and len(bare.split()) > 3:
+            return ()
+    parts = re.split(r"[,;]|\band\b(?=[ ])", bare) if ("," in bare or ";" in bare) else re.split(r"[ ]+(?=@)", bare)
+    return tuple(name for part in parts if (name := part.strip().strip("*_")))

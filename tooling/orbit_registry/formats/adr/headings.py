@@ -1,0 +1,384 @@
+"""Titles, numbers and standard sections as headings state them, and where a cost is named."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from orbit_registry.formats.adr.file_names import SERIES_CODE
+from orbit_registry.formats.adr.header import visible_lines, visible_starts
+from orbit_registry.formats.adr.model import Section
+from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, plain, read_date, word_set
+from orbit_registry.formats.markdown import Document, Heading
+from orbit_registry.formats.position import Position, Span
+
+_SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
+HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "metadata"})
+"""Sections that state metadata; the first one of another key ends the header."""
+EVIDENCE = frozenset({"decision", "consequences", "options", "context", "drivers", "positive", "negative", "rationale"})
+
+_ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")
+"""What stands around a heading's words: pictures, marks, a colon."""
+_TAG = re.compile(r"</?[a-z][^<>]{0,200}>|<!--.{0,200}?-->", re.IGNORECASE)
+_PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
+_VALUED = re.compile(
+    r"[\W\d_]*(?P<name>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)[*_]{0,2}"
+    r"(?:[ ]?(?P<colon>[:：])[*_]{0,2}[ ]*|[ ]+[—–-][ ]+|[ ]?(?P<open>[(（]))(?P<value>[^\s()（）].*?)(?(open)[)）])\s*"
+)
+"""A heading that states what its section is about: `Status: Accepted`, `Status (Accepted)`."""
+_NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
+_STATUS = re.compile(
+    r"(?:(?:what is|describe) )?(?:the )?(?:(?:proposal|decision|adr|rfc) )?status(?: of (?:the|this) \w+)?\??"
+)
+_RUN_IN = re.compile(
+    r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
+    r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
+)
+_LONGEST = 300
+"""Characters of a heading that may state something."""
+_WORD = re.compile(r"[^\W\d_]+")
+_BOLD = r"[ \t]{0,3}(?:\*\*|__)[^\W\d_]"
+_COST = (
+    r"(?i:[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
+    r"(?:(?:costs?|kosten|co[uû]ts?|costos?|costes?|custos?|costi|koszty?|kostnad(?:er)?|стоимость|コスト|代价|成本|비용)"
+    r"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:：.—–]"
+    r"|(?:bad|negative|con|schlecht|negativ|mauvais|malo|mal|ruim)(?:\*\*|__|\*|_)?"
+    r"(?:[,:][ \t]+(?:because|as|since|weil|da|denn|car|parce que|porque|pois)|[ \t]+because)\b"
+    r"|(?:bad|negatives?(?: consequences)?|cons|drawbacks?|downsides?|trade-?offs?|schlecht|nachteile?"
+    r"|negativ[oaiet]?s?|n[ée]gati(?:f|ve)s?|negatief|mauvais|malo|ruim)"
+    r"(?:\*\*|__|\*|_)?[ \t]*[:：—–](?:\*\*|__|\*|_)?[ \t]*"
+    r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s]))"
+)
+"""Case is ignored in here alone: what is looked for begins with a line's end, and that is found faster with case."""
+_FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
+
+
+_CONTEXT_AND = (
+    "context and", "context &", "context /", "kontext und", "contexte et", "contexto y", "contexto e ", "contesto e ",
+    "context en", "kontekst i ", "kontext och", "контекст и ",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def section_key(heading: str) -> str:
+    """Return the standard name for a section's heading, or `other`."""
+    if len(heading) > _LONGEST:
+        return "other"
+    name = plain(_ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", _TAG.sub("", heading).strip()))))
+    found = SECTION_OF.get(name)
+    if found is None:  # `背景 / Context`, `Negative (costs)`
+        found = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)
+    if found is None and (valued := heading_value(heading)) is not None:  # `Status: Accepted`
+        return valued[0]
+    if found is None and _STATUS.fullmatch(name):  # `What is the status of the proposal?`
+        return "status"
+    if found is None and name.startswith(_CONTEXT_AND):
+        return "context"
+    if found is None and name.startswith(("decision and", "decision:", "decision —", "decision -", "decision (")):
+        return "decision"
+    if found is None and name.startswith(("consequences ", "consequences,")):
+        return "consequences"
+    return found or "other"
+
+
+def heading_value(title: str) -> tuple[str, int, int] | None:
+    """Return what a heading states of its own (`status`, `date` or `deciders`), and where in it the value stands.
+
+    After a colon it may be any status; after a dash or in brackets only one that is known.
+    """
+    found = _VALUED.fullmatch(title) if len(title) <= _LONGEST else None
+    key = SECTION_OF.get(plain(found["name"].strip())) if found is not None else None
+    if found is None or key not in ("status", "date", "deciders"):
+        return None
+    word = _WORD.search(found["value"])
+    if key == "date":
+        sure = read_date(found["value"]) is not None
+    else:
+        sure = bool(found["colon"]) or (key == "status" and word is not None and plain(word.group()) in STATUS_OF)
+    return (key, found.start("value"), found.end("value")) if sure else None
+
+
+def section_level(headings: Sequence[tuple[int, str]]) -> int:
+    """Return the level of a decision's own sections, given level and key of its headings: that of the first known one.
+
+    A stray heading of level 1 in the middle of a document does not push the others down.
+    """
+    known = [level for level, key in headings if key != "other"]
+    return known[0] if known else min((level for level, _ in headings), default=0)
+
+
+def read_sections(document: Document, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
+    """Return the parts of a decision: its top-level sections, the known ones below them, and run-in headings."""
+    sections: list[Section] = []
+    top = section_level([(heading.level, section_key(heading.text)) for heading in headings])
+    for heading in headings:
+        key = section_key(heading.text)
+        if heading.level <= top or key in _SUBSECTIONS:
+            sections.append(Section(key, heading.text, heading.level, heading.body, heading.position))
+    sections.extend(_run_ins(document, headings, body))
+    return tuple(sorted(sections, key=lambda section: section.position))
+
+
+def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
+    """Yield the paragraphs that begin with a known name in bold."""
+    if next(visible_starts(document, body, document.code, _BOLD), None) is None:
+        return
+    text = document.text
+    ends = [heading.section.start for heading in headings] + [body.end]
+    found: list[tuple[str, str, int, int]] = []
+    after_break = True
+    for line in visible_lines(document, body, document.code):
+        content = text[line.start : line.end]
+        match = _RUN_IN.match(content) if after_break else None
+        if match and (match["stop"] or match["after"] or not content[match.end() :].strip()):
+            key = section_key(match["name"])
+            if key not in ("other", "status", "date", "deciders", "tags"):
+                found.append((key, match["name"].strip(), line.start, line.start + match.end()))
+        after_break = not content.strip() or bool(found and found[-1][2] == line.start) or content.startswith("#")
+    for index, (key, name, start, body_start) in enumerate(found):
+        next_run_in = found[index + 1][2] if index + 1 < len(found) else body.end
+        end = min(next_run_in, ends[bisect_right(ends, start)])
+        yield Section(key, name, 0, Span(body_start, end), document.lines.position(start), True)
+
+
+def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Position | None:
+    """Return where a cost is named: a `Cost:` or `Negative:` line, `Bad, because`, or a filled negative section."""
+    start = next(visible_starts(document, body, document.code, _COST), None)
+    if start is not None:
+        return document.lines.position(start)
+    for section in sections:
+        if section.key == "negative" and is_filled(document, section.body):
+            return section.position
+    return None
+
+
+def is_filled(document: Document, body: Span) -> bool:
+    """Say whether a section has a line that is neither a heading nor a placeholder."""
+    for line in visible_lines(document, body, document.html):
+        content = document.text[line.start : line.end].strip()
+        if not content.startswith("#") and not _FILLER.match(content):
+            return True
+    return False
+
+
+def decides(sections: Sequence[Section], *, alone: bool) -> bool:
+    """Say whether a document's sections are those of a decision.
+
+    With `alone` neither name nor place says that it may be one, and only its outermost sections count: a guide has
+    `Problem` and `Solution` of each of its parts, an overview, and what is good about its matter.
+    """
+    highest = min((section.level for section in sections if not section.run_in), default=0)
+    starts = [section.key for section in sections if section.run_in]
+    keys = {section.key for section in sections if not alone or (section.level == highest and not section.run_in)}
+    keys.update(key for key in starts if starts.count(key) == 1)
+    return "decision" in keys or len(keys & EVIDENCE) > (2 if alone and "options" not in keys else 1)
+
+
+_OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
+_NO_TITLES = word_set("forms")
+"""Headings that name the form: the file's name says more."""
+_TITLES = word_set("titles")
+_WORDY = re.compile(
+    r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision Record)"
+    r"[ \t]*[:—–-][ \t]+",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(
+    r"\[?(?P<prefix>(?:ADR[ \t]+(?=ADR))?"
+    rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|(?:Decision|N[ro]\.?|N[°º])(?=[ \t#]*\d+[ \t]*[:—–]))"
+    r"[ \t]*[-#_]?[ \t]*#?)?#?(?P<number>\d{1,9})\]?"
+    r"(?P<separator>[ \t]*(?:[:.)—–|]|-(?=[ \t]|(?(prefix)[^\W\d])))[ \t]*|[ \t]+|$)",
+    re.IGNORECASE,
+)
+_DATED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d[ \t]+[:—–-][ \t]+(?=\S)")
+"""A date between number and title: `RFC 12 - 2026-04-01 - Title`."""
+_NAMED = re.compile(
+    r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?(?:[A-Z][A-Z0-9]{0,11}[-_]){0,2}[A-Z]{2,12}[-_ #]{1,2})(?P<number>\d{1,9})"
+    r"(?P<separator>[ \t]*[:—–.][ \t]+)(?=\S)"
+)
+"""A series of any name (`Aries RFC 0008: T`), taken for one where the file's name has the same number."""
+ENTRY = re.compile(
+    r"\[?(?P<prefix>ADR[- #]{0,2})(?P<number>\d{1,9})\]?(?P<separator>[ \t]*(?:[—–:.|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
+    re.IGNORECASE,
+)
+_IN_LOG = re.compile(
+    rf"\[?(?P<prefix>(?:{SERIES_CODE}|AD|D|decision|entscheidung|décision|decisión|decisão|decisione|besluit|decyzja|beslut"
+    r"|решение|決定|决策|決策|결정)[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,4})\]?"
+    r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*|(?(prefix)[ \t]+)(?(prefix)|$))(?=\S)",
+    re.IGNORECASE,
+)
+"""What a file that is named after decisions calls them: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`."""
+
+
+_PICTURE = re.compile(r"(?:[^\w\s!-/:-@\[-`{-~]+[ \t]+)?")
+_DAY = r"(?:19|20)\d\d-\d\d-\d\d"
+_CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d)?)?"
+_DAY_FIRST = re.compile(rf"\[?(?P<date>{_DAY}){_CLOCK}\]?[ \t]*[:：—–·|-][ \t]*(?=\S)")
+_DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
+"""What an entry of a log is named after where it has no number: `2026-04-01: Title`, `Title (2026-04-01)`."""
+
+
+_UNSPACED = re.compile(r"#(?=\d{1,9}[.:)][ \t]+\S)")
+_COMMENTED = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TitleParts:
+    """A heading's number and title with their spans; a span of the number is None where there is none."""
+
+    number: str | None
+    number_span: Span | None
+    title: str
+    title_span: Span
+    code: str = ""
+    """What a log calls the decision, where that is neither `ADR` nor a bare number: `D1`."""
+    date: str | None = None
+    """The date that a log's entry without a number is named after."""
+
+
+def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:
+    """Split the heading title `text[span]` (as plain text: `plain`) into number and title.
+
+    `expected` is the number of the file: with it, `12 Title` without a separator is a number too.
+    """
+    raw = span.of(text)
+    picture = _words_start(text, span)
+    if picture > span.start:  # `🎨 ADR-021: Title`; before a title alone it belongs to it
+        found = split_title(text, Span(picture, span.end), _rest(plain, _PICTURE), expected)
+        if found.number is not None:
+            return found
+    wordy = _WORDY.match(raw)
+    if wordy and raw[wordy.end() :].strip():
+        return TitleParts(None, None, _rest(plain, _WORDY), _after(text, span.start + wordy.end(), span.end))
+    pattern = _NUMBERED if _NUMBERED.match(raw) else _NAMED
+    match = pattern.match(raw)
+    if match is None or not _is_number(match, expected, sure=pattern is _NUMBERED):
+        return TitleParts(None, None, plain, span)
+    number_span = Span(span.start + match.start("number"), span.start + match.end("number"))
+    if not raw[match.end() :].strip():  # a number and nothing else: it has to serve as the title too
+        return TitleParts(match["number"], number_span, plain, Span(span.end, span.end))
+    title_span = _after(text, span.start + match.end(), span.end)
+    return TitleParts(match["number"], number_span, _rest(plain, pattern), title_span)
+
+
+def _rest(plain: str, pattern: re.Pattern[str]) -> str:
+    match = pattern.match(plain)
+    rest = plain[match.end() :].strip() if match else plain
+    dated = _DATED.match(rest) if match else None
+    return rest[dated.end() :] if dated else rest
+
+
+def _after(text: str, start: int, end: int) -> Span:
+    """Return the title's span: what follows the number, and the date where one stands between."""
+    dated = _DATED.match(text, start, end)
+    return Span(dated.end() if dated else start, end)
+
+
+def _is_number(match: re.Match[str], expected: str | None, *, sure: bool) -> bool:
+    if sure and (match["prefix"] is not None or match["separator"].strip()):
+        return True
+    number = match["number"]
+    return expected is not None and int(number) == int(expected)
+
+
+def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> TitleParts | None:
+    """Split a log entry's heading (`ADR-0108 — Title`); None if the heading names no ADR.
+
+    With `in_log` the file is known to hold decisions: other codes and bare numbers name them too.
+    """
+    pattern = _IN_LOG if in_log else ENTRY
+    match = pattern.match(text, _words_start(text, span), span.end)
+    if match is None:
+        return None
+    number = Span(match.start("number"), match.end("number"))
+    code = match.group()[: number.end - match.start()].strip("[ ") if in_log and match["prefix"] else ""
+    title = _rest(_rest(plain, _PICTURE), pattern)
+    return TitleParts(match["number"], number, title, Span(match.end(), span.end), code)
+
+
+def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
+    """Split the heading of a log's entry that has a date for a number; None where it states none beside its title."""
+    first = _DAY_FIRST.match(text, _words_start(text, span), span.end)
+    found = first or _DAY_LAST.search(text, span.start, span.end)
+    if found is None:
+        return None
+    title = Span(found.end(), span.end) if first else Span(span.start, found.start())
+    shown = _rest(_rest(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
+    return TitleParts(None, None, shown, title, "", found["date"])
+
+
+def _words_start(text: str, span: Span) -> int:
+    """Return where a heading's words begin: after a picture."""
+    picture = _PICTURE.match(text, span.start, span.end)
+    return picture.end() if picture else span.start
+
+
+def title_heading(document: Document) -> Heading | None:
+    """Return the heading that holds the title: the first one, unless it is already a section's."""
+    first = document.headings[0] if document.headings else None
+    key = section_key(first.text) if first is not None else "other"
+    if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
+        return None
+    if key == "context" or (key != "other" and any(heading.level == 1 for heading in document.headings[1:])):
+        return None  # `# Summary`, `# Motivation` and so on: every section is at the top
+    return first
+
+
+def named_heading(heading: Heading | None) -> Heading | None:
+    """Return a heading, unless it names the form alone, or is a notice: `# Superseded!` above the first section."""
+    said = plain(heading.text.strip(" :!.*_")) if heading else ""
+    is_notice = STATUS_OF.get(said) in _OUT_OF_FORCE
+    return heading if heading and said not in _NO_TITLES and not is_notice else None
+
+
+def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
+    """Return where the title stands: in its heading, or in the first line below one that only says `Title`."""
+    if plain(heading.text.strip(" :")) in _TITLES:
+        end = inside[0].section.start if inside else heading.body.end
+        return _first_line(document, Span(heading.body.start, end)) or heading.title
+    return heading.title
+
+
+def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]) -> Span | None:
+    """Return where the title of a heading that is a number alone stands: `# ADR 7` and below it `## Title`."""
+    first = inside[0] if inside else None
+    if first is None or parts.number is None or parts.title_span.start < parts.title_span.end:
+        return None
+    if plain(first.text.strip(" :")) not in _TITLES:
+        return None
+    end = inside[1].section.start if len(inside) > 1 else first.body.end
+    return _first_line(document, Span(first.body.start, end))
+
+
+def title_line(document: Document, path_number: str | None, path_title: str) -> TitleParts | None:
+    """Return the title of a document whose text has none as a heading: `#46. Title`, or one in its front matter.
+
+    Between the fences a `#` begins a comment, so the number or half of the words of the file's name have to be in it.
+    """
+    first = _first_line(document, Span(document.content_start, len(document.text)))
+    if first is not None and (match := _UNSPACED.match(document.text, first.start, first.end)):
+        return split_title(document.text, Span(match.end(), first.end), document.text[match.end() : first.end])
+    words = set(plain(path_title).split())
+    for match in _COMMENTED.finditer(document.text, *_ends(document.front_matter)):
+        span = Span(*match.span("title"))
+        parts = split_title(document.text, span, match["title"], path_number)
+        if parts.number is not None and path_number is not None and int(parts.number) == int(path_number):
+            return parts
+        if words and 2 * len(words & set(plain(parts.title).split())) >= len(words):
+            return parts
+    return None
+
+
+def _ends(span: Span | None) -> tuple[int, int]:
+    return (span.start, span.end) if span is not None else (0, 0)
+
+
+def _first_line(document: Document, span: Span) -> Span | None:
+    for line in visible_lines(document, span, document.hidden):
+        if content := document.text[line.start : line.end].strip():
+            start = document.text.index(content, line.start)
+            return Span(start, start + len(content))
+    return None

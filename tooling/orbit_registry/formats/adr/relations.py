@@ -1,0 +1,307 @@
+"""Phrases that relate one decision to another (`Superseded by [ADR-0042](x.md)`), found in a line of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, cast
+
+from orbit_registry.formats.adr.file_names import GENERIC_NAMES
+from orbit_registry.formats.adr.model import Rel
+from orbit_registry.formats.adr.vocabulary import VOCABULARY
+from orbit_registry.formats.position import Span
+
+PARTLY = f"(?:{'|'.join(VOCABULARY['partly'])})"
+_IN = rf"(?:[ -]{PARTLY})?"
+_CJK_IN = rf"[ ]?(?:{PARTLY}[ ]?)?"
+_PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
+_MAY_END_SO = re.compile("ersetzt|abgelöst|überholt|ergänzt|geändert|vervangen|[取替代置換廃改修補补拡대교수보개확]")
+_LEAD = 8
+"""Characters that what stands before such a decision has at most."""
+_NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
+"""Nothing stands before but a mark, or one of the scripts that write no blanks."""
+PART = (
+    rf"(?:(?<!all[ ])(?<!as[ ]){_NO_LETTER}(?:{'|'.join(VOCABULARY['part_words'])})(?![^\W\d_])"
+    rf"|{'|'.join(VOCABULARY['part_signs'])})"
+)
+"""What a sentence names that is about a part of a decision: `Section 3 was superseded by`, `some clauses`."""
+WITHIN = (
+    r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|,[ ][^.;,:()|·—–\r\n]{1,40},(?=[ ])|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
+)
+"""What may stand between that and its verb, an insertion between two commas too."""
+_FAR = 80
+"""Characters before a verb in which a part is named."""
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+OF_ITSELF = (
+    r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ ]record)?|adr|rfc|record|document|proposal)"
+    r"[ ](?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ]"
+)
+"""How a sentence begins that a decision says of itself; in any case."""
+NOTICE = re.compile(
+    r"[ \t]{0,3}(?:>[ \t]*\[!\w{1,20}\][+-]?|(?:!!!|\?\?\?\+?)[ \t]+[\w-]{1,20}(?:[ \t]+\"|[ \t]*$)"
+    r"|:::+[ \t]*\{?[\w-]{1,20}\}?\[?)[ \t]*",
+)
+"""The mark that a notice begins with, up to its title: of GitHub, MkDocs and Docusaurus."""
+_OPENING = re.compile(rf"(?:{NOTICE.pattern})?[ \t*_>+-]*(?P<itself>{OF_ITSELF})?", re.IGNORECASE)
+_SENTENCE_ENDS = re.compile(r"[\s*_)\]\"]*(?:$|[.;,(—–])")
+_WORD_BEFORE = re.compile(r"[\w-]")
+
+_LINK = r"\[(?P<text>[^\[\]\n]{0,300})\]\((?P<href>[^()\s]{1,500})(?:[ ]\"[^\"\n]{0,200}\")?\)"
+_WIKI = r"\[\[(?P<wiki>[^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\\?\|(?P<shown>[^\[\]\n]{1,200}))?\]\]"
+_BRACKET = r"\[(?P<bracket>[^\[\]\n]{1,200})\](?:\[(?P<label>[^\[\]\n]{0,100})\])?"
+_ID = r"(?P<id>(?:[A-Za-z0-9][\w.-]{0,60}/){0,3}(?:ADRs?|RFC)[- #]{0,2}(?:[0-9]{8}-[0-9]{1,3}(?!\w)|[0-9]{1,9}))"
+_NO_DATE = r"(?!(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-]))"
+_FILE = (
+    rf"(?P<file>{_NO_DATE}(?:(?:[\w.-]{{1,60}}/){{0,4}}[0-9]{{3,8}}-[\w.-]{{1,150}}|[0-9]{{3,5}}"
+    r"|[A-Za-z][A-Za-z0-9]{1,15}(?:[-_][A-Za-z0-9]{1,12}){0,2}[-_]0[0-9]{2,5}(?:-[\w.-]{1,150}|(?![\w-]))"
+    r"|#?[0-9]{1,5}(?=[\s,;.)]|$)))"
+)
+_MAY_NAME = re.compile(r"(?<![\w-])(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-])|(?P<name>[\[0-9])")
+"""What each way to name a decision has, or a date, which is none. Most lines of a header have at most a date, and to
+look for all verbs in these took a fifth of what reading a decision takes."""
+_WIKI_LINK = re.compile(_WIKI)
+_TARGET = re.compile(rf"`?(?:{_LINK}|{_WIKI}|{_BRACKET}|{_ID}|{_FILE})`?")
+_GLUE = re.compile(
+    r"[ \t]{0,3}(?:[,&+:：、和与與及와과と][ \t\r\n]{0,4}|및[ ]|(?:,[ ])?(?:and|or|und|et|y|e)[ \t\r\n]{1,4}"
+    r"|by[ ]){0,2}[ \t\r\n]{0,4}"
+)
+_MARK = re.compile(r"[*_]{1,3}(?=[ \t])")
+_FILLER = re.compile(r"(?:[\w§./-]{1,30}[ \t\r\n]{1,3}){0,3}")
+_ID_SHAPE = re.compile(r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE)
+_NUMBER_OF = re.compile(r"(?:adr[-_ #]{0,2})?0*(?P<number>[0-9]{1,6})(?=[-_. ]|$)", re.IGNORECASE)
+_NUMBER_OF_ANCHOR = re.compile(r"#adr-?0*(?P<number>[0-9]{1,9})(?![0-9])", re.IGNORECASE)
+
+
+def _pattern(written: str) -> str:
+    """Return a pattern of the vocabulary with what it leaves to the code."""
+    for name, pattern in (("{CJK_IN}", _CJK_IN), ("{IN}", _IN), ("{PARTIAL}", _PARTIAL), ("{PARTLY}", PARTLY)):
+        written = written.replace(name, pattern)
+    return written
+
+
+@cache
+def _verbs() -> re.Pattern[str]:
+    """Return what finds a verb ahead of its decision; the group that matches is named after the relation."""
+    groups = (f"(?P<{rel}>{_pattern('|'.join(forms))})" for rel, forms in VOCABULARY["verbs"].items())
+    return re.compile("|".join(groups), re.IGNORECASE)
+
+
+@cache
+def _endings() -> tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Rel], ...]:
+    """Return what stands before and what behind a decision where the verb comes last, and the relation."""
+    return tuple(
+        (
+            re.compile(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None,
+            re.compile(_pattern(after)),
+            rel,
+        )
+        for rel, before, after in VOCABULARY["verbs_behind"]
+    )
+
+
+class _Limits(NamedTuple):
+    """Patterns of words that limit a verb to a part: before it, within it, and behind its target."""
+
+    partly_before: re.Pattern[str]
+    part_before: re.Pattern[str]
+    has_partly: re.Pattern[str]
+    has_part: re.Pattern[str]
+    partly_behind: re.Pattern[str]
+
+
+@cache
+def _limits() -> _Limits:
+    adverb = rf"{_NO_LETTER}{PARTLY}(?:\*\*|[*_])?[ ]?(?:been[ ])?\Z"
+    patterns = (
+        adverb,
+        rf"{adverb}|{PART}{WITHIN}\Z",
+        rf"{_NO_LETTER}{PARTLY}(?![a-z])",
+        rf"{_NO_LETTER}{PARTLY}(?![a-z])|{PART}",
+        rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)",
+    )
+    return _Limits(*(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One target of one verb; `span` covers the target in the text that was searched."""
+
+    rel: Rel
+    target: str
+    text: str
+    span: Span
+    verb: Span
+    """With the words before it that limit it to a part."""
+    of_part: bool = False
+    """A part is replaced, which amends the whole."""
+
+
+def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
+    """Yield what a line says of other decisions from its first word on, after marks and `This decision has been`.
+
+    A sentence about itself has to end with the decision that it names: `superseded by ADR-9 for mobile` says less.
+    """
+    opening = _OPENING.match(text, start, end)
+    if opening is None:
+        return
+    found = [one for one in find_phrases(text, opening.end(), end) if one.verb.start <= opening.end() + 2]
+    if opening["itself"] is None or (found and _SENTENCE_ENDS.match(text[found[-1].span.end : end])):
+        yield from found
+
+
+def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
+    """Yield what `text[start:end]` says about other decisions, in order."""
+    limit = len(text) if end is None else end
+    if not any(one["name"] for one in _MAY_NAME.finditer(text, start, limit)):
+        return
+    behind = list(_ending_phrases(text, start, limit)) if _MAY_END_SO.search(text, start, limit) else []
+    before = [one for one in _leading_phrases(text, start, limit) if not _is_within(one.verb, behind)]
+    phrases = sorted([*behind, *before], key=lambda one: one.span.start) if behind else before
+    yield from (_limited(text, start, limit, phrase) for phrase in phrases)
+
+
+def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
+    """Return a phrase that replaces a part as the amendment that this is: `Section 3 was superseded by ADR-9`."""
+    if phrase.rel not in ("superseded_by", "supersedes"):
+        return phrase
+    is_passive = phrase.rel == "superseded_by"
+    limits = _limits()
+    before = (limits.part_before if is_passive else limits.partly_before).search(
+        text, max(start, phrase.verb.start - _FAR), phrase.verb.start
+    )
+    inside = limits.has_partly if is_passive else limits.has_part
+    between = inside.search(text, phrase.verb.start, phrase.span.start) or inside.search(
+        text, phrase.span.end, phrase.verb.end
+    )
+    if before is None and between is None and limits.partly_behind.match(text, phrase.span.end, limit) is None:
+        return phrase
+    verb = Span(before.start() if before is not None else phrase.verb.start, phrase.verb.end)
+    rel: Rel = "amended_by" if is_passive else "amends"
+    return Phrase(rel, phrase.target, phrase.text, phrase.span, verb, True)
+
+
+def _is_within(verb: Span, phrases: Collection[Phrase]) -> bool:
+    return any(one.verb.start <= verb.start < one.verb.end for one in phrases)
+
+
+def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
+    """Yield the phrases whose verb comes first: `Superseded by ADR-9`."""
+    for match in _verbs().finditer(text, start, limit):
+        before = text[match.start() - 1] if match.start() > start else ""
+        if _WORD_BEFORE.match(before) and not _CJK.match(text, match.start()):
+            continue
+        rel = cast(Rel, match.lastgroup)
+        mark = _MARK.match(text, match.end(), limit)  # `**Superseded by** ADR-9`
+        at = _skip_glue(text, mark.end() if mark else match.end(), limit)
+        target = _target(text, at, limit) or _target(text, _skip_filler(text, at, limit), limit)
+        while target is not None:
+            yield Phrase(rel, target[0], target[1], target[2], Span(match.start(), match.end()))
+            following = _skip_glue(text, target[2].end, limit)
+            if following == target[2].end:
+                break
+            target = _target(text, following, limit)
+
+
+def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
+    """Yield the phrases whose verb comes last: `durch ADR-9 ersetzt`, `被 ADR-9 取代`, `ADR-9 に置き換え`."""
+    group: list[tuple[str, str, Span]] = []
+    for match in _TARGET.finditer(text, start, limit):
+        target = _target(text, match.start(), limit)
+        before_it = text[match.start() - 1] if match.start() > start else ""
+        if target is None or (_WORD_BEFORE.match(before_it) and not _CJK.match(before_it)):
+            continue
+        if group and _skip_glue(text, group[-1][2].end, limit) != target[2].start:
+            group = []
+        group.append(target)
+        for before, after, rel in _endings():
+            verb = after.match(text, target[2].end, limit)
+            first = group[0][2].start
+            lead = before.search(text, max(start, first - _LEAD), first) if before is not None else None
+            if verb is not None and (before is None or lead is not None):
+                begin = lead.start() if lead is not None else first
+                yield from (Phrase(rel, *one, Span(begin, verb.end())) for one in group)
+                break
+
+
+def _skip_glue(text: str, at: int, limit: int) -> int:
+    glue = _GLUE.match(text, at, limit)
+    return glue.end() if glue else at
+
+
+def _skip_filler(text: str, at: int, limit: int) -> int:
+    filler = _FILLER.match(text, at, limit)
+    return filler.end() if filler else at
+
+
+def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
+    """Return (target, text, span) of the link, id, number or file name at `at`."""
+    match = _TARGET.match(text, at, limit)
+    if match is None:
+        return None
+    span = Span(match.start(), match.end())
+    if match["href"]:
+        return match["href"], match["text"], span
+    if match["wiki"]:
+        wiki = match["wiki"].strip().removesuffix("\\")
+        return wiki, (match["shown"] or wiki).strip(), span
+    if match["bracket"]:
+        bracket = match["bracket"].strip("`* ")
+        if match["label"]:  # `[the new one][n]`: whoever has the document knows what `n` is
+            return match["label"].strip(), bracket, span
+        return (bracket, bracket, span) if _ID_SHAPE.search(bracket) else None
+    written = match["id"] or match["file"]
+    written = written.rstrip(".")
+    return written, written, span
+
+
+def wiki_links(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
+    """Yield (target, text, span) of each `[[name]]` of a line that is no code."""
+    for match in _WIKI_LINK.finditer(text, start, end):
+        target = _target(text, match.start(), end)
+        if target is not None and text.count("`", start, match.start()) % 2 == 0:
+            yield target
+
+
+def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
+    """Yield (target, text, span) of the decisions listed in `text[start:end]`, which is nothing but such a list."""
+    at = _skip_glue(text, start, end)
+    target = _target(text, at, end)
+    while target is not None:
+        yield target
+        target = _target(text, _skip_glue(text, target[2].end, end), end)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetKey:
+    """What tells decisions apart, however they are named: a number or name, and the file where one is named."""
+
+    name: str
+    file: str | None
+
+    def is_among(self, files: Collection[str | None]) -> bool:
+        """Say whether a decision of this name was named before, in `files`.
+
+        Two files are two decisions, and a file says more than the bare number (None) that was named before it.
+        """
+        return self.file in files if self.file is not None else bool(files)
+
+
+def target_key(target: str) -> TargetKey:
+    """Return the number that a target names, else its name without ending, and its file where it is a link to one."""
+    if "://" in target:
+        return TargetKey(target.casefold(), None)
+    path = target.partition("#")[0].casefold()
+    base = path.rpartition("/")[2]
+    stem = base.removesuffix(".md").removesuffix(".markdown")
+    file = None
+    if stem != base:  # in folders `0042/README.md` the folder is the name
+        file = "/".join(path.split("/")[-2:]) if stem in GENERIC_NAMES else base
+    anchor = _NUMBER_OF_ANCHOR.search(target)
+    if anchor:
+        return TargetKey(anchor["number"], file)
+    number = _NUMBER_OF.match(stem)
+    folder = path.rpartition("/")[0] if path[:1].isalpha() and "." not in path else ""
+    name = f"{folder}/{number['number']}" if number and folder else number["number"] if number else stem
+    return TargetKey(name, file)

@@ -1,0 +1,237 @@
+"""A status statement (`Accepted · 2026-05 · [TASK-1]`) cut into its facts, and what a status means; it writes none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from urllib.parse import unquote
+
+from orbit_registry.formats.adr.header import whole_line
+from orbit_registry.formats.adr.model import Fact, Rel, Status
+from orbit_registry.formats.adr.relations import PART, PARTLY, WITHIN, find_phrases, find_targets
+from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, plain, word_set
+from orbit_registry.formats.position import Span
+
+_QUALIFIERS = word_set("qualifiers")
+_COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
+_CHOICE = re.compile(r"[|…]|\bone of\b", re.IGNORECASE)
+_WAS = re.compile(r"\(\s*(?:was|formerly|previously)\b.*", re.IGNORECASE | re.DOTALL)
+_BADGE = re.compile(r"/badge/(?:(?:adr[-_ ]?)?status[-/]|adr/)(?P<status>[^-/?#)\s]{1,60})", re.IGNORECASE)
+_STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
+_ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
+_LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
+_OPTIONS = re.compile(r"[\[({](?P<listed>[^\[\](){}]{8,300})[\])}](?!\()")
+_BOTH = re.compile(r"[^\w]*[ ](?:&|and|und|et|y|e)[ ][^\w]*")
+_CHOSEN = re.compile(r"(?P<mark>\*\*|__|\*|_|`)(?P<status>[^*_`]{2,60})(?P=mark)")
+_TAKEN_OVER = re.compile(r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)")
+_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
+_LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
+_IN_PROGRESS = re.compile(
+    r"(?:status:?[ ]{1,3})?\b(?:in[ -]progress|in[ -]review|work in progress|under (?:review|discussion)"
+    r"|(?:active|current|final|last|ongoing|public|awaiting|(?:ready|scheduled|open)(?:[ ]for)?)[ -]"
+    r"(?:review|discussion|draft|proposal|consideration|comments?|call|vot(?:e|ing)|rfc)s?)\b",
+    re.IGNORECASE,
+)
+"""Work that goes on; `active`, `current` and `final` alone say that a decision is in force."""
+_CLAUSE = re.compile(r"[.;,:(|。；，（]")
+_LIMIT = 4000
+
+
+@cache
+def _partial() -> re.Pattern[str]:
+    """Return what finds a status that says no more than that a part was replaced."""
+    return re.compile(
+        r"super[sc]eded[ -]in[ -]part"
+        rf"|(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:super[sc]eded|overrid+en|replaced|ersetzt|vervangen)"
+        r"|(?:teilweise|partiellement|parcialmente|parzialmente|częściowo|delvis|частично)[ ]"
+        r"|(?:部分(?:的に|地)?|一部)已?被?(?:取代|替代|替换|置き?換え|置換|代替)"
+        r"|(?:부분|일부)(?:적으로)?[ ]?(?:대체|교체)",
+        re.IGNORECASE,
+    )
+
+
+@lru_cache(maxsize=4096)
+def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
+    """Return the standard status that `raw` states and the (relation, target as written) pairs in it.
+
+    The first status word decides (`Accepted; supersedes ADR-0045` is accepted). A template's choice
+    (`proposed | accepted`) and words that name no status are `unknown`; where one of them is marked, it was made.
+    What is struck through is over, and of `Proposed → Accepted` the last holds.
+    """
+    text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
+    current = _ARROW.split(_WAS.sub(" ", text))[-1]
+    listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(_LINK.sub(r"\1", current))]
+    if sum(status != "unknown" for status in listed) > 2:
+        chosen = {_status(match["status"]) for match in _CHOSEN.finditer(current)} - {"unknown"}
+        return (chosen.pop() if len(chosen) == 1 else "unknown"), ()
+    targets = _targets(current)
+    if _CHOICE.search(_LINK.sub(r"\1", current)) and not targets:
+        return "unknown", ()  # a template's choice that nobody made
+    return _status(current), targets
+
+
+def _without_options(text: str) -> str:
+    """Return a status without the list of those that there are: `Proposed [Proposed, Accepted, Rejected]`."""
+    found = _OPTIONS.search(text)
+    if found is None or not text[: found.start()].strip("*_` "):
+        return text
+    listed = [_status(part.strip("*_` ")) for part in _LISTED.split(found["listed"])]
+    return text[: found.start()] + text[found.end() :] if sum(one != "unknown" for one in listed) > 2 else text
+
+
+def _targets(text: str) -> tuple[tuple[Rel, str], ...]:
+    return tuple((phrase.rel, phrase.target) for phrase in find_phrases(text))
+
+
+def _status(text: str) -> Status:
+    badge = _BADGE.search(text)
+    if badge is not None:
+        text = unquote(badge["status"]).replace("_", " ")
+    bare = text.lstrip("*_`\"' ")
+    said = next(find_phrases(bare), None)
+    of_part = said.rel if said is not None and said.of_part and _opens_with(bare, said.verb.start) else None
+    if _partial().match(bare) or of_part == "amended_by":
+        return "accepted"  # a part was replaced, the rest stays in force
+    opens = said.rel if said is not None and said.verb.start <= len("已") else None
+    if opens == "supersedes" or of_part:
+        return "unknown"  # `Ersetzt ADR-3`: what it does to another one
+    if opens == "superseded_by" or (_TAKEN_OVER.match(text) and (said is None or said.rel == "superseded_by")):
+        return "superseded"  # the word stands last: `被 ADR-0045 取代`
+    if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
+        return "proposed"
+    shown = _LINK.sub(r"\1", text)[:400]
+    words = [plain(word) for word in _WORD.findall(shown)]
+    for index, word in enumerate(words[:4]):
+        if word in NEGATIONS:
+            return "unknown"
+        found = STATUS_OF.get(word)
+        if found is not None:
+            after = _after_both(shown) if found == "proposed" else None
+            if after is not None:
+                return after
+            if word in ("retired", "obsoleted") and any(rel == "superseded_by" for rel, _ in _targets(text)):
+                return "superseded"
+            return found
+        if word not in _QUALIFIERS and index > 0:
+            return "unknown"
+    return "unknown"
+
+
+def _opens_with(text: str, at: int) -> bool:
+    """Say whether what stands at an offset is all that the text states: no status and no clause stands before it."""
+    before = text[:at]
+    stated = any(plain(word) in STATUS_OF or plain(word) in NEGATIONS for word in _WORD.findall(before))
+    return not stated and _CLAUSE.search(before) is None
+
+
+def _after_both(text: str) -> Status | None:
+    """Return what `Drafted & Accepted` says last, where it is a verdict."""
+    first, *rest = _BOTH.split(text, maxsplit=1)
+    found = STATUS_OF.get(plain(rest[0].split()[0].strip(".,;:*_`")), "unknown") if rest and rest[0].split() else None
+    return found if found in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS else None
+
+
+_FEW_WORDS = 4
+_SEPARATOR = re.compile(r"(?<![ \t])[ \t]+(?:[·•][ \t\r\n]+|[-–—|][ \t]+(?=\d{4}-\d\d|\[|legacy_id))|;[ \t\r\n]+")
+_NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
+_DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
+_BRACKETED = re.compile(r"\[(?P<task>[A-Za-z][A-Za-z0-9_]{0,20}-?\d[\w-]{0,40}|#\d{1,9})\](?![(\[:])")
+_BARE_TASK = re.compile(r"[A-Z][A-Z0-9_]{1,15}-\d{1,9}(?![\w/])")
+_LEGACY = re.compile(r"legacy[_ ]ids?`?[ \t]{0,3}[:=][ \t]{0,3}", re.IGNORECASE)
+_LEGACY_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,80}(?:/[\w.-]{1,80}){0,4}")
+_TRAILING_TASKS = re.compile(r"(?:[ \t,]{1,3}\[[A-Za-z#][\w#-]{0,60}\](?![(\[:])){1,40}[ \t]*$")
+
+
+def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
+    """Yield the facts in `text[span]`: the status first, then dates, tasks, legacy ids and superseding remarks."""
+    pieces = _pieces(text, span)
+    first = _status_piece(text, pieces[0])
+    yield Fact("status", first.of(text), first, style)
+    yield Fact("statement", span.of(text), span, style)
+    for match in _DATE.finditer(text, first.start, first.end):
+        yield Fact("status_date", match.group(), Span(match.start(), match.end()), style)
+        break
+    yield from _tasks(text, Span(first.end, span.end), style)
+    for number, piece in enumerate(pieces[1:], start=1):
+        dated = _DATE.match(text, piece.start, piece.end)
+        if dated:
+            yield Fact("date", dated.group(), Span(dated.start(), dated.end()), style)
+        bare = _BARE_TASK.match(text, piece.start, piece.end)
+        if bare and not bare.group().startswith("ADR-"):
+            yield Fact("tasks", bare.group(), Span(bare.start(), bare.end()), style, (bare.group(),))
+        legacy = _LEGACY.match(text, _skip_mark(text, piece), piece.end)
+        if legacy:
+            ids = tuple(match.group() for match in _LEGACY_ID.finditer(text, legacy.end(), piece.end))
+            yield Fact("legacy_ids", text[legacy.end() : piece.end], Span(legacy.end(), piece.end), style, ids)
+        if any(phrase.rel == "superseded_by" for phrase in find_phrases(text, piece.start, piece.end)):
+            whole = Span(pieces[number - 1].end, piece.end)
+            yield Fact("superseding", piece.of(text), whole, style)
+
+
+def stated(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:
+    """Yield what one `Key: value` says: a status with all that stands beside it, or the value as it is written."""
+    if key == "status":
+        yield from read_statement(text, span, style)
+        return
+    raw = span.of(text)
+    yield Fact(key, raw, span, style, (raw,) if raw else ())
+    if key == "superseded_by" and any(find_targets(text, span.start, span.end)):
+        yield Fact("superseding", raw, whole_line(text, span), style)
+
+
+def _pieces(text: str, span: Span) -> list[Span]:
+    """Cut at separators that stand outside brackets and code."""
+    pieces: list[Span] = []
+    start, depth, at, in_code = span.start, 0, span.start, False
+    separators = {match.start(): match.end() for match in _SEPARATOR.finditer(text, span.start, span.end)}
+    while at < span.end:
+        if depth <= 0 and not in_code and at in separators:
+            pieces.append(Span(start, at))
+            start = at = separators[at]
+            continue
+        char = text[at]
+        in_code = not in_code if char == "`" else in_code
+        depth = max(0, depth + _NESTING.get(char, 0))
+        at += 1
+    pieces.append(Span(start, span.end))
+    if depth > 0 and len(pieces) == 1 and separators:  # a bracket never closed: separators count after all
+        return _flat_pieces(span, separators)
+    return pieces
+
+
+def _flat_pieces(span: Span, separators: dict[int, int]) -> list[Span]:
+    starts = [span.start, *separators.values()]
+    ends = [*separators, span.end]
+    return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _status_piece(text: str, piece: Span) -> Span:
+    """Return the part of the first piece that states the status, without marks and tasks around it."""
+    start, end = piece.start, piece.end
+    trailing = _TRAILING_TASKS.search(text[start:end])
+    if trailing and trailing.start() > 0:
+        end = start + trailing.start()
+    while end > start and text[end - 1] in " \t\r\n":
+        end -= 1
+    while start < end and text[start] in " \t\r\n":
+        start += 1
+    for mark in ("**", "__", "`", "*", "_"):
+        if end - start > 2 * len(mark) and text.startswith(mark, start) and text.endswith(mark, start, end):
+            inner = text[start + len(mark) : end - len(mark)]
+            if mark not in inner:
+                return Span(start + len(mark), end - len(mark))
+    return Span(start, end)
+
+
+def _tasks(text: str, span: Span, style: str) -> Iterator[Fact]:
+    for match in _BRACKETED.finditer(text, span.start, span.end):
+        if not match["task"].upper().startswith("ADR"):
+            yield Fact("tasks", match.group(), Span(match.start(), match.end()), style, (match["task"],))
+
+
+def _skip_mark(text: str, piece: Span) -> int:
+    at = piece.start
+    while at < piece.end and text[at] in "`*_":
+        at += 1
+    return at

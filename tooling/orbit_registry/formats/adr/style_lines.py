@@ -1,0 +1,141 @@
+"""Metadata as list items (`* Status: accepted`) or plain lines (`**Status:** Accepted · [TASK-1]`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from orbit_registry.formats.adr.header import Header, Style, first_offset, keyed, keyed_parts, whole_line
+from orbit_registry.formats.adr.model import Fact
+from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
+from orbit_registry.formats.adr.status_line import normalise_status, stated
+from orbit_registry.formats.position import Span
+
+_BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
+
+
+def _read_items(header: Header) -> Iterator[Fact]:
+    """Yield each `- Key: value` item of the header."""
+    text = header.text
+    for line in header.lines():
+        bullet = _BULLET.match(text, line.start, line.end)
+        for part in keyed_parts(text, bullet.end(), line.end) if bullet else ():
+            found = keyed(text, part.start, part.end)
+            if found is not None:
+                key, span = found
+                yield from stated(text, key, _without_comment(text, span), "bullets")
+
+
+def _without_comment(text: str, span: Span) -> Span:
+    """Leave a trailing `<!-- optional -->` out of the value."""
+    comment = text.find("<!--", span.start, span.end)
+    end = span.end if comment < 0 else comment
+    while end > span.start and text[end - 1] in " \t":
+        end -= 1
+    return Span(span.start, end)
+
+
+def _insert_item(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    """Insert an item above the first one, with the same bullet."""
+    text = header.text
+    for fact in _read_items(header):
+        start = text.rfind("\n", 0, first_offset(fact)) + 1
+        bullet = _BULLET.match(text, start)
+        if bullet is None:
+            return None
+        bold = "**" if text.startswith("**", bullet.end()) else ""
+        newline = "\r\n" if text[max(0, start - 2) : start] == "\r\n" else "\n"
+        return start, f"{bullet.group()}{bold}{key.capitalize()}:{bold} {value}{newline}"
+    return None
+
+
+_SHORT = 80
+_OTHER_KEY = re.compile(r"[A-Z][\w-]*(?:[ ][\w-]+){0,4}:[ ]")
+"""A line with a key that means nothing here: `Implementation Status: verified`."""
+
+
+def _read_lines(header: Header) -> Iterator[Fact]:
+    """Yield each `Key: value` line; a value goes on over the following lines of its paragraph."""
+    text = header.text
+    current: tuple[str, Span] | None = None
+    previous_end = -1
+    is_open = False
+    for line in header.lines():
+        content = text[line.start : line.end]
+        first, *others = keyed_parts(text, line.start, line.end)
+        found = keyed(text, first.start, first.end)
+        follows = current is not None and text[previous_end : line.start].strip(" \t\\") in ("\n", "\r\n", "\r")
+        if found or not follows or not content.strip() or not _continues(content):
+            if current:
+                yield from stated(text, *current, "line")
+            current = found
+            for part in others if found or _OTHER_KEY.match(content.lstrip("*_> ")) else ():
+                more = keyed(text, part.start, part.end)
+                if more is not None:
+                    yield from stated(text, *more, "line")
+            if found is None and is_open and (below := _status_alone(text, line.start, line.end)):
+                yield from stated(text, "status", below, "line")
+            is_open = found == ("status", Span(line.end, line.end)) or (is_open and not content.strip())
+            if found is None and _says_superseded(text, line.start, line.end):
+                start = _mark_above(text, line.start)
+                yield Fact("superseding", content.strip(), whole_line(text, Span(start, line.end)), "line")
+        elif current and current[1].end > current[1].start:
+            key, span = current
+            current = key, Span(span.start, line.start + len(content.rstrip()))
+        previous_end = line.end
+    if current:
+        yield from stated(text, *current, "line")
+
+
+def _status_alone(text: str, start: int, end: int) -> Span | None:
+    """Return where a line states a status and little else, below a key that stands alone: `**Status:**`."""
+    bullet = _BULLET.match(text, start, end)
+    content = text[bullet.end() if bullet else start : end].strip()
+    if len(content) > _SHORT or normalise_status(content)[0] == "unknown":
+        return None
+    at = text.index(content, start)
+    return Span(at, at + len(content))
+
+
+def _says_superseded(text: str, start: int, end: int) -> bool:
+    """Say whether a line of its own begins with `Superseded by` and a decision, or says so of this decision."""
+    first = next(opening_phrases(text, start, end), None)
+    return first is not None and first.rel == "superseded_by"
+
+
+def _mark_above(text: str, start: int) -> int:
+    """Return where the notice begins whose first line of text this is; the line's own start where there is none."""
+    above = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    mark = NOTICE.match(text, above, start) if above < start else None
+    return above if mark is not None and not text[mark.end() : start].strip(' \t\r\n"') else start
+
+
+def _continues(content: str) -> bool:
+    """Say whether a line can go on with the paragraph above it: no heading, list, table or relation of its own."""
+    bare = content.lstrip()
+    if _OTHER_KEY.match(bare):
+        return False
+    if bare.startswith(("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<")):
+        return False
+    return not any(phrase.verb.start <= 1 for phrase in find_phrases(bare))
+
+
+def _insert_line(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    """Insert a line above the first line that states something, in the same dress."""
+    for fact in _read_lines(header):
+        start = header.text.rfind("\n", 0, first_offset(fact)) + 1
+        before = header.text[start : fact.span.start].lstrip()
+        quote, bold = "> " if before[:1] == ">" else "", "**" if before.lstrip("> \t").startswith("**") else ""
+        newline = "\r\n" if header.text[max(0, start - 2) : start] == "\r\n" else "\n"
+        gap = newline if header.text[start - len(newline) * 2 : start] == newline * 2 else ""
+        return start, f"{quote}{bold}{key.capitalize()}:{bold} {value}{newline}{gap}"
+    return None
+
+
+def _written(fact: Fact, value: str) -> str:
+    """Return the value as it is, after a space where none stood."""
+    return value if fact.raw else f" {value}"
+
+
+BULLETS = Style("bullets", _read_items, _written, _insert_item)
+LINES = Style("line", _read_lines, _written, _insert_line)

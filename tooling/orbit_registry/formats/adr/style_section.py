@@ -1,0 +1,187 @@
+"""Metadata as sections of their own (`## Status` and a paragraph), as adr-tools writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from orbit_registry.formats.adr.header import Header, Style, keyed, keyed_parts, visible_lines
+from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
+from orbit_registry.formats.adr.model import Fact
+from orbit_registry.formats.adr.relations import NOTICE, find_phrases
+from orbit_registry.formats.adr.status_line import normalise_status, read_statement, stated
+from orbit_registry.formats.adr.style_table import pairs
+from orbit_registry.formats.markdown import Heading, within
+from orbit_registry.formats.position import Span
+
+_DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")
+_BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
+_LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
+_LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
+_BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
+_KEYS = {"status": "status", "date": "date", "deciders": "deciders", "tags": "tags"}
+
+
+def _read(header: Header) -> Iterator[Fact]:
+    """Yield the sections that hold a status, a date, people or tags."""
+    level = section_level([(heading.level, section_key(heading.text)) for heading in header.headings])
+    for heading in header.headings:
+        key = _KEYS.get(section_key(heading.text))
+        if key is None or heading.level > level:
+            continue
+        if key == "status":
+            yield from _status(header, heading)
+            continue
+        if (own := _in_heading(header, heading)) is not None:
+            yield Fact(key, own.of(header.text), own, "section", (own.of(header.text),))
+            continue
+        for span in _paragraphs(header, heading)[:1]:
+            yield Fact(key, span.of(header.text), span, "section", (span.of(header.text),))
+
+
+def _paragraphs(header: Header, heading: Heading) -> list[Span]:
+    """Return the section's paragraphs without quotes, comments and what stands under a deeper heading."""
+    text = header.text
+    following = within(header.headings, heading.body, lambda other: other.section.start)
+    end = following[0].section.start if following else heading.body.end
+    spans: list[Span] = []
+    open_end = -1
+    for line in visible_lines(header.document, Span(heading.body.start, end), header.document.hidden):
+        content = text[line.start : line.end].strip()
+        if not content or content.startswith(">") or set(content) <= {"-", "*", "_"} or _DEFINITION.match(content):
+            open_end = -1
+            continue
+        lead = _LEAD.match(text, line.start, line.end)
+        start = lead.end() if lead else line.start
+        stop = line.start + len(text[line.start : line.end].rstrip())
+        own = start > line.start + 3 or text[line.start : start].strip() or _states_relation(text, start, stop)
+        has_key = keyed(text, start, stop) is not None or _BOLD_KEY.match(content)
+        if open_end >= 0 and not own and not has_key:
+            spans[-1] = Span(spans[-1].start, stop)
+        else:
+            spans.append(Span(start, stop))
+        open_end = stop
+    return spans
+
+
+def _states_relation(text: str, start: int, end: int) -> bool:
+    first = next(find_phrases(text, start, end), None)
+    return first is not None and first.verb.start <= start + 2
+
+
+def _in_heading(header: Header, heading: Heading) -> Span | None:
+    """Return where the heading itself states its value: `## Status: Accepted`."""
+    found = heading_value(heading.title.of(header.text))
+    return Span(heading.title.start + found[1], heading.title.start + found[2]) if found is not None else None
+
+
+def _status(header: Header, heading: Heading) -> Iterator[Fact]:
+    paragraphs = _paragraphs(header, heading)
+    own = _in_heading(header, heading)
+    if own is not None:
+        yield from read_statement(header.text, own, "section")
+        yield from _remarks(header, own, paragraphs)
+        return
+    if paragraphs and (cell := _cell(header, paragraphs[0])) is not None:
+        yield from read_statement(header.text, cell, "section")
+        return
+    if not paragraphs and (quoted := _quoted(header, heading)):
+        yield from read_statement(header.text, quoted, "section")
+        return
+    if not paragraphs and (fenced := list(_fenced(header, heading))):
+        for key, span in fenced:
+            yield from stated(header.text, "status_date" if key == "date" else key, span, "section")
+        return
+    if not paragraphs:
+        end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
+        yield Fact("status", "", Span(end, end), "section")
+        return
+    ticked = [span for span in paragraphs if _BOX.match(header.text, span.start, span.end)]
+    if ticked:
+        yield from _boxes(header.text, ticked)
+        return
+    keys = [keyed(header.text, span.start, span.end) for span in paragraphs]
+    at = next((index for index, named in enumerate(keys) if named and named[0] == "status"), 0)
+    first, named = paragraphs[at], keys[at]
+    yield from read_statement(header.text, named[1] if named and named[0] == "status" else first, "section")
+    yield from _remarks(header, first, (*paragraphs[:at], *paragraphs[at + 1 :]))
+
+
+def _cell(header: Header, first: Span) -> Span | None:
+    """Return the cell that states a known status in a table that the section begins with."""
+    tables = within(header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start)
+    found = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
+    return next((span for span in found if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
+
+
+def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
+    """Yield what a block of code right below the heading states: a known status alone, or `status: …` and its like."""
+    text = header.text
+    block = next(iter(within(header.document.code, heading.body, lambda code: code.start)), None)
+    if block is None or text[heading.body.start : block.start].strip():
+        return
+    inside = [Span(*match.span()) for match in _LINE.finditer(text, block.start, block.end)]
+    lines = [span for span in inside if not span.of(text).startswith(("```", "~~~"))]
+    if len(lines) == 1 and normalise_status(lines[0].of(text))[0] != "unknown":
+        yield "status", lines[0]
+        return
+    for span in lines:
+        for part in keyed_parts(text, span.start, span.end):
+            if (found := keyed(text, part.start, part.end)) is not None and found[0] in _KEYS:
+                yield found
+
+
+def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterator[Fact]:
+    """Yield what else the section says, beside the statement that `first` is."""
+    for span in paragraphs:
+        found = keyed(header.text, span.start, span.end)
+        if found and found[0] == "date":
+            yield Fact("date", found[1].of(header.text), found[1], "section")
+            continue
+        yield Fact("statement", span.of(header.text), span, "section")
+        if any(phrase.rel == "superseded_by" for phrase in find_phrases(header.text, span.start, span.end)):
+            start = header.text.rfind("\n", 0, span.start) + 1
+            while start > first.end and header.text[start - 1] in "\r\n \t":
+                start -= 1
+            yield Fact("superseding", span.of(header.text), Span(max(start, first.end), span.end), "section")
+
+
+def _quoted(header: Header, heading: Heading) -> Span | None:
+    """Return the one quoted line in a section that states a status, where nothing else stands in it."""
+    found = []
+    for line in visible_lines(header.document, heading.body, header.document.hidden):
+        content = header.text[line.start : line.end].rstrip()
+        start = line.start + len(content) - len(content.lstrip("> \t"))
+        span = Span(start, line.start + len(content))
+        if not NOTICE.match(content) and normalise_status(span.of(header.text))[0] != "unknown":
+            found.append(span)
+    return found[0] if len(found) == 1 else None
+
+
+def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
+    """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`. Several, or none, state nothing."""
+    ticked = [match for span in boxes if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "]
+    if len(ticked) == 1:
+        span = next(span for span in boxes if span.start == ticked[0].start())
+        yield from read_statement(text, Span(ticked[0].end(), span.end), "section")
+    else:
+        yield Fact("status", "", Span(boxes[0].start, boxes[0].start), "section")
+
+
+def _written(fact: Fact, value: str) -> str:
+    """Return the status with a capital, as these sections have it; an empty section gets its paragraph."""
+    capital = value[:1].upper() + value[1:]
+    return capital if fact.raw else f"\n\n{capital}"
+
+
+def _insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    """Insert a `Status` section above the first section."""
+    if key != "status" or not header.headings or header.in_log:
+        return None
+    first = header.headings[0]
+    newline = "\r\n" if "\r\n" in header.text[: first.section.start] else "\n"
+    capital = value[:1].upper() + value[1:]
+    return first.section.start, f"{'#' * first.level} Status{newline}{newline}{capital}{newline}{newline}"
+
+
+SECTIONS = Style("section", _read, _written, _insertion)

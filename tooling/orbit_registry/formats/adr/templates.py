@@ -1,0 +1,271 @@
+"""New ADR texts from a template with `$id $title $status $date …`, and templates made from an existing ADR."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from string import Template
+
+from orbit_registry.formats.adr.header import read_fields, scalar
+from orbit_registry.formats.adr.headings import heading_value
+from orbit_registry.formats.adr.model import AdrDocument, Section
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.status_line import read_statement
+from orbit_registry.formats.adr.vocabulary import VOCABULARY, Language, field_of, language_of
+from orbit_registry.formats.adr.writer import heading_title, newline_of
+from orbit_registry.formats.markdown import Document, parse_markdown
+from orbit_registry.formats.position import Span
+
+PROMPTS: Mapping[str, str] = VOCABULARY["english"]
+"""What a template asks for in a section, by the section's standard name."""
+COST = PROMPTS["negative"].removeprefix("- ")
+
+
+def prompts_in(language: Language | None) -> Mapping[str, str]:
+    """Return what a template asks for in the language of a decision; what nobody translated is `_…_`."""
+    if language is None:
+        return PROMPTS
+    own = {
+        "context": f"_{language.why}_",
+        "decision": f"_{language.what}_",
+        "options": f"- _{language.option}_",
+        "consequences": f"- _{language.follows}_\n- {cost_in(language)}",
+        "positive": f"- _{language.better}_",
+        "negative": f"- {cost_in(language)}",
+    }
+    return {key: own.get(key, "_…_") for key in PROMPTS}
+
+
+def cost_in(language: Language | None) -> str:
+    """Return the line that asks for a decision's cost."""
+    return COST if language is None else f"{language.cost}: _{language.harder}_"
+
+
+_PLACEHOLDERS = {
+    "title": "$title",
+    "status": "$status",
+    "date": "$date",
+    "deciders": "$deciders",
+    "tags": "$tags",
+    "tasks": "$tasks",
+}
+_DIGITS = re.compile(r"\d{1,9}")
+_YAML_VALUE = re.compile(r"^(?P<head>[^\s:#][^:\r\n]{0,80}:[ \t]+)(?P<value>[^\r\n]+)", re.MULTILINE)
+_DAY = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?![\w-])|(?:19|20)\d\d-\d\d-\d\dT")
+_CHANGED = re.compile(r"update|modif|change|edit|revis", re.IGNORECASE)
+_HEADING_NUMBER = re.compile(r"\d{1,2}(?=[.)][ \t])")
+_AT_THE_END = re.compile(r"(?<=\S)[ \t]+\$\{?(?P<name>[a-z_]+)\}?(?=[ \t]*\r?$)", re.MULTILINE)
+"""A value at a line's end: without one, the line keeps no blank there."""
+_OPTIONAL = re.compile(r"(?: · |, )\$\{?(?P<name>[a-z_]+)\}?")
+
+
+def new_document(template: str, fields: Mapping[str, str]) -> str:
+    """Return the template with `$name` replaced; names without a value stay, line ends follow the template.
+
+    `$number` and `$order` (the number without zeros) follow from `id` where they are not given. A name with an
+    empty value takes the ` · ` or `, ` before it along. In a front matter values are quoted where YAML asks for it,
+    and a title is escaped where Markdown would read something else.
+    """
+    newline = newline_of(template)
+    values = {name: newline.join(value.splitlines()) for name, value in fields.items()}
+    digits = _DIGITS.search(values.get("number") or values.get("id") or "")
+    if digits:
+        values.setdefault("number", digits.group())
+        values.setdefault("order", str(int(digits.group())))
+    kept = _OPTIONAL.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), template)
+    kept = _AT_THE_END.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), kept)
+    span = parse_markdown(kept).front_matter
+    head, body = (kept[: span.end], kept[span.end :]) if span else ("", kept)
+    return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(body).safe_substitute(
+        {**values, **({"title": heading_title(values["title"])} if "title" in values else {})}
+    )
+
+
+def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
+    """Return one value of the front matter with its placeholders replaced, still good YAML."""
+    written = match["value"]
+    if written.strip() in ("$number", "$order", "$date"):  # as bare as the template has them
+        return match["head"] + Template(written).safe_substitute(values)
+    if not written.lstrip().startswith(("[", "{", "'", '"')) and "$" in written:
+        filled = Template(written).safe_substitute(values)
+        return match["head"] + (scalar(" ".join(filled.split())) if filled.strip() else "")
+    flat = {name: " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"') for name, value in values.items()}
+    return match["head"] + Template(written).safe_substitute(flat if written.startswith('"') else values)
+
+
+def template_from(text: str, path: str) -> str | None:
+    """Return a template in the dress of the ADR in `text`: its header and standard headings, without its prose.
+
+    Each section holds a short prompt. Of a log it takes the last entry. None if the text holds no decision.
+    """
+    file = read_document(text, path)
+    if not file.entries:
+        return None
+    entry = file.entries[-1]
+    document = parse_markdown(text)
+    newline = newline_of(text)
+    blocks = [_heading(text, entry), *_header(document, entry), *_sections(text, entry, newline)]
+    body = (newline * 2).join(block for block in blocks if block) + newline
+    return (_front_matter(document, entry, newline) if file.format == "file" else "") + body
+
+
+def _literal(text: str) -> str:
+    """Return text that `new_document` gives back as it is."""
+    return text.replace("$", "$$")
+
+
+def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
+    """Return the front matter with placeholders; what is particular to the old ADR (links, blocks) is left out."""
+    span = document.front_matter
+    text = document.text
+    if span is None:
+        return ""
+    lines: list[str] = []
+    for field in read_fields(text, span):
+        key = "status" if field.span == entry.status_span else field_of(field.key)  # `stage:` may state it
+        head = text[field.line.start : field.span.start].rstrip(" ")
+        written = field.span.of(text)
+        if key == "number":
+            quote = written[:1] if written[:1] in ("'", '"') else ""
+            prefix = field.value.rstrip("0123456789")
+            lines.append(f"{head} {quote}{_literal(prefix)}$number{quote}")
+        elif key in _PLACEHOLDERS:
+            value = _PLACEHOLDERS[key]
+            lines.append(f"{head} [{value}]" if written.startswith("[") or "\n" in written else f"{head} {value}")
+        elif key is None and _DAY.match(field.value):  # of the other decision, but for the day of the last change
+            lines.append(f"{head} $date" if _CHANGED.search(field.key) else head)
+        elif key is None and "://" in field.value and "\n" not in written.rstrip():
+            lines.append(_literal(head))  # a page of the other decision
+        elif key is None and "\n" not in written.rstrip() and not _same_number(field.value, entry):
+            lines.append(_literal(f"{head} {written}".rstrip()))
+        elif key is None and _same_number(field.value, entry):
+            lines.append(f"{head} $order")
+    return newline.join(["---", *lines, "---", "", ""])
+
+
+def _same_number(value: str, entry: AdrDocument) -> bool:
+    number = entry.number or ""
+    return value.isdigit() and number.isdigit() and int(value) == int(number)
+
+
+def _heading(text: str, entry: AdrDocument) -> str:
+    """Return the heading line with placeholders for number and title."""
+    if entry.heading_span is None:
+        return "# $title"
+    edits = [
+        (span, name or ("$number" if span.of(text) == entry.number else "$order"))
+        for spans, name in ((entry.number_spans, ""), (entry.title_spans, "$title"))
+        for span in spans
+        if entry.heading_span.start <= span.start < entry.heading_span.end
+    ]
+    if entry.anchor:
+        anchor = text.find("{", max(span.end for span, _ in edits)) if edits else -1
+        if anchor >= 0:
+            edits.append((Span(anchor, entry.heading_span.end), ""))
+    below = any(entry.heading_span.end <= span.start < span.end for span in entry.title_spans)
+    newline = newline_of(text)
+    shown = _edited(text, entry.heading_span, edits).rstrip()
+    if not below:
+        return shown
+    between = text[entry.heading_span.end : entry.title_spans[-1].start].strip()  # `## Title`, or nothing
+    return (newline * 2).join(part for part in (shown, _literal(between), "$title") if part)
+
+
+def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
+    """Yield the lines that state something, as one block for each group of lines, with placeholders."""
+    text, lines = document.text, document.lines
+    edits: list[tuple[Span, str]] = []
+    kept: set[int] = set()
+    for fact in entry.facts:
+        if fact.style in ("front-matter", "section", "badge"):
+            continue
+        if fact.key == "statement":
+            edits.append((fact.span, _statement(text, fact.span)))
+        elif fact.key in _PLACEHOLDERS and fact.key not in ("status", "tasks", "title"):
+            edits.append((fact.span, _PLACEHOLDERS[fact.key]))
+        elif fact.style == "table" and fact.key not in ("status", "title"):
+            edits.append((fact.span, ""))
+        else:
+            continue
+        around = _table_around(document, fact.span) if fact.style == "table" else fact.span
+        kept.update(range(lines.index_of(around.start), lines.index_of(around.end) + 1))
+    for number in sorted(kept):
+        if number - 1 not in kept:
+            start = lines.starts[number]
+        if number + 1 not in kept:
+            yield _edited(text, Span(start, lines.ends[number]), edits).rstrip()
+
+
+def _table_around(document: Document, span: Span) -> Span:
+    """Return the table that a cell stands in, or the cell where that can't be told."""
+    return next((t.span for t in document.tables if t.span.start <= span.start and span.end <= t.span.end), span)
+
+
+def _statement(text: str, span: Span) -> str:
+    """Return a status statement with placeholders, cut where the old one is cut."""
+    keys = [fact.key for fact in read_statement(text, span, "line")]
+    return "$status" + (" · $date" if "date" in keys else "") + (" · $tasks" if "tasks" in keys else "")
+
+
+def _apart(edits: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
+    """Return the edits in order, without those inside an earlier one."""
+    kept: list[tuple[Span, str]] = []
+    for span, value in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
+        if not kept or span.start >= kept[-1][0].end:
+            kept.append((span, value))
+    return kept
+
+
+def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
+    """Yield the standard sections, each with its heading as written and a prompt."""
+    asked = prompts_in(language_of(section.heading for section in entry.sections))
+    kept = [s for s in entry.sections if s.key in PROMPTS or s.key in ("status", "changelog", "date")]
+    if not any(section.key in ("context", "decision") for section in kept):
+        kept = list(entry.sections)
+    seen: set[tuple[str, int]] = set()
+    given: Counter[int] = Counter()
+    for index, section in enumerate(kept):
+        if (section.key, section.level) in seen and section.key != "other":
+            continue
+        seen.add((section.key, section.level))
+        following = kept[index + 1] if index + 1 < len(kept) else None
+        has_parts = following is not None and not section.run_in and following.level > section.level
+        prompt = "" if has_parts else _prompt(section, newline, asked)
+        if section.run_in:
+            start = text.rfind("\n", 0, section.body.start) + 1
+            gap = newline * (2 if prompt.startswith("- ") else 0)
+            yield _literal(text[start : section.body.start].rstrip()) + (gap or " ") + prompt
+        elif (stated := heading_value(section.heading)) is not None:  # `## Status: Accepted`
+            yield f"{'#' * section.level} {_literal(section.heading[: stated[1]])}{_PLACEHOLDERS[stated[0]]}"
+        else:
+            heading = f"{'#' * section.level} {_literal(_renumbered(section, given))}"
+            yield heading + (newline * 2 + prompt if prompt else "")
+
+
+def _renumbered(section: Section, given: Counter[int]) -> str:
+    """Return a section's heading with the next number of its level, where it has one: `2. Options`, were it the 7th."""
+    numbered = _HEADING_NUMBER.match(section.heading)
+    if numbered is None:
+        return section.heading
+    given[section.level] += 1
+    return f"{given[section.level]}{section.heading[numbered.end() :]}"
+
+
+def _prompt(section: Section, newline: str, asked: Mapping[str, str]) -> str:
+    if section.key in ("status", "date"):
+        return f"${section.key}"
+    if section.key == "changelog":
+        return "- $date: first draft"
+    return newline.join(asked.get(section.key, "…").splitlines())
+
+
+def _edited(text: str, span: Span, edits: Sequence[tuple[Span, str]]) -> str:
+    """Return the part of the text with the edits made and every other `$` doubled."""
+    parts: list[str] = []
+    at = span.start
+    for edit, replacement in _apart([edit for edit in edits if span.start <= edit[0].start < span.end]):
+        parts.extend((_literal(text[at : edit.start]), replacement))
+        at = edit.end
+    parts.append(_literal(text[at : span.end]))
+    return "".join(parts)

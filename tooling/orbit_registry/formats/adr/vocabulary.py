@@ -1,0 +1,225 @@
+"""The words of decision documents in the languages that teams write them in, as `vocabulary.yaml` has them."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from orbit_registry.formats import yaml
+from orbit_registry.formats.adr.model import Status
+
+_ACCENTS = re.compile(r"[\u0300-\u036f]")
+
+
+def plain(text: str) -> str:
+    """Return a text in lower case and without its accents, so that `Décision` and `DECISION` are one word."""
+    lower = text.lower()
+    if lower.isascii():
+        return lower
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lower)))
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _by_word(lists: Mapping[Any, str]) -> dict[str, Any]:
+    return {plain(word): name for name, words in lists.items() for word in _words(words)}
+
+
+VOCABULARY = cast(Mapping[str, Any], yaml.load(Path(__file__).with_name("vocabulary.yaml").read_text("utf-8")))
+STATUS_OF: Mapping[str, Status] = _by_word(VOCABULARY["statuses"])
+KEY_OF: Mapping[str, str] = _by_word(VOCABULARY["keys"])
+MONTH_OF: Mapping[str, str] = _by_word(VOCABULARY["months"])
+SECTION_OF: Mapping[str, str] = _by_word(VOCABULARY["sections"])
+
+
+def word_set(name: str) -> frozenset[str]:
+    """Return a list of the vocabulary as the words that `plain` gives."""
+    return frozenset(plain(word) for word in _words(VOCABULARY[name]))
+
+
+NO_STATUS_FOLDERS = word_set("folders_without_status")
+NEGATIONS = word_set("negations")
+_ENGLISH_STATUSES = word_set("english_statuses")
+
+
+def field_of(key: str) -> str | None:
+    """Return the field that a key of a front matter is; `creation-date` and `creation_date` are one."""
+    return KEY_OF.get(plain(key)) or KEY_OF.get(plain(re.sub("[-_]", " ", key)))
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What a new decision says in the language of the ones before it: its prompts, and what a status is called."""
+
+    headings: frozenset[str]
+    """Words that its sections have and those of no other language here, in lower case."""
+    why: str
+    what: str
+    option: str
+    follows: str
+    better: str
+    cost: str
+    harder: str
+    statuses: Mapping[Status, str]
+    superseded_by: str
+    """What stands before the decision that replaced one."""
+    amendments: str
+    consequences: str
+    """The heading of what follows from a decision."""
+    words: frozenset[str]
+    """What statuses are called in it, these and others, in lower case."""
+    keys: frozenset[str]
+    """What the key of a status is called in it and in few others."""
+
+    def status(self, status: str, raw: str) -> str:
+        """Return a status, `Superseded by X` too, as a document says it whose own is `raw`, in this language or none.
+
+        Where it states its status in English, or in words that nobody knows, the status stays as it is.
+        """
+        word = re.split(r"[^\w'-]", raw.strip("*_` "), maxsplit=1)[0]
+        if raw and (word.lower() in _ENGLISH_STATUSES or plain(word) not in STATUS_OF):
+            return status
+        said, by, rest = status.partition(" by ")
+        called = self.superseded_by if by else next((own for name, own in self.statuses.items() if name == said), "")
+        if not called or said.lower() not in _ENGLISH_STATUSES:
+            return status
+        called = _feminine(called) if word.lower().endswith(("a", "ée")) else called
+        return (called if raw[:1].islower() else called[:1].upper() + called[1:]) + (f" {rest}" if by else "")
+
+
+def _feminine(called: str) -> str:
+    """Return a Romance participle as `la decisión` takes it, where the old one was so: `rechazada`, `rejetée par`."""
+    word, space, rest = called.partition(" ")
+    word = f"{word[:-1]}a" if word.endswith("o") else f"{word}e" if word.endswith("é") else word
+    return f"{word}{space}{rest}"
+
+
+@cache
+def languages() -> tuple[Language, ...]:
+    """Return the languages other than English that new decisions may be in."""
+    return tuple(map(_language, VOCABULARY["languages"].values()))
+
+
+def _language(data: Mapping[str, Any]) -> Language:
+    statuses = data["statuses"]
+    sets = {
+        "headings": frozenset(_words(data["headings"])),
+        "words": frozenset((*statuses.values(), *_words(data["words"]))),
+        "keys": frozenset(_words(data.get("keys", ""))),
+    }
+    return Language(**{**data, **sets})
+
+
+def language_of(headings: Iterable[str]) -> Language | None:
+    """Return the language that most of some headings are in; None for English, and where none is known."""
+    said = [heading.strip().lower() for heading in headings]  # with its accents: without them `décision` is English
+    words = {*said, *(word for heading in said for word in re.findall(r"[^\W\d_]+", heading))}
+    found = [(len(words & language.headings), language) for language in languages()]
+    count, best = max(found, key=lambda one: one[0])
+    return best if count else None
+
+
+def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language | None:
+    """Return the language that a status is written in: by its word, then its key (`Estado`), then the headings.
+
+    None where the word is English, or that of several languages that nothing tells apart.
+    """
+    first = re.split(r"[^\w'-]", raw.strip("*_`~ "), maxsplit=1)[0].lower()
+    named = language_of(headings)
+    if not first or first in _ENGLISH_STATUSES:
+        return named
+    found = [language for language in languages() if first in language.words]
+    by_key = [language for language in found if key.strip("*_`:： \t-").lower() in language.keys]
+    if named in found or not found:
+        return named
+    return next((some[0] for some in (by_key, found) if len(some) == 1), None)
+
+
+Order = Literal["day", "month"]
+"""Which of a date's two numbers before the year comes first."""
+
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
+_OF = r"(?:\.?,?[ -](?:de |del |of )?)"
+_DATES = tuple(
+    re.compile(form)
+    for form in (
+        r"(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?![\w-])",
+        r"(?P<y>(?:19|20)\d\d)[./年년][ ]?(?P<m>\d{1,2})[./月월][ ]?(?P<d>\d{1,2})(?![\w/])",
+        r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
+        r"(?P<d>1[3-9]|2\d|3[01])[/-](?P<m>\d{1,2})[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # no other order makes sense
+        r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
+        r"0?(?P<d>\d{1,2})[/-]0?(?P<m>(?P=d))[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # either order says the same
+        r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
+        rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
+        r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
+        rf"(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
+    )
+)
+
+_SLASHED = re.compile(r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])")
+_MARKS = "*_`{}[]()<>\"' \t\r\n"
+"""What stands around a date."""
+
+
+def is_iso_date(text: str) -> bool:
+    """Say whether `text` is a real `YYYY-MM` or `YYYY-MM-DD`."""
+    try:
+        datetime.date.fromisoformat(text if len(text) > 7 else f"{text}-01")
+    except ValueError:
+        return False
+    return len(text) in (7, 10)
+
+
+def read_date(text: str, order: Order | None = None) -> str | None:
+    """Return the `YYYY-MM-DD` or `YYYY-MM` that a text begins with, in figures or with the month's name.
+
+    `03/04/2026` takes an `order`: it is read differently in different countries. `17/04/2026` does not.
+    """
+    bare = text.strip(_MARKS)
+    found = _read(bare, 0)
+    if found is not None:
+        return found[0]
+    slashed = _SLASHED.match(bare) if order is not None else None
+    if slashed is None:
+        return None
+    month, day = ("second", "first") if order == "day" else ("first", "second")
+    iso = f"{slashed['year']}-{slashed[month]:0>2}-{slashed[day]:0>2}"
+    return iso if is_iso_date(iso) else None
+
+
+def is_of_two_orders(text: str) -> bool:
+    """Say whether a text begins with a date that reads differently with the day or the month first."""
+    return read_date(text) is None and read_date(text, "day") is not None and read_date(text, "month") is not None
+
+
+def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
+    """Return the order that the dates of a folder agree on, from pairs of a folder and a date as it is written."""
+    orders: dict[str, set[Order]] = {}
+    for folder, written in dates:
+        slashed = _SLASHED.match(written.strip(_MARKS))
+        if slashed is not None and read_date(written) and int(slashed["first"]) != int(slashed["second"]):
+            orders.setdefault(folder, set()).add("day" if int(slashed["first"]) > 12 else "month")
+    return {folder: next(iter(found)) for folder, found in orders.items() if len(found) == 1}
+
+
+def _read(text: str, at: int) -> tuple[str, int] | None:
+    """Return the date that stands at an offset, and where it ends; None where what looks like one is none."""
+    match = _DATE.match(text, at)
+    if match:
+        return (match.group(), match.end()) if is_iso_date(match.group()) else None
+    for form in _DATES:
+        match = form.match(text, at)
+        if match:
+            found = match.groupdict()
+            month = found["m"] if found["m"].isdigit() else MONTH_OF.get(plain(found["m"]), "")
+            iso = "-".join(part.zfill(2) for part in (found["y"], month, found.get("d") or "") if part)
+            return (iso, match.end()) if month and is_iso_date(iso) else None
+    return None

@@ -1,0 +1,489 @@
+"""Edits of ADR documents: each takes a text and gives it back with nothing changed but what it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.formats.adr.headings import section_key, section_level, split_entry, split_title
+from orbit_registry.formats.adr.model import AdrDocument, AdrFile, Fact
+from orbit_registry.formats.adr.reader import STYLES, entry_header, read_document
+from orbit_registry.formats.adr.vocabulary import language_of, language_of_status
+from orbit_registry.formats.markdown import Document, Heading, parse_markdown
+from orbit_registry.formats.position import Span
+
+_DEEPEST = 6
+_BELOW = "\n\n# what follows\n"
+_STATED = {
+    "status": "status",
+    "statement": "status",
+    "superseding": "successor",
+    "date": "date",
+    "status_date": "date",
+    "title": "title",
+    "number": "number",
+}
+"""What a document's head states, by the names its facts have, in the user's words."""
+_MARKS = re.compile(r"[ ]{0,3}(#{1,6})(?=[ \t]|$)")
+_CLOSING = re.compile(r"(?<=[ \t])#+$|^#+$")
+_BLOCK = re.compile(r" {4}|\t|[ ]{0,3}(?:#{1,6}(?:[ \t]|$)|[-*+>|](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|```|~~~|<)")
+
+
+def fitted(text: str, level: int) -> str:
+    """Return prose whose headings all stand below a heading of `level` (1 to 6), with `\\n` as the line end.
+
+    The headings keep their order among each other as far as Markdown's six levels go. Code, quotes and lists stay.
+
+    Raises:
+        RefusedError: it begins with a front matter, or leaves a code fence, a comment or an HTML block open, which
+            would swallow whatever stands below it.
+    """
+    bare = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    if bare.startswith("---") and parse_markdown(bare).front_matter is not None:
+        raise RefusedError(
+            "the text begins with a front matter (`---`), which has no place inside a document",
+            hint="take it out; options state what it says: --status, --date, --tag",
+        )
+    # The line end in front keeps a first paragraph of `Key: value` lines from being read as a front matter.
+    document = parse_markdown(f"\n{bare}{_BELOW}")
+    _refuse_open(document)
+    own = document.headings[:-1]
+    return _shifted(document, max(0, level + 1 - min((one.level for one in own), default=_DEEPEST)))
+
+
+def lowered(text: str, by: int) -> str:
+    """Return a text with its headings `by` levels lower, at most on the sixth."""
+    return _shifted(parse_markdown(f"\n{text}{_BELOW}"), by)
+
+
+def _refuse_open(document: Document) -> None:
+    last = document.headings[-1] if document.headings else None
+    if last is not None and document.text[last.section.start :] == _BELOW.lstrip("\n"):
+        return
+    open_block = document.hidden[-1]
+    line = document.lines.position(open_block.start).line - 1
+    what = "a code fence" if open_block in document.code else "a comment or a block of HTML"
+    raise RefusedError(
+        f"line {line} of the text opens {what} that is never closed, so it would swallow what follows in the document",
+        hint="close it in the text",
+    )
+
+
+def _shifted(document: Document, by: int) -> str:
+    """Return a parsed text, without the line end and the heading put around it, with its headings `by` levels lower."""
+    text = document.text
+    for heading in reversed(document.headings[:-1] if by else ()):
+        lines = text[heading.section.start : heading.body.start]
+        text = text[: heading.section.start] + _lower(lines, heading, by) + text[heading.body.start :]
+    return text[1 : -len(_BELOW)]
+
+
+def _lower(lines: str, heading: Heading, by: int) -> str:
+    level = min(heading.level + by, _DEEPEST)
+    marks = _MARKS.match(lines)
+    if marks is not None:
+        return lines[: marks.start(1)] + "#" * level + lines[marks.end(1) :]
+    *words, _ = lines.rstrip("\n").split("\n")  # underlined: the last line is the rule
+    title = " ".join(word.strip() for word in words)
+    return f"{'#' * level} {_CLOSING.sub(lambda match: chr(92) + match.group(), title)}\n"
+
+
+def begins_block(text: str) -> bool:
+    """Say whether a text's first lines would lose their meaning if words stood in front of them on the same line."""
+    document = parse_markdown(f"\n{text}\n")
+    first = document.lines.ends[1]
+    starts = [one.section.start for one in document.headings] + [one.span.start for one in document.tables]
+    return _BLOCK.match(text) is not None or any(start <= first for start in starts)
+
+
+def refuse_restated(before: str, after: str, path: str) -> None:
+    """Raise where prose that came into a document states anew what its head states: number, title, status or date.
+
+    Both texts are of the document at `path`, without the prose and with it.
+
+    Raises:
+        RefusedError: it names the line.
+    """
+    old, new = read_document(before, path), read_document(after, path)
+    if old.format != new.format or len(old.entries) != len(new.entries):
+        raise RefusedError(
+            f"with this text {path} would no longer be read as the decisions it holds",
+            hint="give the text's headings other words than those of a decision (`ADR-0001 — title`)",
+        )
+    for was, becomes in zip(old.entries, new.entries, strict=True):
+        known = {(fact.key, fact.raw, fact.style) for fact in was.facts}
+        for fact in becomes.facts:
+            if fact.key in _STATED and (fact.key, fact.raw, fact.style) not in known:
+                raise RefusedError(
+                    f"`{_line(after, fact)}` in the text reads as the decision's {_STATED[fact.key]}",
+                    hint=f"take it out, or word it as prose; a decision's {_STATED[fact.key]} is stated by a command",
+                )
+
+
+def _line(text: str, fact: Fact) -> str:
+    """Return the line on which a fact stands."""
+    at = next((at for at in range(fact.span.start, fact.span.end) if not text[at].isspace()), fact.span.start)
+    return text[text.rfind("\n", 0, at) + 1 :].splitlines()[0].strip()[:80]
+
+
+_PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
+_STYLE_OF = {style.name: style for style in STYLES}
+_NUMBER = re.compile(r"\d{1,9}")
+_STAMP = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
+_DATED_STATUS = re.compile(
+    r"((?:19|20)\d\d-\d\d-\d\d[ \t,:–—-]{1,8})?([^\W\d_][^\d\r\n]{0,80}?)"
+    r"((?:[ \t]{1,8}on)?[ \t,:(–—-]{1,8}(?:19|20)\d\d-\d\d-\d\d\)?)?"
+)
+"""`2020-04-22 proposed`, `Proposed (2020-04-22)`: the date is the decision's, and stays."""
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
+_SIGN = re.compile(r"([!-/:-@\[-`{-~])")
+_RULE = re.compile(r"\n[ \t]*\n[ \t]{0,3}(?:-[ \t]*){3,}\Z|\n[ \t]*\n[ \t]{0,3}(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
+_FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
+
+
+def set_status(text: str, entry: AdrDocument, status: str) -> str:
+    """Return `text` with the entry's status written as `status` (`accepted`, `Superseded by ADR-0042`).
+
+    It is said in the document's language, and a plain word follows its capitals. Other statements that the entry is
+    superseded go when `status` says something else. Where none is stated, one is added in the style of the header.
+    """
+    removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
+    language = language_of_status(
+        entry.status_raw, _key_of_status(text, entry), (one.heading for one in entry.sections)
+    )
+    status = language.status(status, entry.status_raw.strip("*_` ")) if language is not None else status
+    fact = next((fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span), None)
+    if fact is None:
+        at, line = _insertion(text, entry, "status", _cased(status, capital=True))
+        around = next((span for span in removed if span.start < at <= span.end), None)
+        if around is None:
+            return _splice(text, [(Span(at, at), line), *((span, "") for span in removed)])
+        taken = text[around.start : at] + line.rstrip()  # the new line takes the place of the one that goes
+        return _splice(text, [(span, taken if span == around else "") for span in removed])
+    dated = _DATED_STATUS.fullmatch(fact.raw)
+    before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
+    capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
+    value = _STYLE_OF[fact.style].written(fact, f"{before}{_cased(status, capital=capital)}{after}")
+    apart = [span for span in removed if span.end <= fact.span.start or fact.span.end <= span.start]
+    return _splice(text, [(fact.span, value), *((span, "") for span in apart)])
+
+
+def _key_of_status(text: str, entry: AdrDocument) -> str:
+    """Return what stands before the status on its line, or its section's heading."""
+    if entry.status_span is None:
+        return ""
+    before = text[text.rfind("\n", 0, entry.status_span.start) + 1 : entry.status_span.start].strip("*_`:：|> \t-")
+    section = next((one.heading for one in entry.sections if one.key == "status"), "")
+    return before or section
+
+
+def set_date(text: str, entry: AdrDocument, date: str) -> str:
+    """Return `text` with the entry's stated date replaced, or a date added in the style the header has."""
+    fact = next((fact for fact in entry.facts if fact.key == "date" and fact.span == entry.date_span), None)
+    if fact is None:
+        at, line = _insertion(text, entry, "date", date)
+        return text[:at] + line + text[at:]
+    return _splice(text, [(fact.span, _STYLE_OF[fact.style].written(fact, date))])
+
+
+def set_title(text: str, entry: AdrDocument, title: str) -> str:
+    """Return `text` with the title replaced wherever the document states it (heading and front matter)."""
+    flat = " ".join(title.split())
+    return _splice(text, [(span, _titled(text, entry, span, flat)) for span in entry.title_spans])
+
+
+def set_number(text: str, entry: AdrDocument, number: str) -> str:
+    """Return `text` with the number in the heading, its `{#adr-0108}` and the front matter replaced.
+
+    `number` is `ADR-0108`, or `108`, which gets the zeros of the old one; a heading that states no number stays.
+    """
+    digits = _NUMBER.search(number)
+    if digits is None:
+        raise UsageError(f"{number} holds no number", hint="write ADR-0108 or 108")
+    edits: list[tuple[Span, str]] = []
+    for span in (*entry.number_spans, *_anchor_number(text, entry)):
+        match = _NUMBER.search(text, span.start, span.end)
+        if match is None:
+            continue
+        new = digits.group() if number.upper().startswith("ADR") else digits.group().zfill(len(match.group()))
+        edits.append((Span(match.start(), match.end()), new))
+    return _splice(text, edits)
+
+
+def _anchor_number(text: str, entry: AdrDocument) -> Iterator[Span]:
+    """Yield the span of an explicit heading id that holds the entry's number."""
+    match = _NUMBER.search(entry.anchor)
+    if match and entry.heading_span and entry.number and int(match.group()) == int(entry.number):
+        start = text.rfind(f"#{entry.anchor}", entry.heading_span.start, entry.heading_span.end)
+        yield Span(start, start + len(entry.anchor) + 1)
+
+
+def _titled(text: str, entry: AdrDocument, span: Span, title: str) -> str:
+    fact = next((fact for fact in entry.facts if fact.key == "title" and fact.span == span), None)
+    if fact is not None:
+        return _STYLE_OF[fact.style].written(fact, title)
+    heading = entry.heading_span
+    if heading is None or not heading.start <= span.start <= heading.end:
+        return heading_title(title)
+    before, after = text[heading.start : span.start], text[span.end : heading.end]
+    numbered = any(heading.start <= number.start < heading.end for number in entry.number_spans)
+    fitting = (form for form in _forms(title) if _reads_as(before + form + after, title, entry.number, numbered))
+    return next(fitting, heading_title(title))
+
+
+def heading_title(title: str) -> str:
+    """Return a title as Markdown that a heading reads back as the title: escaped only where it would read otherwise."""
+    for form in _forms(title):
+        headings = parse_markdown(f"# {form}\n").headings
+        if len(headings) == 1 and headings[0].text == title:
+            return form
+    return title
+
+
+def _forms(title: str) -> Iterator[str]:
+    """Yield ways to write a title in a heading, the plainest first."""
+    yield title
+    escaped = _MARKDOWN_SPECIAL.sub(r"\\\1", title)
+    yield escaped
+    yield _FIRST_SIGN.sub(r"\1\\\2", title)
+    yield _FIRST_SIGN.sub(r"\1\\\2", escaped)
+    yield _SIGN.sub(r"\\\1", title)
+
+
+def _reads_as(heading: str, title: str, number: str | None, numbered: bool) -> bool:
+    """Say whether a heading's lines read as a title, and as a number only where the heading states one."""
+    found = parse_markdown(heading).headings
+    if len(found) != 1:
+        return False
+    own = found[0]
+    parts = (
+        split_entry(heading, own.title, own.text)
+        or (split_entry(heading, own.title, own.text, in_log=True) if numbered else None)
+        or split_title(heading, own.title, own.text, number)
+    )
+    return parts.title == title and (parts.number is not None) == numbered
+
+
+def _cased(status: str, *, capital: bool) -> str:
+    first = status.split(" ", 1)[0]
+    if first.lower() not in _PLAIN_STATUS:
+        return status
+    return (first.capitalize() if capital else first.lower()) + status[len(first) :]
+
+
+def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int, str]:
+    """Return where and what to add so that the header's own style states `key`; a bare header gets a line."""
+    header = entry_header(text, entry)
+    for style in STYLES:
+        plain = style.name == "front-matter" and key == "status" and value.lower() in _PLAIN_STATUS
+        place = style.insertion(header, key, value.lower() if plain else value)
+        if place is not None:
+            return place
+    newline = newline_of(text)
+    at = entry.heading_span.end if entry.heading_span else header.document.content_start
+    before, rest = text[:at], text[at:]
+    lead = "" if not before.strip("\ufeff") else newline if before.endswith(("\n", "\r")) else newline * 2
+    gap = "" if not rest.strip() else newline if rest.startswith(("\n", "\r")) else newline * 2
+    return at, f"{lead}{key.capitalize()}: {value}{gap if rest.strip() else newline}"
+
+
+# --- amendments
+
+
+def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str) -> str:
+    """Return `text` with a dated amendment at the end of the entry, under `Amendments` in its language.
+
+    `task` may be ''. The section is made where there is none; in a log it stays inside the entry.
+
+    Raises:
+        RefusedError: the text can't stand in a document; see `fitted`.
+    """
+    newline = newline_of(text)
+    document = parse_markdown(text)
+    level = _section_level(document, entry)
+    content = fitted(body, level).rstrip()
+    content = content if begins_block(content) else content.lstrip()
+    task_text = f" [{task.strip('[]')}]" if task else ""
+    lead = "\n\n" if begins_block(content) else " "
+    amendment = newline.join(f"**{date}**{task_text}:{lead}{content}".split("\n"))
+    own = [
+        heading
+        for heading in document.headings
+        if section_key(heading.text) == "amendments" and entry.span.start < heading.section.start < entry.span.end
+    ]
+    end = _content_end(document, Span(entry.span.start, own[-1].section.end if own else entry.span.end))
+    language = language_of(section.heading for section in entry.sections)
+    title = language.amendments if language is not None else "Amendments"
+    heading = "" if own else f"{'#' * level} {title}{newline}{newline}"
+    return text[:end] + newline * 2 + heading + amendment + (text[end:] or newline)
+
+
+def _section_level(document: Document, entry: AdrDocument) -> int:
+    """Return the level of the entry's own sections."""
+    level = section_level([(section.level, section.key) for section in entry.sections if not section.run_in])
+    if level:
+        return level
+    own = next(
+        (h.level for h in document.headings if entry.heading_span and h.section.start == entry.heading_span.start), 1
+    )
+    return min(own + 1, 6)
+
+
+def _content_end(document: Document, span: Span) -> int:
+    """Return where the content of a span ends, before the blank lines and the rule that separate what follows."""
+    end = span.end
+    rule = next((rule for rule in reversed(document.rules) if rule.end <= end), None)
+    if rule and rule.start > span.start and not document.text[rule.end : end].strip():
+        end = rule.start
+    return span.start + len(document.text[span.start : end].rstrip())
+
+
+# --- entries of a log
+
+
+def insert_entry(text: str, entry_markdown: str, number: str) -> str:
+    """Return the log `text` with the entry in its place: ascending by number, before trailing sections.
+
+    Works on an empty text and on a log without entries, where it goes after the preamble. Every other byte stays.
+    """
+    digits = _NUMBER.search(number)
+    if digits is None:
+        raise UsageError(f"{number} holds no number", hint="write ADR-0108 or 108")
+    newline = newline_of(text)
+    entry = newline.join(entry_markdown.strip().splitlines())
+    file = read_log(text)
+    order = int(digits.group())
+    before = [other for other in file.entries if int(other.number or 0) <= order]
+    after = [other for other in file.entries if int(other.number or 0) > order]
+    if before:
+        anchor = before[-1]
+        return _insert_at(text, anchor.span.end, entry, newline, anchor)
+    if after:
+        return _insert_at(text, after[0].span.start, entry, newline, None)
+    return _insert_at(text, _first_place(text), entry, newline, None)
+
+
+def _insert_at(text: str, at: int, entry: str, newline: str, previous: AdrDocument | None) -> str:
+    before, after = text[:at], text[at:]
+    if previous is not None:
+        # The separator of the entry above (blank lines, a rule) is used again below the new one.
+        content_end = _content_end(parse_markdown(text), previous.span)
+        separator = text[content_end:at]
+        if "---" in separator or "***" in separator or "___" in separator:
+            return before + entry + (separator if after else newline) + after
+    lead = "" if not before.strip("\ufeff") else _blank_lines(before, newline)
+    trail = newline * 2 if after.strip() else newline
+    return before + lead + entry + trail + (after if after.strip() else "")
+
+
+def _blank_lines(before: str, newline: str) -> str:
+    """Return the line ends that are missing for one blank line after `before`."""
+    tail = before[len(before.rstrip("\r\n")) :]
+    return newline * max(0, 2 - tail.count("\n"))
+
+
+def _first_place(text: str) -> int:
+    """Return where the first entry of a log goes: before trailing sections of the document's own, else at the end."""
+    document = parse_markdown(text)
+    for heading in document.headings:
+        if heading.level > 1 and section_key(heading.text) in ("tasks", "references"):
+            return heading.section.start
+    return len(text)
+
+
+def add_entry(text: str, path: str, entry_markdown: str) -> str:
+    """Return the log `text` at `path` with the entry where its newest ones are: after the last, or above the first."""
+    newline = newline_of(text)
+    entry = newline.join(entry_markdown.strip().splitlines())
+    entries = read_document(text, path).entries
+    if not entries:
+        return _insert_at(text, _first_place(text), entry, newline, None)
+    if _is_newest_first(entries):
+        return _insert_at(text, entries[0].span.start, entry, newline, None)
+    return _insert_at(text, entries[-1].span.end, entry, newline, entries[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class EntryHeading:
+    """The heading line of a new entry, the number it states, and what it calls itself where that is no `ADR-…`."""
+
+    line: str
+    number: str | None
+    code: str
+
+
+def heading_like(text: str, path: str, record_id: str, title: str, date: str) -> EntryHeading | None:
+    """Return the heading that a new entry of the log `text` at `path` gets: in the form of its newest one.
+
+    Its number is the record's, so that two branches meet in both or in none, but the log's own next one where its
+    numbers are bare and miss none; one without numbers gets the date. None where the log has no entry.
+    """
+    entries = read_document(text, path).entries
+    if not entries or entries[0].heading_span is None:
+        return None
+    newest = entries[0] if _is_newest_first(entries) else entries[-1]
+    heading = next(one for one in parse_markdown(text).headings if one.section.start == newest.span.start)
+    own = next(span for span in newest.title_spans if heading.title.start <= span.start <= heading.title.end)
+    before, after = text[heading.title.start : own.start], text[own.end : heading.title.end]
+    number, code, written = None, "", heading_title(title)
+    if newest.number is None:
+        before, after = (_STAMP.sub(date, part) for part in (before, after))
+        fitting = (form for form in _forms(title) if _is_dated(f"{before}{form}{after}", title))
+        written = next(fitting, written)
+    else:
+        word, _, rest = before.partition(newest.number)
+        is_bare = not any(char.isalpha() for char in word)
+        highest = max(int(one.number or 0) for one in entries)
+        of_record = int(record_id.rpartition("-")[2])
+        number = str(highest + 1 if is_bare else max(of_record, highest + 1)).zfill(len(newest.number))
+        before = f"{word}{number}{rest}"
+        code = "" if is_bare or "adr" in word.lower() else "-".join(f"{word.lstrip('[ ')}{number}".split())
+    return EntryHeading(f"{'#' * heading.level} {before}{written}{after}", number, code)
+
+
+def _is_dated(heading: str, title: str) -> bool:
+    """Say whether a heading names an entry of a log by a date and this title, and by no number."""
+    entries = read_log(f"## {heading}\n").entries
+    return [(one.number, one.title) for one in entries] == [(None, title)]
+
+
+def _is_newest_first(entries: Sequence[AdrDocument]) -> bool:
+    """Say whether a log's numbers, or the dates where it has none, go down."""
+    first, last = ((int(one.number or 0), one.date or "") for one in (entries[0], entries[-1]))
+    return first > last
+
+
+def split_gap(text: str) -> tuple[str, str]:
+    """Return an entry's content, and the blank lines and rule that separate it from what follows."""
+    content = text.rstrip("\r\n \t")
+    rule = _RULE.search(content[-200:])
+    if rule:
+        content = content[: len(content) - (rule.end() - rule.start())].rstrip("\r\n \t")
+    return content, text[len(content) :]
+
+
+def remove_entry(text: str, entry: AdrDocument) -> str:
+    """Return the log `text` without the entry and without the separator below it."""
+    before, after = text[: entry.span.start], text[entry.span.end :]
+    if not after.strip():
+        return before.rstrip() + newline_of(text) if before.strip() else ""
+    return before + after
+
+
+def read_log(text: str) -> AdrFile:
+    """Read a text that is known to be a log."""
+    return read_document(text, "decisions.md")
+
+
+def newline_of(text: str) -> str:
+    """Return the line end that the text uses first."""
+    at = text.find("\n")
+    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
+
+
+def _splice(text: str, edits: Iterable[tuple[Span, str]]) -> str:
+    for span, replacement in sorted(edits, key=lambda edit: (edit[0].start, edit[0].end), reverse=True):
+        text = text[: span.start] + replacement + text[span.end :]
+    return text

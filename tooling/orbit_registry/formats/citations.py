@@ -1,0 +1,165 @@
+"""Ids of records named in ordinary text or code comments, with their places; knows nothing of Markdown or of kinds."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from orbit_registry.formats.position import Position, Span
+
+_NAMESPACE = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,63}/){1,4}")
+_NAMESPACE_END = re.compile(r"[\w./#-]*")
+_LONGEST_NAMESPACE = 256
+_CROCKFORD = "0-9a-hjkmnp-tv-z"
+_CODE = rf"(?:[0-9]{{4}}|[{_CROCKFORD}]{{5,9}})"
+"""What follows the prefix of a kind with codes: a code, or a number that another tool gave (`L-0042`)."""
+_SURE_CODE = re.compile(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
+
+
+@dataclass(frozen=True)
+class IdForms:
+    """Which ids count as ids: the prefixes of the kinds that number their records, and of those that give codes.
+
+    The kinds at hand decide (`KindTable.id_forms`); the patterns are compiled once for each value. Each begins with
+    letters, what stands before them is looked at after that: so most of a text is passed over without being tried.
+    """
+
+    numbered: tuple[str, ...]
+    coded: tuple[str, ...] = ()
+
+    def may_stand_in(self, text: str) -> bool:
+        """Say quickly whether a text can cite anything surely: false only where it holds no prefix."""
+        return any(map(text.__contains__, self._endings))
+
+    @cached_property
+    def _endings(self) -> tuple[str, ...]:
+        """The prefixes that end in no other one: `R-` stands wherever `ADR-` does."""
+        return tuple(one for one in self.prefixes if not any(one != end and one.endswith(end) for end in self.prefixes))
+
+    @cached_property
+    def prefixes(self) -> tuple[str, ...]:
+        """All of them; none begins another, because each ends in its only hyphen."""
+        return (*self.numbered, *self.coded)
+
+    @cached_property
+    def first(self) -> re.Pattern[str]:
+        """What begins anything that may be cited: a text without it cites nothing."""
+        return re.compile(_any((*self.words, *self.coded)) or r"(?!)")
+
+    @cached_property
+    def local(self) -> re.Pattern[str]:
+        """What matches an id up to its end; whether it begins there is for the caller to see."""
+        numbered = (rf"{re.escape(prefix)}[0-9]{{1,9}}" for prefix in self.numbered)
+        coded = (rf"{re.escape(prefix)}{_CODE}" for prefix in self.coded)
+        return re.compile(rf"(?:{'|'.join((*numbered, *coded))})(?![\w/]|[.-]\w)")
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words that stand before a bare number in prose: `ADR` in `ADR 12`."""
+        return tuple(prefix[:-1] for prefix in self.numbered)
+
+    @cached_property
+    def mention(self) -> re.Pattern[str]:
+        """What matches a number in prose: `ADR 12`, `ADRs #12`."""
+        words = "|".join(rf"{word}(?<![\w/.-]{word})" for word in map(re.escape, self.words))
+        return re.compile(rf"(?P<word>{words})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)")
+
+    @cached_property
+    def next_mention(self) -> re.Pattern[str]:
+        """What matches a further number after one: `, 13`, ` and ADR 14`."""
+        return re.compile(
+            r"(?:[ \t]{0,2},[ \t]{0,2}|[ \t]{1,2}(?:and|or|&)[ \t]{1,2})"
+            rf"(?:(?:{_any(self.words)})[ \t])?#?(?P<next>[0-9]{{1,6}})(?![\w/%]|[.-]\w)"
+        )
+
+
+def _any(texts: Sequence[str]) -> str:
+    return "|".join(re.escape(text) for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A record named in a text.
+
+    `id` is normalised only in form (`ADR 12` is `ADR-12`, zeros are kept); `weak` says that the words may
+    mean something else (`ADR 12` in prose, `L-shaped`, `P-2048`), so it counts only where such a record exists.
+    `number` spans the digits or code that a renumbering would replace.
+    """
+
+    id: str
+    position: Position
+    span: Span
+    number: Span
+    weak: bool
+
+
+def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tuple[Citation, ...]:
+    """Return every record id in `text` outside the `skip` spans (sorted, not overlapping), in order."""
+    if forms.first.search(text) is None:
+        return ()
+    places = [*_strong(text, forms), *_weak(text, forms)]
+    if not places:
+        return ()
+    newlines = [0, *(match.end() for match in re.finditer("\n", text))]
+    found = (
+        Citation(cited, _position(newlines, span.start), span, number, weak) for cited, span, number, weak in places
+    )
+    return outside(sorted(found, key=lambda citation: citation.span.start), skip)
+
+
+def outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tuple[Citation, ...]:
+    """Return those that begin in none of the `skip` spans (sorted, not overlapping)."""
+    starts = [span.start for span in skip]
+
+    def hidden(offset: int) -> bool:
+        index = bisect_right(starts, offset) - 1
+        return index >= 0 and offset < skip[index].end
+
+    return tuple(one for one in citations if not hidden(one.span.start)) if skip else tuple(citations)
+
+
+def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
+    for match in forms.local.finditer(text):
+        start = _namespace_start(text, match.start())
+        if start is None:
+            continue
+        prefix, _, code = match.group().partition("-")
+        number = Span(match.end() - len(code), match.end())
+        weak = f"{prefix}-" in forms.coded and _SURE_CODE.match(code) is None
+        yield text[start : match.end()], Span(start, match.end()), number, weak
+
+
+def _namespace_start(text: str, at: int) -> int | None:
+    """Return where the namespace before the id at `at` begins (`at`: there is none); None inside a path or word."""
+    if at == 0:
+        return at
+    last = text[at - 1]
+    if last not in "/.":
+        return None if last.isalnum() or last in "_#-" else at
+    before = text[max(0, at - _LONGEST_NAMESPACE) : at]
+    reversed_match = _NAMESPACE_END.match(before[::-1])
+    start = len(before) - (reversed_match.end() if reversed_match else 0)
+    namespace = before[start:]
+    return at - len(namespace) if _NAMESPACE.fullmatch(namespace) else None
+
+
+def _weak(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
+    if not forms.words:
+        return
+    for match in forms.mention.finditer(text):
+        word = match["word"]
+        number = Span(match.start("first"), match.end("first"))
+        yield f"{word}-{match['first']}", Span(match.start(), match.end()), number, True
+        end = match.end()
+        while following := forms.next_mention.match(text, end):
+            number = Span(following.start("next"), following.end("next"))
+            yield f"{word}-{following['next']}", number, number, True
+            end = following.end()
+
+
+def _position(newlines: Sequence[int], offset: int) -> Position:
+    line = bisect_right(newlines, offset)
+    return Position(line, offset - newlines[line - 1] + 1)

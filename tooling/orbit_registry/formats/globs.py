@@ -1,0 +1,554 @@
+"""The glob language of a record's scope: parsing, matching, regular expressions, and an index.
+
+The language, in full:
+
+    *        any characters of one path segment, also none
+    ?        one character, but not "/"
+    **       as a whole segment: any number of segments, also none; at the end: everything below
+             inside a segment ("src/**.ts"): any characters, "/" included, so it means "src/**/*.ts"
+    [abc]    one of these characters; ranges "[a-z]", negation "[!a-z]"; "]" comes first to stand for itself; never "/"
+    {a,b}    either; may nest, may be empty, may hold "/"
+    dir/     everything below dir, the same as "dir/**"
+    !glob    takes away what it matches; a scope of such globs alone matches nothing
+
+A glob starts at the root of the project and covers the whole path. Case counts, dotfiles are ordinary, "/" is the
+only separator. There is no escape character: "[*]" is a literal star, "{!}a" starts with a literal exclamation mark.
+
+A path is relative to the root, with "/" and without "." or "..". `dir/**` matches what is below `dir`, not a file
+called `dir`. To ask about a directory end its path with "/": `dir/` is matched by `dir/**` and by `dir/*`. The empty
+path is the root directory. A path of more than 4096 characters matches nothing.
+
+A glob without braces has a canonical text: a literal special is a class of one (`[*]`), `**` is a whole segment.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from math import prod
+from typing import Generic, Literal, TypeVar
+
+from orbit_registry.formats.position import Position, Problem
+
+INVALID_GLOB = "ORB501"
+MAX_PATH = 4096
+MAX_LENGTH = 1024
+MAX_EXPANSIONS = 64
+MAX_EXPANDED_LENGTH = 8192
+MAX_NESTING = 8
+
+Key = TypeVar("Key")
+
+_ANY_DEPTH = "\0"
+"""`**` until the segments are settled: two stars that meet where braces are written out are one `*`."""
+_LITERAL_RUN = re.compile(r"[^*?\[{},/]+")
+_SPECIAL = re.compile(r"[*?\[{}]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ABSOLUTE = re.compile(r"/|~|[A-Za-z]:/")
+_UNIT = re.compile(r"\[!?.[^\]]*\]|\{!\}|.", re.DOTALL)
+"""One unit of a canonical segment: a class, the `!` at the start, a wildcard or a character."""
+_ESCAPED = re.compile(r"[\[{](!(?=\})|[^!](?=\]))[\]}]")
+_STARS = re.compile(r"(\[!?.[^\]]*\])|\*+", re.DOTALL)
+_REGEX_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One glob without braces, by its canonical text."""
+
+    text: str
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The segments, in groups with any number of segments between two of them; at the end `**` takes one."""
+        groups: list[list[str]] = [[]]
+        for segment in self.text.split("/"):
+            if segment == "**":
+                groups.append([])
+            else:
+                groups[-1].append(segment)
+        return tuple(map(tuple, (*groups[:-1], groups[-1] or ["*"])))
+
+    @cached_property
+    def directory(self) -> str:
+        """The literal directory that holds whatever matches."""
+        names: list[str] = []
+        for segment in self.groups[0] if len(self.groups) > 1 else self.groups[0][:-1]:
+            name = literal_of(segment)
+            if name is None:
+                break
+            names.append(name)
+        return "/".join(names)
+
+    @cached_property
+    def path(self) -> str | None:
+        """The only path that matches; None where there are several."""
+        names = [literal_of(segment) for segment in self.text.split("/")]
+        return None if None in names else "/".join(map(str, names))
+
+    @property
+    def depth(self) -> int | None:
+        """How many segments a matching path has; None where that is open."""
+        return len(self.groups[0]) if len(self.groups) == 1 else None
+
+    @cached_property
+    def regex(self) -> str:
+        """A regular expression for the whole path."""
+        return self._regex("(?:[^/]*/)*{}", "[^/]*{}")
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        # What stands between two stars is taken where it comes first: if any choice fits, the leftmost one does.
+        return re.compile(self._regex("(?>(?:[^/]*/)*?{})", "(?>[^/]*?{})"))
+
+    def _regex(self, below: str, star: str) -> str:
+        first, *middle, last = self.groups if len(self.groups) > 1 else ((), *self.groups)
+        if len(self.groups) == 1:
+            return "/".join(_segment_regex(segment, star) for segment in last)
+        regexes = ["".join(_segment_regex(segment, star) + "/" for segment in group) for group in (first, *middle)]
+        start = regexes[0] + "".join(below.format(regex) for regex in regexes[1:])
+        if last == ("*",):
+            return start + r"[\s\S]*"
+        return start + "(?:[^/]*/)*" + "/".join(_segment_regex(segment, star) for segment in last)
+
+    def matches(self, path: str) -> bool:
+        """Say whether a path is what the glob describes, in time linear in the path."""
+        if self.path is not None:
+            return path == self.path
+        if len(path) > MAX_PATH or not path.startswith(self.directory):
+            return False
+        return self._pattern.fullmatch(path) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """A parsed glob: its text as written, whether it excludes, and the globs it stands for without braces."""
+
+    text: str
+    exclude: bool
+    alternatives: tuple[Alternative, ...]
+
+    @property
+    def literal_prefix(self) -> str:
+        """The directory that holds whatever matches ("" for the root), without a "/" at its end."""
+        return posixpath.commonpath([alternative.directory for alternative in self.alternatives])
+
+    @property
+    def regex(self) -> str:
+        """A regular expression for the whole path: for `re.fullmatch`, `regexp_full_match` in DuckDB, or a browser.
+
+        It holds no lookaround, back reference or flag. RE2 runs it in linear time; an engine that backtracks may need
+        long for a glob with many stars, so Python code calls `matches`.
+        """
+        choices = [alternative.regex for alternative in self.alternatives]
+        return choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
+
+
+def literal_of(segment: str) -> str | None:
+    """Return the only text that a canonical segment, or a part of one, matches; None where there are several."""
+    plain = _ESCAPED.sub("", segment) if "[" in segment or "{" in segment else segment
+    return None if any(mark in plain for mark in "*?[") else _ESCAPED.sub(r"\1", segment)
+
+
+@lru_cache(maxsize=8192)  # the globs of a project share their directories' names
+def _chunks(segment: str) -> tuple[tuple[str, ...], ...]:
+    """Return the units between the stars of a canonical segment."""
+    chunks: list[list[str]] = [[]]
+    for unit in _UNIT.findall(segment):
+        if unit == "*":
+            chunks.append([])
+        else:
+            chunks[-1].append(unit)
+    return tuple(map(tuple, chunks))
+
+
+def _segment_regex(segment: str, star: str) -> str:
+    first, *rest = ("".join(map(_unit_regex, chunk)) for chunk in _chunks(segment))
+    return first + "".join(map(star.format, rest[:-1])) + "".join("[^/]*" + last for last in rest[-1:])
+
+
+def _unit_regex(unit: str) -> str:
+    if unit == "?":
+        return "[^/]"
+    if len(unit) == 1 or len(unit) == 3:
+        return _REGEX_SPECIAL.sub(r"\\\g<0>", unit[len(unit) // 2])
+    negated = unit[1] == "!"
+    members = ""
+    for low, high in _ranges(unit[1 + negated : -1]):
+        for ends in ((low, "."), ("0", high)) if low < "/" < high else ((low, high),):  # it is never "/"
+            members += "-".join(_class_character(end) for end in dict.fromkeys(ends))
+    return f"[^/{members}]" if negated else f"[{members}]"
+
+
+def _class_character(character: str) -> str:
+    return character if not character.isascii() or character.isalnum() else f"\\x{ord(character):02x}"
+
+
+def _ranges(members: str) -> Iterator[tuple[str, str]]:
+    at = 0
+    while at < len(members):
+        width = 2 if members[at + 1 : at + 2] == "-" and at + 2 < len(members) else 0
+        yield members[at], members[at + width]
+        at += width + 1
+
+
+# ---------------------------------------------------------------------------------------------------------- parsing
+
+
+class _RefusedError(Exception):
+    """Ends the parsing of one glob; never leaves this module."""
+
+    def __init__(self, message: str, hint: str, offset: int = 0) -> None:
+        super().__init__(message)
+        self.problem = Problem(INVALID_GLOB, message, Position(1, offset + 1), hint)
+
+
+@lru_cache(maxsize=65_536)
+def parse_glob(text: str) -> Glob | Problem:
+    """Return what `text` says, or the first thing wrong with it; the position counts within `text`.
+
+    Each text is read once: records of one project name the same globs again and again.
+    """
+    try:
+        _check_form(text)
+        exclude = text.startswith("!")
+        alternatives: dict[str, Alternative] = {}
+        for tokens in _Scanner(text, 1 if exclude else 0).expansions():
+            for segments in _segments(tokens, text):
+                canonical = _canonical(segments)
+                alternatives.setdefault(canonical, Alternative(canonical))
+        if len(alternatives) > MAX_EXPANSIONS:
+            raise _too_many()
+    except _RefusedError as refused:
+        return refused.problem
+    return Glob(text, exclude, tuple(alternatives.values()))
+
+
+def _check_form(text: str) -> None:
+    body = text.removeprefix("!")
+    start = len(text) - len(body)
+    if not body:
+        raise _RefusedError("the glob is empty", "write `**` for everything")
+    if len(text) > MAX_LENGTH:
+        raise _RefusedError(f"the glob has {len(text)} characters, more than {MAX_LENGTH}", "write several globs")
+    if control := _CONTROL.search(text):
+        raise _RefusedError(f"the glob has the control character U+{ord(control[0]):04X}", "remove it", control.start())
+    if body != body.strip():
+        raise _RefusedError("the glob starts or ends with white space", "remove the white space", start)
+    if "\\" in body:
+        hint = "write `/` between directories, `[*]` for a literal star"
+        raise _RefusedError("the glob has a backslash", hint, text.index("\\"))
+    if body.startswith("!"):
+        raise _RefusedError("the glob starts with two exclamation marks", "write one; a literal one is `{!}`", start)
+    if _ABSOLUTE.match(body):
+        relative = body.lstrip("/") if body[0] == "/" else ""
+        hint = f"write `{relative}`" if relative else "write it from the project's root"
+        raise _RefusedError("the glob is absolute", hint, start)
+    if body.startswith("./"):
+        raise _RefusedError("the glob starts with `./`", f"write `{body[2:].lstrip('/') or '**'}`", start)
+
+
+def _too_many() -> _RefusedError:
+    limits = f"{MAX_EXPANSIONS} globs or {MAX_EXPANDED_LENGTH} characters"
+    return _RefusedError(f"the glob stands for more than {limits} when it is written out", "write several globs")
+
+
+class _Scanner:
+    """Reads from left to right, in canonical spelling, and writes braces out; the results are counted first."""
+
+    def __init__(self, text: str, offset: int) -> None:
+        self.text = text
+        self.offset = offset
+
+    def expansions(self) -> list[str]:
+        """Return the glob's texts without braces, one for each choice in them."""
+        return self._sequence(0)
+
+    def _sequence(self, nesting: int) -> list[str]:
+        parts: list[list[str]] = []
+        run = ""
+        while self.offset < len(self.text):
+            character = self.text[self.offset]
+            if nesting and character in ",}":
+                break
+            if character == "}":
+                raise _RefusedError("the glob closes a brace that is not open", "write `[}]`", self.offset)
+            if character == "{":
+                parts += [run], self._braces(nesting + 1)
+                run = ""
+            else:
+                run += self._unit(character)
+        if not parts:
+            return [run]
+        parts.append([run])
+        number = prod(map(len, parts))
+        length = sum(max(map(len, choices)) for choices in parts)
+        if number > MAX_EXPANSIONS or (number > 1 and number * length > MAX_EXPANDED_LENGTH):
+            raise _too_many()
+        return list(map("".join, product(*parts)))
+
+    def _braces(self, nesting: int) -> list[str]:
+        opening = self.offset
+        if nesting > MAX_NESTING:
+            raise _RefusedError(f"the glob nests braces more than {MAX_NESTING} deep", "write several globs", opening)
+        choices: list[str] = []
+        while True:
+            self.offset += 1
+            choices += self._sequence(nesting)
+            if len(choices) > MAX_EXPANSIONS:
+                raise _too_many()
+            if self.offset == len(self.text):
+                raise _RefusedError("the glob opens a brace and does not close it", "add `}`, or write `[{]`", opening)
+            if self.text[self.offset] == "}":
+                self.offset += 1
+                return choices
+
+    def _unit(self, character: str) -> str:
+        start = self.offset
+        if character == "[":
+            return self._character_class()
+        if character == "*":
+            while self.text.startswith("*", self.offset):
+                self.offset += 1
+            return "*" if self.offset == start + 1 else _ANY_DEPTH
+        run = _LITERAL_RUN.match(self.text, start)
+        self.offset = run.end() if run else start + 1
+        return self.text[start : self.offset]
+
+    def _character_class(self) -> str:
+        start = self.offset
+        if self.text.startswith("^", start + 1):
+            raise _RefusedError("the glob has a class that starts with `^`", "write `[!…]` to negate", start)
+        negated = self.text.startswith("!", start + 1)
+        first = start + 1 + negated
+        end = self.text.find("]", first + 1)
+        if end < 0:
+            raise _RefusedError("the glob opens a class and does not close it", "add `]`, or write `[[]`", start)
+        members = self.text[first:end]
+        if "/" in members:
+            raise _RefusedError("the glob has a `/` in a class", "use braces: `{a/b,c}`", start)
+        self.offset = end + 1
+        if len(members) == 1 and not negated:
+            return _SPECIAL.sub(r"[\g<0>]", members)
+        for low, high in _ranges(members):
+            if low > high:
+                raise _RefusedError(f"the range `{low}-{high}` is empty", f"write `{high}-{low}`", start)
+        return self.text[start : end + 1]
+
+
+def _segments(expansion: str, text: str) -> list[list[str]]:
+    """Split one expansion at its slashes; a `**` inside a segment gives the globs it stands for."""
+    segments = expansion.split("/")
+    if len(segments) > 1 and not segments[-1]:
+        segments[-1] = _ANY_DEPTH
+    for position, segment in enumerate(segments):
+        _check_segment(segment, position, len(segments), text)
+    choices = [_crossings(segment) for segment in segments]
+    if prod(map(len, choices)) > MAX_EXPANSIONS:
+        raise _too_many()
+    return [[segment for option in chosen for segment in option] for chosen in product(*choices)]
+
+
+def _check_segment(segment: str, position: int, number: int, text: str) -> None:
+    if not segment:
+        if number == 1:
+            raise _RefusedError("the glob is empty when its braces are written out", "remove the empty choice")
+        if position == 0:
+            raise _RefusedError("the glob is absolute when its braces are written out", "write `{a/,}b`")
+        raise _RefusedError("the glob has two slashes in a row", "write one", max(text.find("//"), 0))
+    if segment in {".", ".."}:
+        hint = "leave `.` out; `..` would leave the project"
+        raise _RefusedError("the glob has a `.` or `..` segment", hint, max(text.find("/.") + 1, 0))
+
+
+def _crossings(segment: str) -> list[list[str]]:
+    """Return the segments that one segment stands for: `a**b` is `a*b` or `a*/**/*b`."""
+    if _ANY_DEPTH not in segment or segment == _ANY_DEPTH:
+        return [[segment]]
+    if segment.count(_ANY_DEPTH) > MAX_EXPANSIONS.bit_length():
+        raise _too_many()
+    before, _, after = segment.partition(_ANY_DEPTH)
+    tails = _crossings(f"*{after}")
+    if not before:
+        return [[_ANY_DEPTH, *tail] for tail in tails]
+    together = [[before + first, *rest] for first, *rest in tails]
+    return together + [[f"{before}*", _ANY_DEPTH, *tail] for tail in tails]
+
+
+def _canonical(segments: Iterable[str]) -> str:
+    names: list[str] = []
+    for segment in segments:
+        if segment != _ANY_DEPTH:
+            names.append(_STARS.sub(lambda found: found[1] or "*", segment))
+        elif names[-1:] != ["**"]:
+            names.append("**")
+    if names[-2:] == ["**", "*"]:
+        names.pop()
+    text = "/".join(names)
+    return f"{{!}}{text[1:]}" if text.startswith("!") else text
+
+
+# --------------------------------------------------------------------------------------------------------- matching
+
+
+def matches(glob: Glob, path: str) -> bool:
+    """Say whether `path` is what `glob` describes; an excluding glob is asked without its `!`."""
+    return any(alternative.matches(path) for alternative in glob.alternatives)
+
+
+def match_any(globs: Iterable[Glob], path: str) -> str | None:
+    """Return the text of the first glob of a scope that matches `path`; None if there is none or one excludes it."""
+    found = None
+    for glob in globs:
+        if glob.exclude:
+            if matches(glob, path):
+                return None
+        elif found is None and matches(glob, path):
+            found = glob.text
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------- anchors
+
+AnchorKind = Literal["path", "directory", "basename", "segment"]
+AnchorKey = tuple[AnchorKind, str, str | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """What a path must have to match one alternative of a glob, in a form that can be looked up.
+
+    `path`: the whole path. `directory`: it is below this literal directory ("" for any). `basename`: its last segment.
+    `segment`: one of its directories has this name. With it goes the text after the last dot of the last segment, and
+    the number of segments, each None where the glob leaves it open. Where `decides`, a path that has all this matches.
+    """
+
+    kind: AnchorKind
+    text: str
+    extension: str | None
+    depth: int | None
+    decides: bool
+
+    @property
+    def key(self) -> AnchorKey:
+        """The anchor as `probes` spells it."""
+        return (self.kind, self.text, self.extension, self.depth)
+
+
+def anchors(glob: Glob) -> tuple[Anchor, ...]:
+    """Return the anchor of each alternative of `glob`, in their order."""
+    return tuple(_anchor(alternative) for alternative in glob.alternatives)
+
+
+def _anchor(alternative: Alternative) -> Anchor:
+    if alternative.path is not None:
+        return Anchor("path", alternative.path, None, None, True)
+    groups, depth = alternative.groups, alternative.depth
+    last = groups[-1][-1]
+    tail = literal_of("".join(_chunks(last)[-1])) or ""
+    extension = tail.rpartition(".")[2] if "." in tail else None
+    plain = last == "*" or (tail == f".{extension}" and last == "*" + _SPECIAL.sub(r"[\g<0>]", tail))
+    others = sum(map(len, groups)) - 1
+    if alternative.directory:
+        literal = len(alternative.directory.split("/"))
+        shape = plain and others == literal == len(groups[0]) - (len(groups) == 1)
+        return Anchor("directory", alternative.directory, extension, depth, shape and len(groups) < 3)
+    if (name := literal_of(last)) is not None:
+        return Anchor("basename", name, None, depth, others == 0)
+    parts = (part for group in groups for part in group[: -1 if group is groups[-1] else None])
+    names = [name for part in parts if (name := literal_of(part))]
+    if names:
+        free = len(groups) == 3 and others == 1 and not groups[0]
+        return Anchor("segment", max(names, key=len), extension, depth, plain and free)
+    return Anchor("directory", "", extension, depth, plain and others == 0)
+
+
+def probes(path: str) -> Iterator[AnchorKey]:
+    """Yield the key of every anchor that `path` has; a glob can match only if one of its anchors is among them."""
+    if len(path) <= MAX_PATH:
+        yield ("path", path, None, None)
+        for kind, text in _places(path):
+            for extension, depth in _details(path):
+                yield (kind, text, extension, depth)
+
+
+def _places(path: str) -> list[tuple[AnchorKind, str]]:
+    *directories, basename = path.split("/")
+    found: list[tuple[AnchorKind, str]] = [("basename", basename), ("directory", "")]
+    end = -1
+    for name in directories:
+        end += 1 + len(name)
+        found += ("directory", path[:end]), ("segment", name)
+    return found
+
+
+def _details(path: str) -> list[tuple[str | None, int | None]]:
+    depth = path.count("/") + 1
+    _, dot, extension = path.rpartition("/")[2].rpartition(".")
+    return [(None, None), (None, depth), *([(extension, None), (extension, depth)] if dot else [])]
+
+
+_Use = tuple[int, int, str]  # the item, the position in its scope, the text
+_Posting = tuple[Alternative | None, list[_Use]]  # None where the anchor decides
+
+
+class GlobIndex(Generic[Key]):
+    """Finds which of many scopes match a path; the answer is that of `match_any` for each scope.
+
+    Each glob stands under its anchor, so a path costs one look-up for each of its probes (about thirty), and a glob is
+    tried only if its anchor holds and does not decide. Equal globs are stored once.
+    """
+
+    def __init__(self, items: Iterable[tuple[Key, Iterable[Glob]]]) -> None:
+        self._keys: list[Key] = []
+        self._excludes: dict[int, list[Glob]] = {}
+        self._places: dict[tuple[AnchorKind, str], dict[tuple[str | None, int | None], list[_Posting]]] = {}
+        numbers: dict[str, list[_Use]] = {}
+        for item, (key, globs) in enumerate(items):
+            self._keys.append(key)
+            for position, glob in enumerate(globs):
+                if glob.exclude:
+                    self._excludes.setdefault(item, []).append(glob)
+                else:
+                    self._add(item, position, glob, numbers)
+
+    def _add(self, item: int, position: int, glob: Glob, numbers: dict[str, list[_Use]]) -> None:
+        for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True):
+            uses = numbers.get(alternative.text)
+            if uses is None:
+                uses = numbers[alternative.text] = []
+                details = self._places.setdefault((anchor.kind, anchor.text), {})
+                postings = details.setdefault((anchor.extension, anchor.depth), [])
+                postings.append((None if anchor.decides else alternative, uses))
+            uses.append((item, position, glob.text))
+
+    def match(self, path: str) -> list[tuple[Key, str]]:
+        """Return the scopes that match `path`, in the order they were given, each with the first glob that matches."""
+        found: dict[int, tuple[int, str]] = {}
+        for alternative, uses in self._postings(path):
+            if alternative is None or alternative.matches(path):
+                for item, position, text in uses:
+                    if item not in found or position < found[item][0]:
+                        found[item] = (position, text)
+        if not self._excludes:
+            return [(self._keys[item], found[item][1]) for item in sorted(found)]
+        return [
+            (self._keys[item], found[item][1])
+            for item in sorted(found)
+            if not any(matches(glob, path) for glob in self._excludes.get(item, ()))
+        ]
+
+    def _postings(self, path: str) -> list[_Posting]:
+        """Return what stands under the keys of `probes`, the details asked only where a place is known."""
+        if len(path) > MAX_PATH:
+            return []
+        known = [held for place in _places(path) if (held := self._places.get(place))]
+        found = list(self._places.get(("path", path), {}).get((None, None), ()))
+        if known:
+            details = _details(path)
+            found += [posting for held in known for detail in details for posting in held.get(detail, ())]
+        return found

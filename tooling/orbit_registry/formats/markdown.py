@@ -1,0 +1,513 @@
+"""Markdown structure with positions in the original text, anchors and HTML; the only importer of markdown-it-py.
+
+Every `Span` counts characters of the text as given: a byte order mark, CRLF, tabs and a missing last newline shift
+nothing. What stands in code or HTML blocks is no structure, because the parser sees none there either.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import pairwise, takewhile
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from orbit_registry.formats.position import Position, Span, TextLines
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+Item = TypeVar("Item")
+LinkKind = Literal["inline", "reference", "autolink", "image"]
+
+_MAX_NESTING = 40
+"""So many quotes and lists, half of a list each, stand in one another; a row of brackets costs as many readings."""
+_TITLED = frozenset({"heading_open", "th_open", "td_open"})
+"""What has a text of its own; a paragraph is read only where it may hold a link."""
+_HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
+"""A blank that an editor put behind the mark of a heading: CommonMark sees no heading, whoever wrote it does."""
+_ATTRIBUTE = r"""(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'{}]{1,200}))"""
+_ATTRIBUTES = re.compile(
+    r"[ \t]*(?<!\\)\{(?::|(?=[^{}\n]{0,2000}[#.]))[ \t]*"
+    rf"({_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE}){{0,20}})[ \t]*\}}[ \t]*$"
+)
+"""What may end a heading and is none of its words: `{#id}`, `{ #id .class }`, `{: #id key=value }`."""
+_HASHES = re.compile(r"[ \t]*#{1,6}(?=[ \t\u00a0\u202f\u3000\r\n]|\Z)[ \t\u00a0\u202f\u3000]*")
+_CLOSING = re.compile(r"(?:^|[ \t])#+\Z")
+_PIPE = re.compile(r"(?<!\\)\|")
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+_LONGEST_ROW = 4096
+"""A longer one is not searched for code: what opens and closes it would be looked for again and again."""
+_NOT_SLUG = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading outside quotes, lists and code; `text` is plain, `title` spans the title as written."""
+
+    level: int
+    text: str
+    title: Span
+    id: str | None
+    position: Position
+    section: Span
+    """From the heading's own line up to the next heading of the same or a higher level."""
+    body: Span
+    """The section without the heading's lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One table cell: plain text, and where its content stands (None where the row leaves it out)."""
+
+    text: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; the first row is its header."""
+
+    rows: tuple[tuple[Cell, ...], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link or image; `target` is decoded as the parser reads it, `target_span` is where it is written."""
+
+    text: str
+    target: str
+    position: Position
+    span: Span
+    target_span: Span | None
+    kind: LinkKind
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The structure of one Markdown text."""
+
+    text: str
+    lines: TextLines
+    front_matter: Span | None
+    """The lines between the `---` fences, without the fences."""
+    content_start: int
+    """Where the text after the front matter (or the byte order mark) begins."""
+    headings: tuple[Heading, ...]
+    code: tuple[Span, ...]
+    """Fenced and indented code, whole lines, fences included."""
+    html: tuple[Span, ...]
+    """HTML blocks, comments among them, whole lines."""
+    rules: tuple[Span, ...]
+    """Thematic breaks, whole lines."""
+    tables: tuple[Table, ...]
+    links: tuple[Link, ...]
+
+    @property
+    def hidden(self) -> tuple[Span, ...]:
+        """Code and HTML blocks together, in order."""
+        return tuple(sorted((*self.code, *self.html), key=lambda span: span.start))
+
+    @property
+    def anchors(self) -> dict[int, str]:
+        """The anchor of each heading by where its section begins: an explicit `{#id}`, or the slug of its words.
+
+        Of headings with the same words the later ones are numbered.
+        """
+        count: Counter[str] = Counter()
+        anchors: dict[int, str] = {}
+        for heading in self.headings:
+            name = heading.id or slug(heading.text)
+            anchors[heading.section.start] = f"{name}-{count[name]}" if count[name] else name
+            count[name] += 1
+        return anchors
+
+
+def slug(text: str) -> str:
+    """Return a heading's anchor the way forges make it, without leading underscores: `ADR-1 — A` is `adr-1--a`."""
+    return _NOT_SLUG.sub("", text.strip().lower()).replace(" ", "-").lstrip("_")
+
+
+def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> Sequence[Item]:
+    """Return the items that start inside `span`; they must be in the order of `start`."""
+    return items[bisect_left(items, span.start, key=start) : bisect_left(items, span.end, key=start)]
+
+
+@lru_cache(maxsize=1024)
+def parse_markdown(text: str) -> Document:
+    """Read the structure of `text` (CommonMark with tables, optional YAML front matter). Never fails.
+
+    As many texts are remembered as decisions are (16 MB): what they cite, hold and link is asked one after the other.
+    """
+    return _Reader(text).document()
+
+
+def render_html(text: str) -> str:
+    """Return `text` as HTML without its front matter; raw HTML in it comes out escaped.
+
+    The result still has to be sanitised before it is published: this decides structure, not safety.
+    """
+    return str(_parser(html=False).render(_HARD_BLANK.sub(r"\1 ", text[content_start(text) :])))
+
+
+@cache
+def _parser(*, html: bool) -> MarkdownIt:
+    """Return the parser of pages (`html` off), or that of the structure, whose tokens know their positions."""
+    from markdown_it import MarkdownIt  # 45 ms: a run that reads no changed text needs none
+    from markdown_it.rules_block import table
+    from markdown_it.rules_inline import autolink, image, link
+
+    markdown = MarkdownIt("commonmark", {"html": html, "maxNesting": _MAX_NESTING}).enable("table")
+    markdown.block.ruler.at("table", _with_columns(table), {"alt": ["paragraph", "reference"]})
+    if not html:
+        markdown.core.ruler.after("block", "whole_rows", _whole_rows)
+        return markdown.enable("strikethrough")
+    markdown.core.ruler.at("inline", _titles_and_links)
+    for name, rule in (("link", link), ("image", image), ("autolink", autolink)):
+        markdown.inline.ruler.at(name, _with_span(rule))
+    return markdown
+
+
+def _with_span(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+    """Wrap the rule of a link so that its token has the link's span, and the label's end, within the inline text."""
+
+    def wrapped(state: StateInline, silent: bool) -> bool:
+        start, first = state.pos, len(state.tokens)
+        if not rule(state, silent):
+            return False
+        if not silent:
+            token = next(token for token in state.tokens[first:] if token.type in ("link_open", "image"))
+            token.meta["span"], token.meta["label_end"] = (start, state.pos), None
+            if token.markup != "autolink":
+                is_link = token.type == "link_open"
+                token.meta["label_end"] = state.md.helpers.parseLinkLabel(state, start + (not is_link), is_link)
+        return True
+
+    return wrapped
+
+
+def _with_columns(rule: Callable[[StateBlock, int, int, bool], bool]) -> Callable[[StateBlock, int, int, bool], bool]:
+    """Wrap the rule of tables so that each row has its line, and the column it begins in, behind quotes and lists."""
+
+    def wrapped(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        first = len(state.tokens)
+        if not rule(state, start, end, silent):
+            return False
+        if not silent:
+            for token in state.tokens[first:]:
+                if token.type == "tr_open" and token.map:
+                    line = token.map[0]
+                    row = state.bMarks[line] + state.tShift[line]
+                    token.meta["row"] = state.src[row : state.eMarks[line]]
+                    token.meta["column"] = row - (state.eMarks[line - 1] + 1 if line else 0)
+        return True
+
+    return wrapped
+
+
+def _titles_and_links(state: StateCore) -> None:
+    """Parse the inline text of headings and cells, and of what may hold a link; most of a text is left alone."""
+    marks = ("](", "<", "[") if state.env.get("references") else ("](", "<")
+    for previous, token in pairwise(state.tokens):  # an inline token is never the first
+        if token.type == "inline" and (previous.type in _TITLED or any(mark in token.content for mark in marks)):
+            token.children = []
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _whole_rows(state: StateCore) -> None:
+    """Put the surplus cells of a row, which would not be shown at all, into its last one.
+
+    Most of them come of a `|` in code that nobody escaped, as in `Edit | Write`.
+    """
+    columns = 0
+    cells: Iterator[str] = iter(())
+    for previous, token in pairwise(state.tokens):
+        if token.type == "tr_open":
+            row: str = token.meta["row"]
+            if previous.type == "thead_open":
+                columns = len(_cells(row, 0, len(row)))
+            elif len(_cells(row, 0, len(row))) > columns and len(row) <= _LONGEST_ROW:
+                row = _CODE_SPAN.sub(lambda code: _PIPE.sub(r"\\|", code[0]), row)
+            spans = _cells(row, 0, len(row))
+            if len(spans) > columns:
+                spans[columns - 1 :] = [Span(spans[columns - 1].start, spans[-1].end)]
+            cells = iter([span.of(row).replace("\\|", "|") for span in spans])
+        elif token.type == "inline" and previous.type == "td_open":
+            token.content = next(cells, "")
+
+
+def _cells(text: str, start: int, end: int) -> list[Span]:
+    """Return where the cells of a table's row stand, without the blanks around them."""
+    bounds = [start - 1, *(pipe.start() for pipe in _PIPE.finditer(text, start, end)), end]
+    spans = [_stripped(text, Span(before + 1, after)) for before, after in pairwise(bounds)]
+    first = int(not spans[0].of(text))
+    return spans[first : len(spans) - (len(spans) > first and not spans[-1].of(text))]
+
+
+def _stripped(text: str, span: Span) -> Span:
+    """Return a span without the blanks at its ends."""
+    written = span.of(text)
+    start = span.start + len(written) - len(written.lstrip())
+    return Span(start, start + len(written.strip()))
+
+
+def _plain(tokens: Iterable[Token] | None) -> str:
+    """Return inline tokens as plain text: markers gone, code and unknown tags as written."""
+    return "".join(
+        " " if token.type in ("softbreak", "hardbreak") else _plain(token.children) if token.children else token.content
+        for token in tokens or ()
+    )
+
+
+_Places = list[tuple[int, int]]
+"""Where stretches of an inline token's content begin: in the content, and in the text."""
+
+
+class _Reader:
+    """One pass over the parser's tokens that turns their lines and offsets into spans of the original text."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.lines = text, TextLines(text)
+        self.front_matter, self.first_line = find_front_matter(text, self.lines)
+        self.start = self.lines.start_of(self.first_line) or int(text.startswith("\ufeff"))
+        self.references: dict[str, Any] = {}
+        self.headings: list[Heading] = []
+        self.blocks: dict[str, list[Span]] = {name: [] for name in ("fence", "code_block", "html_block", "hr")}
+        self.tables: list[Table] = []
+        self.links: list[Link] = []
+
+    def document(self) -> Document:
+        env: dict[str, Any] = {}
+        tokens = _parser(html=True).parse(_HARD_BLANK.sub(r"\1 ", self.text[self.start :]), env)
+        self.references = env.get("references", {})
+        self._read(tokens)
+        return Document(
+            self.text,
+            self.lines,
+            self.front_matter,
+            self.start,
+            tuple(_with_sections(self.headings, len(self.text))),
+            tuple(sorted((*self.blocks["fence"], *self.blocks["code_block"]), key=lambda span: span.start)),
+            tuple(self.blocks["html_block"]),
+            tuple(self.blocks["hr"]),
+            tuple(self.tables),
+            tuple(self.links),
+        )
+
+    def _read(self, tokens: Sequence[Token]) -> None:
+        rows: list[list[Cell]] = []
+        cells: Iterator[Span] = iter(())
+        start = 0
+        for index, token in enumerate(tokens):
+            if token.type in self.blocks:
+                self.blocks[token.type].append(self._lines_of(token))
+            elif token.type == "table_open":
+                rows, start = [], self._lines_of(token).start
+            elif token.type == "tr_open":
+                row = self._lines_of(token)
+                cells = iter(_cells(self.text, row.start + token.meta["column"], row.end))
+                rows.append([])
+            elif token.type == "table_close":  # it begins with its first line, be there nothing in the cells of that
+                end = max((cell.span.end for row in rows for cell in row if cell.span), default=start)
+                self.tables.append(Table(tuple(map(tuple, rows)), Span(start, end)))
+            elif token.type == "inline":
+                opening = tokens[index - 1]
+                if opening.type in ("th_open", "td_open"):
+                    span = next(cells, None) if token.content else next(cells, None) and None
+                    rows[-1].append(Cell(_plain(token.children), span))
+                    places = self._cell_places(span) if span else []
+                else:
+                    places = self._line_places(token) if token.children else []
+                    if opening.type == "heading_open" and opening.level == 0:
+                        self._heading(opening, _plain(token.children).rstrip())
+                self._links(token, places)
+
+    def _lines_of(self, token: Token) -> Span:
+        first, end = token.map or (0, 0)
+        return Span(self.lines.start_of(first + self.first_line), self.lines.start_of(end + self.first_line))
+
+    def _line_places(self, token: Token) -> _Places:
+        """Return the places of a content whose lines end as those of the text do, behind quotes and lists."""
+        places: _Places = []
+        offset = 0
+        for line, written in enumerate(token.content.split("\n"), (token.map or (0, 0))[0] + self.first_line):
+            bare = written.strip()
+            start, end = self.lines.starts[line], self.lines.ends[line]
+            found = self.text.rfind(bare, start, end)
+            lead = len(written) - len(written.lstrip())
+            places.append((offset + lead, found if found >= 0 else max(start, end - len(bare))))
+            offset += len(written) + 1
+        return places
+
+    def _cell_places(self, cell: Span) -> _Places:
+        """Return the places of a cell's content, in which an escaped pipe is one character."""
+        escaped = (found.start() for found in re.finditer(r"\\\|", cell.of(self.text)))
+        return [(0, cell.start), *((at - number, cell.start + at + 1) for number, at in enumerate(escaped))]
+
+    def _heading(self, token: Token, text: str) -> None:
+        lines = self._lines_of(token)
+        title = self._title(Span(max(lines.start, self.start), lines.end))
+        attributes = _ATTRIBUTES.search(title.of(self.text)) if text.endswith("}") else None
+        explicit = None
+        if attributes:
+            title = Span(title.start, title.start + attributes.start())
+            text = _ATTRIBUTES.sub("", text)
+            explicit = next((word[1:] for word in attributes[1].split() if word[0] == "#"), None)
+        position = self.lines.position(lines.start or int(self.text.startswith("\ufeff")))
+        level = int(token.tag[1])
+        self.headings.append(Heading(level, text.strip(), title, explicit, position, lines, lines))
+
+    def _title(self, lines: Span) -> Span:
+        """Return where the title of a heading is written, after its `#` or above its underline."""
+        written = lines.of(self.text).rstrip()
+        hashes = _HASHES.match(written)
+        if hashes is None:
+            underline = max(written.rfind("\n"), written.rfind("\r"))
+            return _stripped(self.text, Span(lines.start, lines.start + underline))
+        start = lines.start + hashes.end()
+        return Span(start, start + len(_CLOSING.sub("", written[hashes.end() :]).rstrip()))
+
+    def _links(self, token: Token, places: _Places) -> None:
+        children = token.children or []
+        for index, child in enumerate(children):
+            if "span" not in child.meta:
+                continue
+            start, end = child.meta["span"]
+            label_end = child.meta["label_end"]
+            span = _translated(places, start, end)
+            target_span: Span | None = None
+            kind: LinkKind = "image" if child.type == "image" else "autolink" if label_end is None else "reference"
+            if kind == "autolink":
+                target_span = Span(span.start + 1, span.end - 1)
+            elif token.content[end - 1] == ")":
+                kind = "inline" if kind == "reference" else kind
+                target_span = _destination(token.content, label_end + 2, end)
+                target_span = target_span and _translated(places, target_span.start, target_span.end)
+            else:
+                label = (
+                    token.content[label_end + 2 : end - 1] or token.content[start + 1 + (kind == "image") : label_end]
+                )
+                target_span = self._definition(label)
+            text = child.content if kind == "image" else _plain(takewhile(_is_inside, children[index + 1 :]))
+            target = str(child.attrGet("src" if kind == "image" else "href") or "")
+            self.links.append(Link(text, target, self.lines.position(span.start), span, target_span, kind))
+
+    def _definition(self, label: str) -> Span | None:
+        """Return where the target of a reference definition is written."""
+        from markdown_it.common.utils import normalizeReference
+
+        definition = self.references.get(normalizeReference(label))
+        if definition is None:
+            return None
+        start, end = (self.lines.start_of(line + self.first_line) for line in definition["map"])
+        head = self.text.find("]:", start, end)
+        return _destination(self.text, head + 2, end) if head >= 0 else None
+
+
+def _is_inside(token: Token) -> bool:
+    return token.type != "link_close"
+
+
+def _translated(places: _Places, start: int, end: int) -> Span:
+    """Return the span in the text of a stretch of an inline token's content."""
+
+    def in_text(offset: int) -> int:
+        content, text = places[bisect_right(places, offset, key=itemgetter(0)) - 1]
+        return text + offset - content
+
+    return Span(in_text(start), in_text(end - 1) + 1)
+
+
+def _destination(text: str, start: int, limit: int) -> Span | None:
+    """Return where the destination behind the `(` or `:` is written, without `<` and `>`."""
+    while start < limit and text[start] in " \t\r\n":
+        start += 1
+    if start >= limit:
+        return None
+    if text[start] == "<":
+        end = text.find(">", start, limit)
+        return Span(start + 1, end) if end > start + 1 else None
+    end, depth = start, 0
+    while end < limit and text[end] not in " \t\r\n":
+        if text[end] == "\\" and end + 1 < limit:
+            end += 1
+        elif text[end] == "(":
+            depth += 1
+        elif text[end] == ")":
+            if depth == 0:
+                break
+            depth -= 1
+        end += 1
+    return Span(start, end) if end > start else None
+
+
+def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[Heading]:
+    """Yield headings, which so far have their own lines as section and body, with those."""
+    next_start = [end_of_text] * 8  # by level: where the next heading of that level or higher begins
+    sections: list[tuple[Heading, int]] = []
+    for heading in reversed(headings):
+        sections.append((heading, next_start[heading.level]))
+        next_start[heading.level :] = [heading.section.start] * (8 - heading.level)
+    for heading, end in reversed(sections):
+        lines = heading.section
+        yield replace(heading, section=Span(lines.start, end), body=Span(min(lines.end, end), end))
+
+
+_MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
+_COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
+_TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
+_TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
+_FRONT_MATTER = re.compile(rf"\ufeff?(?:\s*<!--|---|\+\+\+|{_MAPPING_LINE.pattern.removesuffix('$)')}[\r\n]|\Z))")
+"""What a text begins with that has any; most have none."""
+_FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
+
+
+def content_start(text: str) -> int:
+    """Return where the text after the front matter, or the byte order mark, begins."""
+    if _FRONT_MATTER.match(text) is not None:
+        lines = TextLines(text)
+        _, first_line = find_front_matter(text, lines)
+        if first_line:
+            return lines.start_of(first_line)
+    return int(text.startswith("\ufeff"))
+
+
+def find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
+    """Return the span between the `---` fences and the number of the first line after them (0: none).
+
+    An opening fence that someone lost is forgiven where every line down to the closing one is an entry, and so are
+    comments above the fence: licences are written there. One in TOML (`+++`) is skipped and has no span.
+    """
+    toml = _TOML.match(text)
+    if toml is not None and _TOML_LINE.search(toml.group()):
+        return None, lines.index_of(toml.end() - 1) + 1
+    noted = _COMMENTS.match(text)
+    top = lines.index_of(noted.end()) if noted else 0
+    first = text[lines.starts[top] : lines.ends[top]].removeprefix("\ufeff")
+    fenced = first.rstrip(" \t") == "---"
+    if not fenced and _MAPPING_LINE.match(first) is None:
+        return None, 0
+    forgiven = not fenced or noted is not None
+    mappings, others = 0, 0
+    for number in range(top + fenced, min(len(lines), top + _FENCE_LIMIT)):
+        line = text[lines.starts[number] : lines.ends[number]] if number else first
+        if line.rstrip(" \t") in ("---", "..."):
+            if (others and not mappings) or (forgiven and (others or mappings < 2)):
+                return None, 0
+            start = lines.starts[top + 1] if fenced else text.startswith("\ufeff")
+            return Span(int(start), lines.starts[number]), number + 1
+        if not fenced and not line.strip():
+            return None, 0
+        if line.strip() and not line.startswith((" ", "\t", "#", "- ")):
+            matched = _MAPPING_LINE.match(line) is not None
+            mappings, others = mappings + matched, others + (not matched)
+    return None, 0

@@ -1,0 +1,171 @@
+"""Owns strict fast reads of YAML and new YAML text; places are `yaml_nodes`', edits `yaml_edit`'s; it opens no file.
+
+The fast reader says what a text means. The composing reader is asked, and imported, only where a problem needs a
+place: it is about a hundred times slower, and loading it costs more than reading a hundred records.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import ryaml
+
+from orbit_registry.formats.position import Position, YamlProblemError
+
+_MANY = 1_000
+"""Opening brackets in a text above which it is looked at how deep they stand."""
+_SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
+_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
+_RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
+_TEXT = frozenset((str,))
+_PLAIN_TYPES = frozenset((str, int, bool, type(None)))
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def load(text: str) -> object:
+    """Return the value of a YAML text.
+
+    Refuses duplicate keys, several documents, alias bombs, tags and `<<`, and what JSON can't say: keys that are no
+    texts, `.nan` and `.inf`. Dates stay strings.
+
+    Raises:
+        YamlProblemError: with the position, where the parser knows it.
+    """
+    if text.startswith("\ufeff"):
+        text = text[1:]
+    if ("!" in text or "<<" in text) and _SUSPECT.search(text):  # the two looks cost a tenth of the pattern
+        from orbit_registry.formats.yaml_nodes import refuse_tags
+
+        refuse_tags(text)
+    if text.count("[") + text.count("{") > _MANY:
+        from orbit_registry.formats.yaml_nodes import refuse_depth
+
+        refuse_depth(text, _MANY)
+    try:
+        value: object = ryaml.loads(text)
+    except ValueError as error:
+        from orbit_registry.formats.yaml_nodes import explain
+
+        raise YamlProblemError(explain(text, str(error))) from None
+    if not _is_json(value) and (pointer := _beyond_json(value)) is not None:
+        from orbit_registry.formats.yaml_nodes import explain_beyond_json
+
+        raise YamlProblemError(explain_beyond_json(text, pointer))
+    return value
+
+
+def _is_json(value: object) -> bool:
+    """Say whether JSON can hold a value; `_beyond_json` says what it can't, three times slower."""
+    waiting = [value]
+    for current in waiting:  # which grows meanwhile
+        if isinstance(current, dict):
+            if not _TEXT.issuperset(map(type, current)):
+                return False
+            waiting += [inner for inner in current.values() if type(inner) not in _PLAIN_TYPES]
+        elif isinstance(current, list):
+            waiting += [inner for inner in current if type(inner) not in _PLAIN_TYPES]
+        elif type(current) not in _PLAIN_TYPES and not (isinstance(current, float) and math.isfinite(current)):
+            return False
+    return True
+
+
+def _beyond_json(value: object) -> tuple[object, ...] | None:
+    """Return the way to a key or a number that JSON can't hold; the last step may be a key that is no text."""
+    stack: list[tuple[tuple[object, ...], object]] = [((), value)]
+    while stack:
+        at, current = stack.pop()
+        if isinstance(current, dict):
+            for key, inner in current.items():
+                if not isinstance(key, str):
+                    return (*at, key)
+                if not isinstance(inner, str):
+                    stack.append(((*at, key), inner))
+        elif isinstance(current, list):
+            stack += (((*at, index), inner) for index, inner in enumerate(current) if not isinstance(inner, str))
+        elif isinstance(current, float) and not math.isfinite(current):
+            return at
+    return None
+
+
+def locate(text: str, pointer: Sequence[str | int]) -> Position:
+    """Return where the value at `pointer` stands: its key in a mapping, itself in a list.
+
+    A pointer that leads nowhere gives the place of the deepest part that exists.
+    """
+    from orbit_registry.formats.yaml_nodes import place_of
+
+    return place_of(text, pointer)
+
+
+def scalar(value: object, indent: int = 0) -> str:
+    """Return a value as YAML after `key: ` or `- ` at `indent` spaces; several lines become a literal block."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return json.dumps(value)
+    if isinstance(value, float):
+        return json.dumps(value) if math.isfinite(value) else ".nan"  # which `load` refuses; JSON's word is a text
+    text = str(value)
+    if "\n" in text and _block_safe(text):
+        return _block(text, indent)
+    bare = _PLAIN.match(text) and text.strip() == text and text.lower() not in _RESERVED
+    return text if bare else double_quoted(text)
+
+
+def double_quoted(text: str) -> str:
+    """Return a text in double quotes, with what doesn't print escaped."""
+    escaped = json.dumps(text, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
+
+
+def _block_safe(text: str) -> bool:
+    """Say whether a literal block reads back as the same text."""
+    lines = text.split("\n")
+    if not text.strip() or lines[0].startswith((" ", "\t")) or not lines[0] or "\r" in text or "\t" in text:
+        return False
+    return _UNPRINTABLE.search(text) is None and not any(line != "" and not line.strip() for line in lines)
+
+
+def _block(text: str, indent: int) -> str:
+    body = text.rstrip("\n")
+    trailing = len(text) - len(body)
+    style = {0: "|-", 1: "|"}.get(trailing, "|+")
+    lines = body.split("\n") + [""] * max(0, trailing - 1)
+    pad = " " * (indent + 2)
+    return style + "".join(f"\n{pad}{line}" if line else "\n" for line in lines)
+
+
+def dump(data: Mapping[str, object], *, comment: str | None = None) -> str:
+    """Return a mapping as a new YAML text in block style, keys in their order, with an optional first-line comment."""
+    head = f"# {comment}\n" if comment else ""
+    return head + "".join(f"{line}\n" for line in entry_lines(data, 0))
+
+
+def entry_lines(data: Mapping[str, object], indent: int) -> Iterator[str]:
+    """Yield the lines of a mapping in block style at `indent`."""
+    for key, value in data.items():
+        yield f"{' ' * indent}{scalar(key)}:{after_key(value, indent)}"
+
+
+def after_key(value: object, indent: int) -> str:
+    """Return what follows `key:`, with its leading space or line break."""
+    if isinstance(value, Mapping):
+        return "".join(f"\n{line}" for line in entry_lines(value, indent + 2)) if value else " {}"
+    if isinstance(value, (list, tuple)):
+        return "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value) if value else " []"
+    return f" {scalar(value, indent)}"
+
+
+def list_item(value: object, indent: int) -> str:
+    """Return `- value` for a list whose dash stands at `indent`."""
+    if isinstance(value, Mapping) and value:
+        lines = "\n".join(entry_lines(value, indent + 2))
+        return "- " + lines.lstrip()
+    if isinstance(value, (list, tuple)) and value:
+        return "-" + "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value)
+    return "-" + after_key(value, indent)

@@ -1,0 +1,218 @@
+"""Owns edits of YAML text: changes the spans of changed values and leaves every other byte alone; it opens no file."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError
+from orbit_registry.formats.yaml import after_key, double_quoted, list_item, load, locate, scalar
+from orbit_registry.formats.yaml_nodes import compose
+
+
+@dataclass(frozen=True, slots=True)
+class _Splice:
+    start: int
+    end: int
+    text: str
+
+
+def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) -> str:
+    """Return `text` changed so that it means `new`, leaving every byte of unchanged values, keys and comments alone.
+
+    `order` says where a key that is new at the top level belongs. The result is read back and compared.
+
+    Raises:
+        YamlProblemError: the text can't be read, or its form can't be edited by span (an alias on the changed value).
+    """
+    old = load(text)
+    if not isinstance(old, dict):
+        raise YamlProblemError(
+            Problem(MALFORMED, "the file holds no mapping", Position(1), "start it with `key: value`")
+        )
+    plain = dict(new)
+    if old == plain:
+        return text
+    newline = "\r\n" if "\r\n" in text else "\n"
+    bom, rest = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+    if rest and not rest.endswith("\n"):
+        rest += newline
+    root = compose(rest)
+    if not isinstance(root, MappingNode):
+        raise YamlProblemError(Problem(MALFORMED, "the file holds no mapping", Position(1)))
+    splices = list(_edit_mapping(rest, root, old, plain, 0, list(order)))
+    result = rest
+    # From the end, so that offsets hold; at one offset the last one first, so that the first ends up in front of it.
+    for splice in sorted(splices, key=lambda one: (one.start, one.end))[::-1]:
+        result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
+    if not means(result, plain):
+        place = locate(rest, (next((key for key in plain if old.get(key) != plain[key]), ""),))
+        said = "this file's form can't be edited without touching other lines"
+        raise YamlProblemError(Problem(MALFORMED, said, place, "edit it by hand"))
+    return bom + result
+
+
+def means(text: str, value: object) -> bool:
+    """Say whether a text is YAML of this value."""
+    try:
+        return load(text) == value
+    except YamlProblemError:
+        return False
+
+
+def _edit_mapping(
+    text: str, node: MappingNode, old: Mapping[str, object], new: Mapping[str, object], indent: int, order: list[str]
+) -> Iterator[_Splice]:
+    if node.flow_style:
+        if old != new:
+            yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
+        return
+    pairs = {key.value: (key, value) for key, value in node.value}
+    for name, (key, value) in pairs.items():
+        if name not in new:
+            start = _line_start(text, key.start_mark.index)
+            yield _Splice(start, _after_line(text, _content_end(text, value, key)), "")
+        elif old.get(name) != new[name]:
+            yield from _edit_value(text, key, value, old.get(name), new[name], indent)
+    added = [name for name in new if name not in pairs]
+    for place, names in _placed(added, list(pairs), order, list(new)):
+        lines = "".join(f"{' ' * indent}{scalar(name)}:{after_key(new[name], indent)}\n" for name in names)
+        if place is None:
+            start = _line_start(text, node.value[0][0].start_mark.index) if node.value else len(text)
+        else:
+            start = _after_line(text, _content_end(text, pairs[place][1], pairs[place][0]))
+        yield _Splice(start, start, lines)
+
+
+def _placed(
+    added: list[str], present: list[str], order: list[str], wanted: list[str]
+) -> Iterator[tuple[str | None, list[str]]]:
+    """Group new keys by the present key they follow: by `order` where it knows both, else by the new value's order."""
+    groups: dict[str | None, list[str]] = {}
+    for name in added:
+        sequence = order if name in order else wanted
+        before = sequence[: sequence.index(name)]
+        anchor = next((key for key in reversed(before) if key in present), None)
+        if anchor is None and present and name not in order:
+            anchor = present[-1]
+        groups.setdefault(anchor, []).append(name)
+    yield from groups.items()
+
+
+def _edit_value(text: str, key: ScalarNode, node: Node, old: object, new: object, indent: int) -> Iterator[_Splice]:
+    if (
+        isinstance(node, MappingNode)
+        and isinstance(old, dict)
+        and isinstance(new, Mapping)
+        and new
+        and not node.flow_style
+    ):
+        inner = node.value[0][0].start_mark.column if node.value else indent + 2
+        yield from _edit_mapping(text, node, old, new, inner, [])
+    elif (
+        isinstance(node, SequenceNode)
+        and isinstance(old, list)
+        and isinstance(new, (list, tuple))
+        and new
+        and node.value
+    ):
+        yield from _edit_sequence(text, node, old, list(new))
+    elif isinstance(node, (MappingNode, SequenceNode)) and node.flow_style and not _one_line(new):
+        yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
+    elif isinstance(node, ScalarNode) and _written(node) and node.style not in ("|", ">") and _one_line(new):
+        rendered = _like(text[node.start_mark.index : node.start_mark.index + 1], new, indent)
+        yield _Splice(node.start_mark.index, node.end_mark.index, rendered)
+    else:
+        start = key.end_mark.index
+        while text[start] != ":":
+            start += 1
+        yield _Splice(start + 1, _content_end(text, node, key), after_key(new, key.start_mark.column))
+
+
+def _written(node: Node) -> bool:
+    """Say whether a value has characters of its own; the marks of an empty one point at whatever follows it."""
+    return bool(node.end_mark.index > node.start_mark.index)
+
+
+def _one_line(value: object) -> bool:
+    return not isinstance(value, (Mapping, list, tuple)) and not (isinstance(value, str) and "\n" in value)
+
+
+def _like(quote: str, value: object, indent: int) -> str:
+    """Render a scalar in the quoting its place had before, where that can hold it."""
+    if isinstance(value, str) and quote == "'" and value.isprintable():
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, str) and quote == '"':
+        return double_quoted(value)
+    return scalar(value, indent)
+
+
+def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[object]) -> Iterator[_Splice]:
+    if node.flow_style:
+        yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
+        return
+    dash = node.start_mark.column
+    before, after = ([json.dumps(value, sort_keys=True, default=str) for value in side] for side in (old, new))
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for tag, first, last, start, stop in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        lines = "".join(f"{' ' * dash}{list_item(value, dash)}\n" for value in new[start:stop])
+        if first == last:
+            where = _item_start(text, node, 0) if first == 0 else _item_end(text, node, first - 1)
+            yield _Splice(where, where, lines)
+        else:
+            for index in range(first, last):
+                whole = _Splice(
+                    _item_start(text, node, index), _item_end(text, node, index), lines if index == first else ""
+                )
+                yield whole
+
+
+def _item_start(text: str, node: SequenceNode, index: int) -> int:
+    """Return the start of the line that holds an item's dash."""
+    at = node.value[index].start_mark.index
+    dash = text.rfind("-", 0, at + 1) if text[at : at + 1] != "-" else at
+    while dash > 0 and text[_line_start(text, dash) : dash].strip():
+        dash = text.rfind("-", 0, dash)
+    return _line_start(text, dash)
+
+
+def _item_end(text: str, node: SequenceNode, index: int) -> int:
+    return _after_line(text, _content_end(text, node.value[index], None))
+
+
+def _flow(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{scalar(key)}: {_flow(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_flow(entry) for entry in value) + "]"
+    if isinstance(value, str):
+        return scalar(value) if "\n" not in value else json.dumps(value)
+    return scalar(value)
+
+
+def _content_end(text: str, node: Node, key: Node | None) -> int:
+    """Return the offset after a value's last character, without the comments and blank lines that follow it."""
+    while isinstance(node, (MappingNode, SequenceNode)) and not node.flow_style and node.value:
+        last = node.value[-1]
+        key, node = last if isinstance(last, tuple) else (None, last)
+    if isinstance(node, ScalarNode) and node.style in ("|", ">"):
+        block = text[node.start_mark.index : node.end_mark.index]
+        return int(node.start_mark.index) + len(block.rstrip("\r\n"))
+    if not _written(node) and key is not None:
+        return text.index(":", key.end_mark.index) + 1
+    return int(node.end_mark.index)
+
+
+def _line_start(text: str, offset: int) -> int:
+    return text.rfind("\n", 0, offset) + 1
+
+
+def _after_line(text: str, offset: int) -> int:
+    end = text.find("\n", offset)
+    return len(text) if end < 0 else end + 1

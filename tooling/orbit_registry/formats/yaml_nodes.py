@@ -1,0 +1,254 @@
+"""Owns where things stand in a YAML text: the node tree with its marks, and what it alone tells; opens no file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ruamel.yaml import YAML, tokens
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError, position_at
+
+LONGEST = 150_000
+"""Characters of a text that is composed: the reader takes up to 26 µs for each, and a hostile file must not hold us."""
+_DEEPEST = 128
+"""Levels that the fast reader goes down."""
+_OPENS = (tokens.FlowSequenceStartToken, tokens.FlowMappingStartToken)
+_CLOSES = (tokens.FlowSequenceEndToken, tokens.FlowMappingEndToken)
+_SIMPLE_LINES = re.compile(
+    r"""(?:[ ]*+(?:-[ ]++)*+[\w./-]++:(?:[ ]++(?:"(?:[^"\\\n]|\\.)*+"|[\w./~][^\[\]{}"'\n]*+))?+\n"""
+    r"""|[ ]*+(?:\#[^\n\r\x85\u2028\u2029]*+)?\n)*+"""
+)
+"""The lines with which a text begins that open no bracket and leave no quotes open: most of what a tool wrote."""
+_PLACE = re.compile(r" at line (\d+) column (\d+)")
+_CONFLICT = re.compile(r"(?m)^<{7} ")
+_NO_TEXTS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
+
+
+def compose(text: str) -> Node | None:
+    """Return the node tree of a text, whose marks give the place of each value; None for an empty text.
+
+    Raises:
+        YamlProblemError: it is not YAML, or longer than `LONGEST`.
+    """
+    if len(text) > LONGEST:
+        said = f"the text has {len(text):,} characters; places are told in up to {LONGEST:,}"
+        raise YamlProblemError(Problem(MALFORMED, said, Position(1), "move long text into a document"))
+    reader = YAML(typ="safe", pure=True)
+    reader.allow_duplicate_keys = True
+    reader.composer.warn_double_anchors = False
+    try:
+        node: Node | None = reader.compose(text)
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise YamlProblemError(_stopped(error)[0]) from None
+    return node
+
+
+def _stopped(error: Exception) -> tuple[Problem, int]:
+    """Return what stopped the composing reader, and the offset where it stopped; 0 where it does not say."""
+    if isinstance(error, MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        place = Position(mark.line + 1, mark.column + 1) if mark else Position(1)
+        problem = Problem(MALFORMED, f"not valid YAML: {error.problem or error.context}", place)
+        return problem, mark.index if mark else 0
+    said = str(error).splitlines()[0] if str(error) else "nested too deeply"
+    return Problem(MALFORMED, f"not valid YAML: {said}", Position(1)), 0
+
+
+def _composed(text: str) -> Node | None:
+    """Return the node tree, or None where there is none to be had."""
+    try:
+        return compose(text)
+    except YamlProblemError:
+        return None
+
+
+def place_of(text: str, pointer: Sequence[str | int]) -> Position:
+    """Return where the value at `pointer` stands: its key in a mapping, itself in a list.
+
+    A pointer that leads nowhere gives the place of the deepest part that exists.
+    """
+    try:
+        node = compose(text)
+    except YamlProblemError as error:
+        return error.problem.position or Position(1)
+    found = _reached(node, pointer)[0]
+    return Position(found.start_mark.line + 1, found.start_mark.column + 1) if found is not None else Position(1)
+
+
+def _reached(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | None, Node | None]:
+    """Follow a pointer as far as it leads; returns the node that marks the place, and the value there."""
+    found = node
+    for step in pointer:
+        if isinstance(node, MappingNode):
+            pair = next(((k, v) for k, v in node.value if isinstance(k, ScalarNode) and k.value == str(step)), None)
+            if pair is None:
+                break
+            found, node = pair
+        elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
+            found = node = node.value[step]
+        else:
+            break
+    return found, node
+
+
+def _place_of_problem(text: str) -> Position:
+    """Return where the composing reader stops at a text that the fast one can't read."""
+    try:
+        compose(text)
+    except YamlProblemError as error:
+        return error.problem.position or Position(1)
+    return Position(1)
+
+
+def refuse_tags(text: str) -> None:
+    """Raise when the text really uses a tag or a merge key, and not just the characters of one."""
+    root = compose(text)
+    for node in _walk(root) if root is not None else ():
+        if isinstance(node, MappingNode):
+            for key, _ in node.value:
+                if isinstance(key, ScalarNode) and key.value == "<<" and key.style is None:
+                    raise YamlProblemError(_problem_at(key, "merge keys (`<<`) are not accepted", "write the keys out"))
+        tag = text[node.start_mark.index : node.start_mark.index + 1]
+        if tag == "!":
+            raise YamlProblemError(
+                _problem_at(node, "YAML tags are not accepted", "remove the tag, or quote the value")
+            )
+
+
+def refuse_depth(text: str, allowed: int) -> None:
+    """Raise when lists or mappings in brackets stand too deep in a text that has more than `allowed`.
+
+    The fast reader looks at every open bracket again for each token and says only then that they are too many: a
+    megabyte of them takes it half an hour. A bracket in a quoted text opens nothing, so they can't just be counted.
+    """
+    simple = _SIMPLE_LINES.match(text)
+    if _opening(text, simple.end() if simple else 0) <= allowed:
+        return
+    depth = 0
+    try:
+        for token in YAML(typ="safe", pure=True).scan(text):
+            depth += isinstance(token, _OPENS) - isinstance(token, _CLOSES)
+            if depth > _DEEPEST:
+                raise YamlProblemError(_problem_at(token, "nested too deeply", "flatten the structure"))
+    except YAMLError as error:
+        problem, offset = _stopped(error)
+        if _opening(text, offset) > allowed:
+            raise YamlProblemError(problem) from None
+
+
+def _opening(text: str, start: int) -> int:
+    return text.count("[", start) + text.count("{", start)
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    """Yield the node and all below it, each shared node once."""
+    seen: set[int] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        if isinstance(current, MappingNode):
+            stack += (part for pair in reversed(current.value) for part in reversed(pair))
+        elif isinstance(current, SequenceNode):
+            stack += reversed(current.value)
+
+
+def _problem_at(node: Node | tokens.Token, message: str, hint: str | None) -> Problem:
+    mark = node.start_mark
+    return Problem(MALFORMED, message, Position(mark.line + 1, mark.column + 1), hint)
+
+
+def explain(text: str, message: str) -> Problem:
+    """Turn what the fast reader says of a text into a problem with a position."""
+    if left := _CONFLICT.search(text):
+        line = text.count("\n", 0, left.start()) + 1
+        said = "not valid YAML: a merge left both sides of a conflict in it"
+        return Problem(MALFORMED, said, Position(line, 1), "`orbit resolve` mends it while the merge is not committed")
+    for words, explained in _EXPLANATIONS.items():
+        if words in message:
+            return explained(text, message)
+    place = _PLACE.search(message)
+    position = Position(int(place[1]), int(place[2])) if place else _place_of_problem(text)
+    said = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
+    hint = "check indentation, quotes and brackets near that place"
+    return Problem(MALFORMED, f"not valid YAML: {said}", position, hint)
+
+
+def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
+    """Return what is wrong with a value that JSON can't hold: a key that is no text, or a number without end."""
+    steps = [step if isinstance(step, int) else str(step) for step in pointer]
+    node = _reached(_composed(text), steps[:-1])[1]
+    if pointer and isinstance(node, MappingNode) and not isinstance(pointer[-1], str):
+        key = next((key for key, _ in node.value if isinstance(key, ScalarNode) and key.tag in _NO_TEXTS), node)
+        return _problem_at(key, f"the key `{getattr(key, 'value', pointer[-1])}` is not a text", "put it in quotes")
+    place = place_of(text, steps)
+    return Problem(MALFORMED, "a number without end or value (`.inf`, `.nan`)", place, "write a number, or quote it")
+
+
+def _explain_duplicate(text: str, message: str) -> Problem:
+    """Say which key stands twice in a text, and where the second one is."""
+    named = re.search(r'key "(.*)"', message)
+    key = named[1] if named else ""
+    hint = "keep one of the two"
+    try:
+        root = compose(text)
+    except YamlProblemError as error:
+        unplaced = Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), hint)
+        return unplaced if len(text) > LONGEST else error.problem
+    for node in _walk(root) if root is not None else ():
+        if isinstance(node, MappingNode):
+            places = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
+            if len(places) > 1:
+                return _problem_at(places[1], f"the key `{places[1].value}` stands here twice", hint)
+    return Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), hint)
+
+
+def _explain_documents(text: str, _: str) -> Problem:
+    marks = [found.start() for found in re.finditer(r"(?m)^---(?=\s|$)", text)]
+    place = position_at(text, marks[-1]) if marks else Position(1)
+    return Problem(MALFORMED, "more than one YAML document in the file", place, "keep one")
+
+
+def _explain_control(text: str, message: str) -> Problem:
+    offset = int(message.rpartition(" ")[2])  # in bytes
+    place = position_at(text, len(text.encode()[:offset].decode("utf-8", "replace")))
+    return Problem(MALFORMED, "a control character stands here", place, "remove it, or escape it in double quotes")
+
+
+def _explain_key(text: str, _: str) -> Problem:
+    root = _composed(text)
+    for node in _walk(root) if root is not None else ():
+        for key, _value in node.value if isinstance(node, MappingNode) else ():
+            if not isinstance(key, ScalarNode):
+                return _problem_at(key, "a key is a list or a mapping", "keys are texts")
+    return Problem(MALFORMED, "a key is a list or a mapping", Position(1), "keys are texts")
+
+
+def _explain_number(text: str, message: str) -> Problem:
+    place = _PLACE.search(message)
+    position = Position(int(place[1]), int(place[2])) if place else Position(1)
+    return Problem(MALFORMED, "a number has too many digits", position, "put it in quotes")
+
+
+_EXPLANATIONS: Mapping[str, Callable[[str, str], Problem]] = {
+    "duplicate entry": _explain_duplicate,
+    "more than one document": _explain_documents,
+    "control characters are not allowed at position ": _explain_control,
+    "unhashable type": _explain_key,
+    "surrogates not allowed": lambda _text, _message: Problem(
+        MALFORMED, "it holds bytes that are not valid UTF-8", Position(1), "give the text in UTF-8"
+    ),
+    "invalid type: integer": _explain_number,
+    "repetition limit": lambda _text, _message: Problem(
+        MALFORMED, "aliases expand without bound", Position(1), "write the values out instead of aliases"
+    ),
+    "recursion limit": lambda _text, _message: Problem(
+        MALFORMED, "nested too deeply", Position(1), "flatten the structure"
+    ),
+}

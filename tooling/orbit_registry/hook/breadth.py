@@ -1,0 +1,107 @@
+"""Says which scopes cover more than a fifth of the tracked files.
+
+A record that covers too many is for briefs, not for tool calls. Nearly every scope is ruled out by counting what stands
+below its folders; only the rest is matched, each glob once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from orbit_registry.hook.matcher import Program, fits, program
+
+SHARE = 0.2
+FEWEST_FILES = 20
+"""In a project of fewer files a fifth is soon reached, and says nothing."""
+
+
+class Breadth:
+    """The tracked files, sorted, and how many of them globs match; `entries` are the globs as they were compiled."""
+
+    def __init__(self, files: Sequence[str], entries: Mapping[str, str]) -> None:
+        self._files, self._entries = sorted(files), entries
+        self._bounds: dict[str, int] = {}
+        self._masks: dict[str, int] = {}
+
+    def is_broad(self, globs: Iterable[str]) -> bool:
+        """Say whether a scope matches more than a fifth of the files."""
+        most = len(self._files) * SHARE
+        included = [glob for glob in globs if not glob.startswith("!")]
+        few = len(self._files) < FEWEST_FILES
+        if few or sum(self._bound(glob) for glob in included) <= most:
+            return False
+        mask = 0
+        for glob in included:
+            mask |= self._mask(glob)
+        for glob in globs:
+            if glob.startswith("!"):
+                mask &= ~self._mask(glob)
+        return mask.bit_count() > most
+
+    def _asked(self, alternative: str) -> Program | None:
+        """Return what is to be tried on the files of `_places`; None where all of them match."""
+        decides, text, _, depth, *keys = alternative.split("\x1f")
+        return None if decides == "1" and not depth and keys[0][0] == "d" else program(text)
+
+    def _bound(self, glob: str) -> int:
+        known = self._bounds.get(glob)
+        if known is None:
+            known = self._bounds[glob] = sum(len(self._places(one)) for one in self._entries[glob].split("\x1e"))
+        return known
+
+    def _places(self, alternative: str) -> Sequence[int]:
+        """Return the places of the files among which all that an alternative matches are: the fewest at hand."""
+        _, _, extension, _, *keys = alternative.split("\x1f")
+        listed: Sequence[int] = self._by_extension.get(extension, ()) if extension else range(len(self._files))
+        for key in keys:
+            if key[0] in "bs":
+                found: Sequence[int] = self._by_name.get(key, ())
+            elif key[0] == "p":
+                place = self._first(range(len(self._files)), key[1:])
+                found = range(place, place + (self._files[place : place + 1] == [key[1:]]))
+            else:
+                found = self._below(listed, key[1:])
+            listed = min(listed, found, key=len)
+        return listed
+
+    def _below(self, listed: Sequence[int], folder: str) -> Sequence[int]:
+        if not folder:
+            return listed
+        return listed[self._first(listed, f"{folder}/") : self._first(listed, f"{folder}0")]  # "0" comes after "/"
+
+    def _first(self, listed: Sequence[int], text: str) -> int:
+        return bisect_left(listed, text, key=self._files.__getitem__)
+
+    @cached_property
+    def _by_extension(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for place, file in enumerate(self._files):
+            _, dot, extension = file.rpartition("/")[2].rpartition(".")
+            if dot:
+                found.setdefault(f".{extension}", []).append(place)
+        return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for place, file in enumerate(self._files):
+            *folders, name = file.split("/")
+            found.setdefault(f"b{name}", []).append(place)
+            for folder in dict.fromkeys(folders):
+                found.setdefault(f"s{folder}", []).append(place)
+        return found
+
+    def _mask(self, glob: str) -> int:
+        """Return the files that a glob matches: a bit for each place."""
+        known = self._masks.get(glob)
+        if known is None:
+            bits = bytearray(len(self._files) // 8 + 1)
+            for one in self._entries[glob].split("\x1e"):
+                asked = self._asked(one)
+                for place in self._places(one):
+                    if asked is None or fits(asked, self._files[place]):
+                        bits[place >> 3] |= 1 << (place & 7)
+            known = self._masks[glob] = int.from_bytes(bits, "little")
+        return known

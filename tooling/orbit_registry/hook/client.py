@@ -1,0 +1,291 @@
+"""The hook client: a payload on standard input, a reply or nothing on standard output, and always exit code 0.
+
+It stands between an agent and its tool, so it may fail in any way but one: it never holds the tool up. It imports
+built-in modules alone, gives up by its own clock, and leaves without taking the interpreter apart.
+"""
+
+import posix
+from sys import exc_info
+from time import monotonic, time
+
+from orbit_registry.hook import dialects
+from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
+from orbit_registry.hook.events import MOMENTS, Event, append
+from orbit_registry.hook.index import ID, NoIndex, open_index
+from orbit_registry.hook.payload import parsed
+from orbit_registry.hook.project import awaiting, project_paths, project_root, prune
+from orbit_registry.hook.render import render
+from orbit_registry.hook.select import select
+from orbit_registry.hook.session import FAILED, FOLDER, Ledger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from signal import ITIMER_REAL, SIGALRM, setitimer, signal
+    from typing import Protocol
+
+    from orbit_registry.hook.call import Call, Payload
+
+    class Dialect(Protocol):
+        """What a module in `push/dialects` offers."""
+
+        def read(self, payload: Payload) -> Call | None:
+            """Return what a payload asks; None where it is no event that is answered."""
+
+        def reply(self, call: Call, text: str) -> str:
+            """Return what is printed so that the agent sees a text, and the person `call.message`; one may be empty."""
+else:
+    try:
+        from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
+    except ImportError:
+        from signal import ITIMER_REAL, SIGALRM, setitimer, signal
+
+LARGEST = 5_000_000
+"""Bytes of a payload; a larger one is not read to its end."""
+DEADLINE_MS = 150
+MOST_FAILED = 20
+AFTERWARDS = 600
+"""Seconds within which two events of a session may tell of one compaction."""
+DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
+
+
+def main(arguments: list[str]) -> None:
+    """Answer one call of the hook of the agent that is named, and end the process."""
+    try:
+        dispatch = Dispatch(arguments[0])
+        try:
+            dispatch.run(_input)
+        finally:  # whatever a broken payload, a damaged index or a full disk raised
+            dispatch.close(exc_info()[1])
+    finally:
+        posix._exit(0)
+
+
+class Dispatch:
+    """One run of the hook: what is known of it so far, so that it can be noted wherever the clock ends it."""
+
+    def __init__(self, agent: str) -> None:
+        self.begun = monotonic()
+        self.deadline = _deadline()
+        self.root: str | None = None
+        self.event = Event("hook", time())
+        self.noted = self.printing = self.printed = False
+        self.event.agent = agent
+        self.dialect = dialect(agent)
+
+    def run(self, read: "Callable[[], bytes | None]") -> None:
+        """Read the payload, print the reply, note what was done, and have the index renewed if it is behind."""
+        signal(SIGALRM, self._late)
+        setitimer(ITIMER_REAL, self.deadline, self.deadline)
+        content = read()
+        event = self.event
+        if content is None:
+            event.skip_reason = "too large"
+            return
+        event.fault = "payload"
+        call = self.dialect.read(_parsed(content))
+        event.fault = ""
+        if call is None:
+            self.noted = True  # no event of ours
+            return
+        here = call.folder if call.folder.startswith("/") else posix.getcwd()
+        root = self.root = project_root(here) or _named_root()
+        if root is None:
+            self.noted = True
+            return
+        event.surface = f"hook:{call.event}"
+        event.command, event.tests, event.has_failed = call.command, call.tests, bool(call.error)
+        event.writes = call.surface == TOOL and call.task_class == CODE
+        paths, event.query = project_paths(root, call.folder or here, call)
+        ledger = _Ledger(root, call.session, call.agent_id, self) if call.session else None
+        if ledger is not None:
+            event.session = ledger.name
+        behind = self._answer(root, call, paths, ledger)
+        if not self.noted:
+            self._note()
+        if ledger is not None and (call.guessed or call.surface != TOOL):
+            from orbit_registry.hook import hosts  # only what may start commands of ours is worth a look
+
+            hosts.note(root, call.session, call.agent_id)
+        if call.surface == SESSION:
+            from orbit_registry.hook import hosts
+
+            for left in (FOLDER, hosts.FOLDER):
+                prune(root, self.event.at, "log", left)
+        if call.transcript:
+            from orbit_registry.hook.refresh import capture  # a session ends once
+
+            capture(root, event.agent, call.transcript)
+        if behind:
+            from orbit_registry.hook.refresh import refresh  # most calls find an index that is not behind
+
+            refresh(root, behind)
+
+    def close(self, error: BaseException | None) -> None:
+        """Note what was not noted yet, and what went wrong: its kind, never its words, which may be anybody's."""
+        if not self.noted:
+            if error is not None:
+                self.event.fault = self.event.fault or type(error).__name__
+            self._note()
+
+    def _answer(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> list[str]:
+        """Print what the call is answered with; return in what the index is behind the files."""
+        event = self.event
+        try:
+            if ledger is not None and call.forgets:
+                ledger.forget(AFTERWARDS if call.forgets_again else 0)
+            if call.notes:
+                event.name = call.notes
+                if call.notes == MOMENTS[0] and ledger is not None:
+                    from orbit_registry.hook.ending import note_turn
+
+                    note_turn(root, event)
+                if call.loads:
+                    from orbit_registry.hook.opened import note_loaded
+
+                    event.opened = note_loaded(root, call.loads, ledger)
+                    self.noted = not event.opened  # a file of somebody else's is no event of ours
+                if call.ends and ledger is not None and not call.agent_id:
+                    from orbit_registry.hook.ending import question  # a session stops seldom
+
+                    text = question(root, ledger)
+                    if text:
+                        self._print(self.dialect.reply(call, text))
+                return []
+            if call.error and ledger is not None:
+                ledger.mark(FAILED)
+            if call.greets and (number := awaiting(root)):
+                said = "1 record awaits" if number == 1 else f"{number} records await"
+                call.message = f"{said} review: orbit queue"
+            if paths or call.error or call.surface == SESSION:
+                text, behind = self._chosen(root, call, paths, ledger)
+            else:
+                event.skip_reason, text, behind = "nothing asked", "", []
+        except OSError:
+            event.fault = "ledger"
+            return []
+        if text or call.message:
+            self._print(self.dialect.reply(call, text))
+        return behind
+
+    def _print(self, reply: str) -> None:
+        self.printed = True
+        posix.write(1, reply.encode())
+
+    def _chosen(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> tuple[str, list[str]]:
+        """Return the text that is shown, and in what the index is behind the files.
+
+        Raises:
+            OSError: the ledger can't be kept.
+        """
+        event = self.event
+        index = open_index(root)
+        if call.reads:
+            from orbit_registry.hook.opened import opened
+
+            event.opened = opened(root, call, index, ledger)
+        if isinstance(index, NoIndex):
+            event.skip_reason = "no index"
+            return "", [index.reason]
+        if call.greets and index.unread:
+            files = "1 file holds" if index.unread == 1 else f"{index.unread} files hold"
+            text = f"{files} no record that can be read: orbit check"
+            call.message = f"{call.message}\n{text}" if call.message else text
+        asked = Context(
+            call.surface,
+            event.at,
+            paths=paths,
+            agent=call.agent,
+            task_class=call.task_class,
+            text=call.text,
+            error=call.error,
+            project=working_project(),
+        )
+        chosen = select(index, asked, ledger)
+        if call.error:
+            from orbit_registry.hook.failures import matching
+
+            rows = (index.row(number) for number, _ in matching(index, call.error))
+            event.failed = [row.values[ID] for row in rows if row is not None][:MOST_FAILED]
+        if index.damaged:
+            event.fault = "index"
+        text, cost = render(chosen), 0
+        if text:
+            from orbit_registry.hook.caps import tokens  # what chose a text has loaded it
+
+            cost = tokens(text)
+        event.answered(chosen, cost)
+        return text, index.behind()
+
+    def _late(self, number: int, frame: object) -> None:
+        if self.printing and monotonic() - self.begun < 2 * self.deadline:
+            return  # what is noted as shown is being printed
+        if not self.noted:
+            self.event.skip_reason = "deadline"
+            self._note()
+        posix._exit(0)
+
+    def _note(self) -> None:
+        self.noted = True
+        self.event.ms = (monotonic() - self.begun) * 1000
+        root = self.root or project_root(posix.getcwd()) or _named_root()
+        if root is not None:
+            append(root, self.event)
+
+
+def _named_root() -> str | None:
+    """Return the root of the project that the host names, where it names one."""
+    return project_root(posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape"))
+
+
+def dialect(agent: str) -> "Dialect":
+    """Return how an agent speaks: the module of its name, the only one of its kind that a call loads.
+
+    Raises:
+        ImportError: no module has this name.
+    """
+    found: Dialect = __import__(f"{dialects.__name__}.{agent}", None, None, ["read"])
+    return found
+
+
+class _Ledger(Ledger):
+    """A ledger whose notes the clock leaves time to be printed: what is noted as shown will be shown."""
+
+    def __init__(self, root: str, session: str, agent: str, dispatch: Dispatch) -> None:
+        super().__init__(root, session, agent)
+        self._dispatch = dispatch
+
+    def add(self, ids: list[str]) -> None:
+        self._dispatch.printing = True
+        super().add(ids)
+
+
+def _parsed(content: bytes) -> "dict[str, object]":
+    """Return the object that a payload is.
+
+    Raises:
+        ValueError: it is none.
+        StopIteration: it ends too early.
+    """
+    found = parsed(content.decode("utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError("no object")
+    return found
+
+
+def _input() -> bytes | None:
+    """Return what stands on standard input; None for more than is read."""
+    parts: list[bytes] = []
+    length = 0
+    while part := posix.read(0, 1 << 16):
+        parts.append(part)
+        length += len(part)
+        if length > LARGEST:
+            return None
+    return b"".join(parts)
+
+
+def _deadline() -> float:
+    """Return after how many seconds nobody waits any more; `ORBIT_HOOK_DEADLINE_MS` is for slow machines and tests."""
+    said = posix.environ.get(DEADLINE, b"")
+    return min(int(said), 60_000) / 1000 if said.isdigit() and len(said) < 9 else DEADLINE_MS / 1000

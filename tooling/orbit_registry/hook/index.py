@@ -1,0 +1,381 @@
+"""Open the push index and look records up in it, in the order in which they are pushed.
+
+It is on the path of every tool call of an agent, so it imports built-in modules and `mmap`, no more: not even `os`.
+What it needs stands in the file as flat arrays (see `docs/reference/push-index.md`). An index that is missing, torn or
+of another version is a `NoIndex`, a value with a reason; a damaged one answers nothing and says so.
+"""
+
+import sys
+from mmap import ACCESS_READ, mmap
+from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, lstat
+from posix import open as open_file
+
+from orbit_registry.hook.project import content_of, index_file, stamp
+
+TYPE_CHECKING = False  # `typing` is too much to import here
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
+    from orbit_registry.hook.matcher import Program
+
+    Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
+
+FORMAT = 5
+MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
+PRIME = 1_000_000_000_000_000_003
+HEADER_WORDS = 48
+MAX_PATH = 4096
+KEPT = 4096
+"""How many folders' answers and patterns are kept: many paths are in few folders."""
+LARGEST_COMPARED = 65_536  # bytes of a record's file; a larger one whose time differs counts as changed
+CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
+EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
+MISSING = "there is no push index yet"
+
+(  # words of the header
+    W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_PLACES, W_HALF_LIFE,
+    W_HOLDOUT, W_SETTINGS, W_UNREAD,
+) = range(13)  # fmt: skip
+SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "flag")
+FIRST_SECTION = 16
+"""Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
+LONGEST_TAIL = 1 << 20
+"""Bytes behind the index itself: lines with a hash of what it was made from, and stamps of that."""
+
+(  # fields of a row
+    ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, ORIGIN, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
+    UPDATED_AT, RANK, VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS,
+    GLOBS,
+) = range(29)  # fmt: skip
+FIELDS = 29
+LIST = "\x1f"
+_OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is no file, a pipe, answers at once
+DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
+
+
+class NoIndex:
+    """What stands in an index's place where there is none that can be used; it is false, and says why."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class Row:
+    """One record as the index knows it; `values` are its fields as texts, by the numbers above."""
+
+    __slots__ = ("flags", "number", "values")
+
+    def __init__(self, number: int, values: list[str], flags: int) -> None:
+        self.number, self.values, self.flags = number, values, flags
+
+    @property
+    def teaser(self) -> str:
+        """What is pushed: one line, or two where there is more to read; escaped and redacted."""
+        return self.values[TEASER]
+
+    def words(self, field: int) -> list[str]:
+        """Return a field that is a list."""
+        return self.values[field].split(LIST) if self.values[field] else []
+
+    def is_expired(self, now: float) -> bool:
+        """Say whether its time is over; `now` in seconds since 1970."""
+        return bool(self.flags & EXPIRES) and int(self.values[EXPIRES_AT]) <= now
+
+    def doubt(self, now: float) -> str:
+        """Return why it may be out of date; empty where nothing says so."""
+        aged = self.values[AGES_AT] if self.flags & DOUBTED else ""
+        return self.values[STALE] or ("age" if aged and int(aged) <= now else "")
+
+
+def checksum(content: bytes) -> int:
+    """Return a number for some bytes: where a key is looked for, whether a header is whole."""
+    return int.from_bytes(content, "little") % PRIME
+
+
+def open_index(root: str) -> "Index | NoIndex":
+    """Return the index of the project at `root`, from which the paths of records count."""
+    try:
+        handle = open_file(index_file(root), _OPEN)
+    except (OSError, ValueError):
+        return NoIndex(MISSING)
+    try:
+        content = mmap(handle, 0, access=ACCESS_READ)
+    except (OSError, ValueError):
+        return NoIndex("the push index can't be read")
+    finally:
+        close(handle)
+    return read_index(content, root)
+
+
+def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
+    """Return the index that some bytes are."""
+    if sys.byteorder != "little" or len(content) < HEADER_WORDS * 8:
+        return NoIndex("the push index is cut off")
+    words = memoryview(content)[: HEADER_WORDS * 8].cast("Q").tolist()
+    if words[W_MAGIC] != MAGIC or words[W_FORMAT] != FORMAT:
+        return NoIndex("the push index has another format")
+    if words[W_LENGTH] > len(content):
+        return NoIndex("the push index is cut off")
+    total, words[W_HEADER_SUM] = words[W_HEADER_SUM], 0
+    if total != checksum(b"".join(word.to_bytes(8, "little") for word in words)):
+        return NoIndex("the push index is damaged")
+    return Index(content, words, root)
+
+
+class Index:
+    """An open index. Records are numbered by rank: 0 is pushed first; those that are not pushed come last.
+
+    A hit is a number: the record's number times 2^32, plus the place in its scope of the glob that matched, so that
+    hits in their natural order stand in rank order, and the least one of a record names its first glob.
+    """
+
+    def __init__(self, content: mmap | bytes, words: list[int], root: str) -> None:
+        self.content, self.root, self.length = content, root, words[W_LENGTH]
+        self.records, self.pushed, self._mask = words[W_RECORDS], words[W_PUSHED], words[W_BUCKETS] - 1
+        self.damaged, self.holdout = False, words[W_HOLDOUT]
+        self.settings, self.unread = words[W_SETTINGS], words[W_UNREAD]
+        self.differences: list[str] = []  # files of records that were asked for, each with its time and size
+        self._try: Callable[[Program, str], bool]
+        view = memoryview(content)
+
+        def section(name: str, form: "Literal['B', 'I', 'Q']") -> "memoryview[int]":
+            at = FIRST_SECTION + 2 * SECTIONS.index(name)
+            return view[words[at] : words[at] + words[at + 1]].cast(form)
+
+        self._bucket, self._hash, self._text = section("bucket", "I"), section("hash", "Q"), section("text", "Q")
+        self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
+        self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
+        self.hits, self.rows, self.flags = section("hit", "Q"), section("row", "Q"), section("flag", "B")
+        self._programs: dict[int, Program] = {}
+        self._folders: dict[tuple[str, str | None], Folder] = {}
+
+    def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
+        """Return hits for a path from the project's root, in rank order, one a record: the first `limit` of them.
+
+        `everything` asks also for records that are not pushed.
+        """
+        if len(path) > MAX_PATH:
+            return []
+        try:
+            ranges, patterns = self.ways_in(path)
+            ranges += [self.range_of(number) for number in patterns if self.pattern_fits(number, path)]
+            return self._merged(ranges, limit, everything, path)
+        except DAMAGE:
+            self.damaged = True
+            return []
+
+    def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
+        """Return hits for a tag ("t"), category ("c"), gate ("g"), a rule's id ("i") or link ("l"), without a place."""
+        beyond = (self.records if everything else self.pushed) << 32
+        found: list[int] = []
+        try:
+            for start, end in self.keyed(axis + word)[0]:
+                found += self.hits[start : end if limit is None else min(end, start + limit)]
+        except DAMAGE:
+            self.damaged = True
+        return [hit for hit in found if hit < beyond]
+
+    def keyed(self, key: str) -> tuple[list[tuple[int, int]], list[int]]:
+        """Return the ranges of hits under a key, and the patterns."""
+        ranges: list[tuple[int, int]] = []
+        patterns: list[int] = []
+        self._details(key.encode("utf-8", "surrogatepass"), (0,), ranges, patterns)
+        return ranges, patterns
+
+    def row(self, number: int) -> Row | None:
+        """Return a record by its number; None where the index is damaged there."""
+        try:
+            values = self.content[self.rows[number] : self.rows[number + 1]].decode("utf-8").split("\0")
+            if len(values) == FIELDS:
+                return Row(number, values, self.flags[number])
+        except DAMAGE:
+            pass
+        self.damaged = True
+        return None
+
+    def glob_of(self, row: Row, hit: int) -> str:
+        """Return the glob of a record that a hit names."""
+        globs = row.words(GLOBS)
+        place = hit & 0xFFFFFFFF
+        return globs[place] if place < len(globs) else ""
+
+    def excluding(self, row: Row, path: str) -> str | None:
+        """Return the glob by which a record takes a path away; None where it does not."""
+        for glob in row.words(GLOBS):
+            if glob.startswith("!") and any(self.pattern_fits(number, path) for number in self.keyed(glob)[1]):
+                return glob
+        return None
+
+    def difference(self, row: Row) -> str:
+        """Return how a record's file differs from the one that the index was made from; empty for the same bytes."""
+        values = row.values
+        path = f"{self.root}/{values[PATH]}"
+        try:
+            state = lstat(path)
+            if values[SIZE] == str(state.st_size):
+                if values[MTIME] == str(state.st_mtime_ns):
+                    return ""
+                if values[CHECKSUM] and values[CHECKSUM] == str(checksum(content_of(path, LARGEST_COMPARED + 1))):
+                    return ""  # git or a copy wrote the same bytes again
+        except (OSError, ValueError):
+            self.differences.append(f"-\t{values[PATH]}")
+            return GONE
+        self.differences.append(f"{state.st_mtime_ns} {state.st_size}\t{values[PATH]}")
+        return CHANGED
+
+    def is_current(self, row: Row) -> bool:
+        """Say whether a record's file holds the bytes that the index was made from."""
+        return not self.difference(row)
+
+    @property
+    def inputs(self) -> list[str]:
+        """What it was made from: a hash of everything, then a line for each file whose stamp tells of a change."""
+        tail = self.content[self.length : self.length + LONGEST_TAIL]
+        return tail.decode("utf-8", "surrogateescape").split("\n")
+
+    def behind(self) -> list[str]:
+        """Return what differs from what the index was made from: files of records, HEAD, git's index, folders."""
+        changes = ["damaged", *self.differences] if self.damaged else [*self.differences]
+        for line in self.inputs[1:]:
+            before, _, path = line.partition("\t")
+            now = stamp(path if path.startswith("/") else f"{self.root}/{path}") if path else before
+            if now != before:
+                changes.append(f"{now}\t{path}")
+        return changes
+
+    @property
+    def stale(self) -> bool:
+        """Say whether something differs from what the index was made from."""
+        return bool(self.behind())
+
+    def _merged(self, ranges: list[tuple[int, int]], limit: int | None, everything: bool, path: str) -> list[int]:
+        """Merge ranges of hits, each in rank order, and leave out what an excluding glob takes away.
+
+        Where only the first few are wanted, only the start of each range is read, and more of it as long as too few
+        are found: a hit counts only if it stands before everything that was not read.
+        """
+        hits, flags = self.hits, self.flags
+        beyond = (self.records if everything else self.pushed) << 32
+        width = None if limit is None else limit // 2 + 2
+        while True:
+            held: list[int] = []
+            cut = beyond
+            for start, end in ranges:
+                if width is not None and start + width < end:
+                    cut = min(cut, hits[start + width])
+                    end = start + width
+                held += hits[start:end]
+            held.sort()
+            found: list[int] = []
+            last = -1
+            for hit in held:
+                if hit >= cut or len(found) == limit:
+                    break
+                number = hit >> 32
+                if number != last:
+                    last = number
+                    row = self.row(number) if flags[number] & EXCLUDES else None
+                    if not flags[number] & EXCLUDES or (row is not None and self.excluding(row, path) is None):
+                        found.append(hit)
+            if width is None or cut == beyond or len(found) == limit:
+                return found
+            width *= 4
+
+    def ways_in(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
+        """Return the ranges of hits that a path surely has, and the patterns that have to be tried on it."""
+        directory, slash, basename = path.rpartition("/")
+        _, dot, extension = basename.rpartition(".")
+        asked = (directory + slash, extension if dot else None)
+        known = self._folders.get(asked)
+        if known is None:
+            known = self._folder(path, asked[1])  # ranges, patterns, keys of details
+            if len(self._folders) >= KEPT:
+                self._folders.clear()
+            self._folders[asked] = known
+        ranges, patterns = list(known[0]), list(known[1])
+        self._details(b"p" + path.encode("utf-8", "surrogatepass"), (0,), ranges, patterns)
+        self._details(b"b" + basename.encode("utf-8", "surrogatepass"), known[2], ranges, patterns)
+        return ranges, patterns
+
+    def range_of(self, number: int) -> tuple[int, int]:
+        """Return where the hits of a pattern stand."""
+        return self._posting[number], self._posting[number + 1]
+
+    def _folder(self, path: str, extension: str | None) -> "Folder":
+        """Return what all files of one folder with one extension share: decided ranges, and patterns to be tried."""
+        ranges: list[tuple[int, int]] = []
+        patterns: list[int] = []
+        wanted = self._wanted(path, extension)
+        keys = [b"d"]
+        end = -1
+        encoded = path.encode("utf-8", "surrogatepass")
+        for name in encoded.split(b"/")[:-1]:
+            end += 1 + len(name)
+            keys += b"d" + encoded[:end], b"s" + name
+        for key in dict.fromkeys(keys):
+            self._details(key, wanted, ranges, patterns)
+        return ranges, patterns, wanted
+
+    def _wanted(self, path: str, extension: str | None) -> tuple[int, ...]:
+        """Return the keys of details that a path has: extension and depth, each given or left open."""
+        depth = path.count("/") + 1
+        if extension is not None:
+            place = self._place(b"x" + extension.encode("utf-8", "surrogatepass"))
+            if place >= 0:
+                return (0, depth, (place + 1) << 32, (place + 1) << 32 | depth)
+        return (0, depth)
+
+    def _place(self, key: bytes) -> int:
+        """Return the number of what stands under a key; -1 where nothing does."""
+        wanted = int.from_bytes(key, "little") % PRIME
+        bucket = wanted & self._mask
+        place, end = self._bucket[bucket], self._bucket[bucket + 1]
+        while place < end:
+            if self._hash[place] == wanted:
+                start = self._text[place] >> 16
+                if self.content[start : start + (self._text[place] & 0xFFFF)] == key:
+                    return place
+            place += 1
+        return -1
+
+    def _details(self, key: bytes, wanted: tuple[int, ...], ranges: list[tuple[int, int]], patterns: list[int]) -> None:
+        place = self._place(key)
+        if place < 0:
+            return
+        start = self._detail[place]
+        for detail in self._detail_key[start : self._detail[place + 1]].tolist():
+            if detail in wanted:
+                for number in range(self._use[start], self._use[start + 1]):
+                    if self._pattern[number]:
+                        patterns.append(number)
+                    else:
+                        ranges.append((self._posting[number], self._posting[number + 1]))
+            start += 1
+
+    def pattern_fits(self, number: int, path: str) -> bool:
+        """Say whether a path is what a pattern describes."""
+        asked = self._programs.get(number)
+        if asked is None:
+            asked = self._program(number, self.pattern_text(number))
+        return self._try(asked, path)
+
+    def pattern_text(self, number: int) -> str:
+        """Return a pattern as it is written in the index."""
+        text = self._pattern[number]
+        return self.content[text >> 16 : (text >> 16) + (text & 0xFFFF)].decode("utf-8")
+
+    def _program(self, key: int, text: str) -> "Program":
+        # Many paths meet no pattern that has to be tried: the start of a hook then goes without this module.
+        from orbit_registry.hook.matcher import fits, program
+
+        self._try = fits
+        if len(self._programs) >= KEPT:
+            self._programs.clear()
+        asked = self._programs[key] = program(text)
+        return asked

@@ -1,0 +1,230 @@
+"""Write the push index's bytes from its parts."""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.index import GLOBS, LIST, Index
+
+SYMBOL = "\x1c"
+"""Begins what stands among a record's globs for one of its symbols: the symbol as it is written."""
+ALTERNATIVES = "\x1e"
+MORE = "\n  more: "
+"""Stands in a teaser between a record's line and the file that has its whole text."""
+
+
+class Part(NamedTuple):
+    """One record, compiled: its row, its flags, and whether it is pushed."""
+
+    row: tuple[str, ...]
+    flags: int
+    pushed: bool
+
+
+Use = tuple[str, str, str, str]
+"""What a place asks of a path: its key, extension and depth (each may be left open), and a pattern where these do not
+decide."""
+
+
+def pack(
+    parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0, settings: int = 0,
+    unread: int = 0,
+) -> bytes:  # fmt: skip
+    """Return the bytes of an index; the parts come in rank order, and those that are pushed are put before the others.
+
+    `entries` says for each glob what its alternatives are (see `compile`), `holdout` how many of a million pairs of a
+    session and a record are withheld, `settings` what of the reader's bits is on, `unread` how many files hold no
+    record that can be read.
+    """
+    ranked = sorted(parts, key=_is_held_back)
+    hits: defaultdict[str, list[int]] = defaultdict(list)
+    keyed: defaultdict[str, list[int]] = defaultdict(list)
+    patterns: defaultdict[str, list[int]] = defaultdict(list)
+    rows = []
+    for number, (row, _, _) in enumerate(ranked):
+        base = number << 32
+        if row[GLOBS]:
+            for place, glob in enumerate(row[GLOBS].split(LIST)):
+                hits[glob].append(base | place)
+        rows.append("\0".join(row).encode())
+        for key in _keys(row):
+            keyed[key].append(base)
+        if row[reader.ERROR]:
+            patterns[row[reader.ERROR]].append(base)
+    uses: dict[Use, list[int]] = {(key, "", "", ""): held for key, held in keyed.items()}
+    uses |= {("e", "", "", pattern): held for pattern, held in patterns.items()}
+    _spread(uses, hits, entries)
+    pushed = sum(part.pushed for part in ranked)
+    flags = bytes(part.flags for part in ranked)
+    return _assembled(uses, rows, flags, pushed, (half_life_us, holdout, settings, unread))
+
+
+def _is_held_back(part: Part) -> bool:
+    return not part.pushed
+
+
+def _keys(row: Sequence[str]) -> list[str]:
+    """Return the keys under which a record stands as a whole."""
+    found = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
+    if row[reader.CATEGORY]:
+        found.append(f"c{row[reader.CATEGORY]}")
+    document = row[reader.TEASER].partition(MORE)[2]
+    if document and document != row[reader.PATH]:  # a path to a record's own file names the record
+        found.append(f"m{document}")
+    if row[reader.GATE] == "always":
+        found.append("galways")
+    elif row[reader.GATE] == "relevant_and_linked":
+        found.append(f"i{row[reader.ID]}")
+        if row[reader.LINKS]:
+            found += (f"l{target}" for target in dict.fromkeys(row[reader.LINKS].split(LIST)))
+            found.append("l")  # says that it is worth asking by id
+    return found
+
+
+def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]], entries: Mapping[str, str]) -> None:
+    """Put each glob's hits under a key of each of its alternatives; the key with the fewest patterns, where one is to
+    be tried."""
+    alternatives = []
+    for glob, held in hits.items():
+        for one in entries[glob].split(ALTERNATIVES):
+            if glob.startswith("!"):  # it takes away from what others find, and is asked for by itself
+                uses[glob, "", "", one.split(LIST)[1]] = []
+            else:
+                alternatives.append((one.split(LIST), held))
+    crowd: Counter[tuple[str, str, str]] = Counter()
+    undecided = {tuple(fields) for fields, _ in alternatives if fields[0] != "1"}
+    for _, _, extension, depth, *keys in undecided:
+        crowd.update((key, *_detail(key, extension, depth)) for key in keys)
+    shared: dict[Use, list[int]] = {}
+    for (decides, text, extension, depth, *keys), held in alternatives:
+        key = keys[0]
+        if decides != "1" and len(keys) > 1:
+            key = min(keys, key=lambda one: (crowd[one, *_detail(one, extension, depth)], one))
+        use = (key, *_detail(key, extension, depth), "" if decides == "1" else text)
+        if use in shared:
+            shared[use] += held
+        elif use in uses:
+            shared[use] = uses[use] = uses[use] + held
+        else:
+            uses[use] = held
+    for under in shared.values():
+        under.sort()
+
+
+def _detail(key: str, extension: str, depth: str) -> tuple[str, str]:
+    return (extension, depth) if key[0] in "ds" else ("", depth) if key[0] == "b" else ("", "")
+
+
+def _assembled(
+    uses: Mapping[Use, list[int]], rows: Sequence[bytes], flags: bytes, pushed: int,
+    settings: Sequence[int],
+) -> bytes:  # fmt: skip
+    under: dict[str, list[tuple[str, str, str, list[int]]]] = {}
+    for (key, extension, depth, text), held in uses.items():
+        under.setdefault(key, []).append((extension, depth, text, held))
+        if extension:
+            under.setdefault(f"x{extension[1:]}", [])
+    buckets = 1 << max(4, len(under).bit_length())
+    keys = []
+    for key in under:
+        encoded = key.encode("utf-8", "surrogatepass")
+        checksum = reader.checksum(encoded)
+        keys.append((checksum & (buckets - 1), checksum, encoded, key))
+    keys.sort()
+    heap = _Heap()
+    bucket = Counter([number for number, _, _, _ in keys])
+    numbers = {f".{key[1:]}": place + 1 << 32 for place, (_, _, _, key) in enumerate(keys) if key[0] == "x"} | {"": 0}
+    detail, detail_key, use, pattern, posting, hit = (array(form) for form in "IQIQIQ")
+    for _, _, _, key in keys:
+        detail.append(len(detail_key))
+        last = -1
+        coded = [(numbers[extension] | int(depth or 0), text, held) for extension, depth, text, held in under[key]]
+        for code, text, held in sorted(coded):
+            if code != last:
+                detail_key.append(code)
+                use.append(len(pattern))
+                last = code
+            pattern.append(heap.add(text.encode()) if text else 0)
+            posting.append(len(hit))
+            hit.extend(held)
+    detail.append(len(detail_key))
+    use.append(len(pattern))
+    posting.append(len(hit))
+    sections = {
+        "bucket": array("I", _starts(bucket[number] for number in range(buckets))),
+        "hash": array("Q", [checksum for _, checksum, _, _ in keys]),
+        "text": array("Q", [heap.add(encoded) for _, _, encoded, _ in keys]),
+        "detail": detail,
+        "detail_key": detail_key,
+        "use": use,
+        "pattern": pattern,
+        "posting": posting,
+        "hit": hit,
+        "row": array("Q", heap.add_all(rows)),
+        "flag": array("B", flags),
+    }
+    return _written(sections, heap, (len(flags), pushed, buckets, len(keys), *settings))
+
+
+def _starts(counts: Iterable[int]) -> list[int]:
+    starts = [0]
+    for count in counts:
+        starts.append(starts[-1] + count)
+    return starts
+
+
+class _Heap:
+    """Texts one after another; a text's place is its start in the file times 2^16 plus its length."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.length = 1  # nothing begins at 0, so that 0 can say that there is nothing
+
+    def add(self, text: bytes) -> int:
+        """Add a text of less than 64 KB and return its place, from the heap's start."""
+        self.parts.append(text)
+        self.length += len(text)
+        return (self.length - len(text)) << 16 | len(text)
+
+    def add_all(self, texts: Sequence[bytes]) -> list[int]:
+        """Add texts of any length and return where each starts, and where the last one ends."""
+        starts = _starts(map(len, texts))
+        found = [self.length + start for start in starts]
+        self.parts += texts
+        self.length = found[-1]
+        return found
+
+
+def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]) -> bytes:
+    at = reader.HEADER_WORDS * 8
+    words = [0] * reader.HEADER_WORDS
+    for number, name in enumerate(reader.SECTIONS):
+        size = len(sections[name]) * sections[name].itemsize
+        words[reader.FIRST_SECTION + 2 * number : reader.FIRST_SECTION + 2 * number + 2] = [at, size]
+        at += size + -size % 8
+    for name in ("text", "pattern"):
+        sections[name] = array("Q", [place + (at << 16) if place else 0 for place in sections[name]])
+    sections["row"] = array("Q", [place + at for place in sections["row"]])
+    body: list[bytes] = []
+    for name in reader.SECTIONS:
+        content = sections[name].tobytes()
+        body += content, bytes(-len(content) % 8)
+    body += b"\0", *heap.parts, bytes(-heap.length % 8)
+    words[reader.W_MAGIC], words[reader.W_FORMAT] = reader.MAGIC, reader.FORMAT
+    words[reader.W_RECORDS : reader.W_UNREAD + 1] = counts
+    body_bytes = b"".join(body)
+    words[reader.W_LENGTH] = reader.HEADER_WORDS * 8 + len(body_bytes)
+    words[reader.W_HEADER_SUM], words[reader.W_BODY_SUM] = 0, zlib.crc32(body_bytes)
+    words[reader.W_HEADER_SUM] = reader.checksum(array("Q", words).tobytes())
+    return array("Q", words).tobytes() + body_bytes
+
+
+def is_whole(index: Index) -> bool:
+    """Say whether the body of an index is what was written; it reads every byte."""
+    total = int.from_bytes(index.content[reader.W_BODY_SUM * 8 : reader.W_BODY_SUM * 8 + 8], "little")
+    return zlib.crc32(memoryview(index.content)[reader.HEADER_WORDS * 8 : index.length]) == total

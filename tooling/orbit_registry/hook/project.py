@@ -1,0 +1,182 @@
+"""Finds the project around a folder, its paths in a call and its private folders; it follows no link."""
+
+import posix
+from posix import access, environ, listdir, lstat, mkdir, unlink
+
+from orbit_registry.hook.call import in_project
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from posix import stat_result
+
+    from orbit_registry.hook.call import Call
+
+KEPT_DAYS = 14
+"""How long what a session left in a private folder is kept."""
+INDEX = "hook.idx"
+MAX_POINTER = 4096
+"""Bytes of the file that names git's folder in a linked work tree."""
+_KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
+
+
+def _found(path: str) -> "stat_result | None":
+    try:
+        return lstat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def stamp(path: str) -> str:
+    """Return what tells a file from its earlier and later selves; "-" where there is none."""
+    state = _found(path)
+    return "-" if state is None else f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
+
+
+def is_folder(path: str) -> bool:
+    """Say whether a folder stands there, and no link to one."""
+    found = _found(path)
+    return found is not None and found.st_mode & _KIND == _FOLDER
+
+
+def project_root(start: str) -> str | None:
+    """Return the nearest folder at or above an absolute path that holds a workspace; the repository's top ends it."""
+    folder = begun = start.rstrip("/") if "/." not in start else plain(start)
+    while folder:
+        if is_folder(f"{folder}/.orbit"):
+            if folder != begun and folder == environ.get(b"HOME", b"").decode("utf-8", "surrogateescape").rstrip("/"):
+                return None  # a person's own records are no project around all others
+            config = _found(f"{folder}/.orbit/config.yaml")
+            return folder if config is not None and config.st_mode & _KIND == _FILE else None
+        if _found(f"{folder}/.git") is not None:
+            return None
+        folder = folder.rpartition("/")[0]
+    return None
+
+
+def index_file(root: str) -> str:
+    """Return where the push index of a project stands: in git's own folder, where no clone can bring one.
+
+    Outside git, and where that folder may not be written, it stands in the user's cache.
+    """
+    top = root
+    while top and _found(f"{top}/.git") is None:
+        top = top.rpartition("/")[0]
+    if top:
+        git = f"{top}/.git"
+        try:
+            pointer = content_of(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()
+        except OSError:
+            pointer = ""  # it is a folder, or a link to one
+        if pointer.startswith("gitdir:"):
+            git = pointer.removeprefix("gitdir:").strip()
+            git = git if git.startswith("/") else f"{top}/{git}"
+            git = git if _found(f"{git}/HEAD") is not None else ""  # its repository was moved away
+        folder = f"{git}/orbit"
+        if git and access(folder if is_folder(folder) else git, posix.W_OK | posix.X_OK):
+            return f"{folder}/{INDEX}" if top == root else f"{folder}/below{root[len(top) :]}/{INDEX}"
+    cache = environ.get(b"XDG_CACHE_HOME", b"").decode("utf-8", "surrogateescape")
+    if not cache.startswith("/"):
+        cache = f"{environ.get(b'HOME', b'').decode('utf-8', 'surrogateescape')}/.cache"
+    return f"{cache}/orbit-registry/hook{root}/{INDEX}"
+
+
+def plain(path: str) -> str:
+    """Return an absolute path without `.` and `..` in it."""
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            del names[-1:]
+        elif name and name != ".":
+            names.append(name)
+    return "/" + "/".join(names)
+
+
+def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list[str]]:
+    """Return the paths of a call as globs see them, and those of them that may be written down.
+
+    A folder gets the slash by which globs know it. What may be a word of any kind, a secret too, is written down only
+    where it names something that is there.
+    """
+    paths = [path for said in call.paths if (path := in_project(root, folder, said)) is not None]
+    if not call.guessed:
+        paths = [f"{path}/" if path[-1:] != "/" and is_folder(f"{root}/{path}") else path for path in paths]
+        return paths, paths
+    written: list[str] = []
+    every: list[str] = []
+    maybe = [path for said in call.maybe if (path := in_project(root, folder, said)) is not None]
+    for place, path in enumerate(paths + maybe):
+        found = _found(f"{root}/{path}")
+        if found is not None:
+            if found.st_mode & _KIND == _FOLDER:
+                path = f"{path.rstrip('/')}/"
+            written.append(path)
+        if (found is not None or place < len(paths)) and path not in every:
+            every.append(path)
+    return every, written
+
+
+def record_in(path: str) -> str:
+    """Return the id of the record to whose folder a path of the project leads; empty for any other path."""
+    names = path.split("/")
+    if names[0] != ".orbit" or len(names) < 3:
+        return ""
+    names = names[3:] if names[1:3] == ["state", "inbox"] else names[2:] if names[1] == "inbox" else names[1:]
+    known = len(names) > 1 and "-" in names[1] and len(names[1]) <= 64 and names[0] not in ("state", "kinds")
+    return names[1] if known else ""
+
+
+def awaiting(root: str) -> int:
+    """Return how many records wait for review in the inbox, the local one and the committed one."""
+    number = 0
+    for inbox in (f"{root}/.orbit/state/inbox", f"{root}/.orbit/inbox"):
+        if is_folder(inbox):
+            for kind in listdir(inbox):
+                if is_folder(f"{inbox}/{kind}"):
+                    number += sum("-" in name and name[0] != "." for name in listdir(f"{inbox}/{kind}"))
+    return number
+
+
+def private_folder(root: str, *names: str) -> str:
+    """Return a folder below the state, made where it is missing, for its owner alone.
+
+    Raises:
+        OSError: it can't be made, or something else stands in its place.
+    """
+    folder = f"{root}/.orbit"
+    for name in ("state", *names):
+        folder = f"{folder}/{name}"
+        if not is_folder(folder):
+            try:
+                mkdir(folder, 0o700)
+            except FileExistsError:
+                if not is_folder(folder):  # another process may have made it
+                    raise
+    return folder
+
+
+def content_of(path: str, most: int) -> bytes:
+    """Return the beginning of a file, at most so many bytes; what is no file, a pipe, answers at once.
+
+    Raises:
+        OSError, ValueError: it can't be read.
+    """
+    handle = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    try:
+        return posix.read(handle, most)
+    finally:
+        posix.close(handle)
+
+
+def prune(root: str, now: float, *names: str) -> None:
+    """Remove what has stood unchanged in a folder below the state for `KEPT_DAYS`; called when a session starts.
+
+    Raises:
+        OSError: the folder can't be read.
+    """
+    folder = private_folder(root, *names)
+    for name in listdir(folder):
+        try:
+            if lstat(f"{folder}/{name}").st_mtime < now - KEPT_DAYS * 86_400:
+                unlink(f"{folder}/{name}")
+        except OSError:
+            continue

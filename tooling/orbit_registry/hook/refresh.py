@@ -1,0 +1,69 @@
+"""Starts what outlives its caller: `orbit sync`, once for each change, and `orbit capture`; it waits for nothing."""
+
+import posix
+import sys
+from time import time
+
+from orbit_registry.hook.context import CAPTURES
+from orbit_registry.hook.index import Index, open_index
+from orbit_registry.hook.project import private_folder
+
+NAME = "sync.asked"
+EVERY_SECONDS = 60
+"""After which a sync is started again for what an earlier one did not mend."""
+LARGEST = 100_000
+_FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+
+
+def refresh(root: str, behind: list[str]) -> bool:
+    """Start a sync of a project whose index is behind in something, and say whether this call did.
+
+    One that was started in the last minute for all of it is not started again.
+
+    Raises:
+        OSError: the state can't be written, or there is no interpreter to start.
+    """
+    handle = posix.open(f"{private_folder(root, 'cache')}/{NAME}", _FLAGS, 0o600)
+    try:
+        posix.lockf(handle, posix.F_TLOCK, 0)
+        is_recent = 0 <= time() - posix.fstat(handle).st_mtime < EVERY_SECONDS
+        earlier = posix.pread(handle, LARGEST, 0).split(b"\n") if is_recent else []
+        lines = [f"{root}\t{line}".encode("utf-8", "surrogateescape") for line in behind]
+        if all(line in earlier for line in lines):
+            return False
+        posix.ftruncate(handle, 0)
+        posix.pwrite(handle, b"\n".join([*lines, *earlier])[:LARGEST], 0)
+    except BlockingIOError:
+        return False
+    except PermissionError:  # some systems say so where another process holds the lock
+        return False
+    finally:
+        posix.close(handle)
+    _start(root, "sync")
+    return True
+
+
+def capture(root: str, agent: str, transcript: str) -> bool:
+    """Start a capture of a session that has ended where the configuration wants one; say whether this call did.
+
+    Whether the file is a transcript the command finds out.
+
+    Raises:
+        OSError: there is no interpreter to start.
+    """
+    index = open_index(root)
+    if not (isinstance(index, Index) and index.settings & CAPTURES):
+        return False
+    _start(root, "capture", "--at-session-end", "--from", agent, "--", transcript)
+    return True
+
+
+def _start(root: str, *words: str) -> None:
+    # -P: the project's own folder is no place to import from.
+    command = [sys.executable, "-P", "-m", "orbit_registry.cli.main", "-C", root, *words]
+    nowhere = [
+        (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
+        (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0),
+        (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
+    ]
+    posix.posix_spawn(sys.executable, command, posix.environ, file_actions=nowhere, setsid=True)

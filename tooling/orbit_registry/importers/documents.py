@@ -1,0 +1,389 @@
+"""Takes over what another tool wrote, or decision documents as they stand; what the gate finds in it is baselined."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from orbit_registry.checks import engine
+from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.adr import read_document
+from orbit_registry.formats.adr.file_names import (
+    GENERIC_NAMES,
+    is_decision_folder,
+    is_log_name,
+    is_request_folder,
+    read_name,
+)
+from orbit_registry.importers.orbit import OrbitImporter
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.operations.adopt.adoption import adopt
+from orbit_registry.operations.adopt.existing import NO_ENTRY, why_none
+from orbit_registry.operations.adopt.ids import is_of_feature
+from orbit_registry.operations.adopt.next_steps import (
+    NOT_READ,
+    of_error,
+    ways_to_learn,
+    ways_to_markdown,
+    ways_to_settle,
+    with_step,
+)
+from orbit_registry.operations.import_report import Outcome, TakeoverReport
+from orbit_registry.repository.document_paths import LOG_NAME
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
+from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
+
+_OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
+_MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")
+"""Those whose headings can be read as Markdown's."""
+_ADOC_HEADING = re.compile(r"^={1,5}(?=[ ])", re.MULTILINE)
+_RST_FIELD = re.compile(r"^:(?=[A-Za-z][\w -]{1,30}:)", re.MULTILINE)
+_OURS = frozenset({ORBIT})
+_SAMPLE = 40
+_HINTS = 3
+_READS_LIKE_ONE = "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+_OF_AGENTS = re.compile(
+    r"(?:.*/)?(?:memory[-_]bank|\.cursor/rules|\.clinerules|\.roo/rules[\w-]*|\.windsurf/rules|\.kiro/steering|\.beads"
+    r"|\.claude|\.agents?|\.agent[-_]instructions|\.opencode|\.serena/memories|\.github/(?:instructions|agents|prompts)"
+    r")/.+\.(?:md|mdc|jsonl)$"
+    r"|(?:.*/)?(?:agents|claude|gemini|\.github/copilot-instructions)\.md$|(?:.*/)?\.(?:cursor|windsurf|cline)rules$",
+    re.IGNORECASE,
+)
+"""Where other tools keep what agents are to know."""
+_MEMORY = "an agent's memory or rules"
+_SUBMODULE = "a repository of its own within this one: its decisions are taken over in it"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentImporter:
+    """Reads decision documents in every format that `text.adr` knows."""
+
+    name: str
+    assume: str | None = None
+    """The status of a decision whose document states none."""
+
+    def detects(self, path: Path) -> bool:
+        """Say whether there are decisions of this format among the first documents found."""
+        styles = {
+            "madr": ("front-matter", "bullets", "table", "badge", "notice", "none"),
+            "nygard": ("section", "line"),
+        }
+        found = [style for name in _some(path) for style in _styles(path, name)]
+        mine = sum(1 for style in found if style in styles[self.name])
+        return bool(found) and (self.name == "nygard" or mine * 2 >= len(found))
+
+    def take(self, path: Path, start: Path, *, dry_run: bool) -> TakeoverReport:
+        """Make a record for each decision below `path` that has none.
+
+        Raises:
+            WorkspaceNotFoundError: the documents stand in no workspace.
+            ForeignWorkspaceError: they stand in that of a tool whose records can't be taken over.
+            UsageError: the path is a symbolic link out of the workspace.
+        """
+        workspace = _around(path)
+        try:
+            within = path.resolve().relative_to(workspace.root.resolve()).as_posix()
+        except ValueError:
+            raise UsageError(
+                f"{path} is not in {workspace.root}", hint="documents are adopted where they stand"
+            ) from None
+        outcomes: list[Outcome] = []
+        chosen = list(_chosen(workspace, "" if within == "." else within, outcomes))
+        command = f"orbit import {shlex.quote(within)}"
+        outcomes += adopt(workspace, chosen, by_name=[within], command=command, assume=self.assume, dry_run=dry_run)
+        notes = list(_hints(one.source for one in outcomes if one.reason == _READS_LIKE_ONE))
+        notes += ways_to_markdown(outcomes)
+        if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
+            notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
+        notes += ways_to_settle(outcomes)
+        notes += [*_ways_to_keep(outcomes), *ways_to_learn(outcomes), *_place_of_new_ones(workspace, outcomes)]
+        return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
+
+
+def _around(path: Path) -> Workspace:
+    try:
+        return find_workspace(path if path.is_dir() else path.parent)
+    except ForeignWorkspaceError as error:  # whoever comes here was told to import, or will be
+        hint = f"its {ORBIT}/ is of no tool that is known here: rename it, run `orbit init`, then import again"
+        raise ForeignWorkspaceError(error.message, hint=hint) from None
+
+
+def _hints(paths: Iterable[str]) -> Iterator[str]:
+    """Yield the command that takes over what reads like decisions, for each folder at the top that holds several."""
+    below: dict[str, list[str]] = {}
+    for path in paths:
+        below.setdefault(path.partition("/")[0], []).append(path)
+    for found in sorted(below.values(), key=len, reverse=True)[:_HINTS]:
+        folder = posixpath.commonpath(found) if len(found) > 2 else ""
+        if folder:
+            command = f"orbit import {shlex.quote(folder)}"
+            yield f"{len(found)} documents in {folder} read like decisions: `{command}` takes them"
+
+
+def _ways_to_keep(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield how to go on with logs that name no decision, and with what other tools keep for agents."""
+    for reason, what, wants in (
+        (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
+        (_MEMORY, "what agents are to know", "`orbit learning add` or `orbit rule add` writes down what holds"),
+    ):
+        found = [one.source for one in outcomes if one.reason == reason]
+        if found:
+            first = shlex.quote(min(found, key=lambda path: path.count("/")))
+            others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            yield f"{first}{others}: {what}; {wants}, `orbit import doc {first}` keeps one findable as it is"
+
+
+def _place_of_new_ones(workspace: Workspace, outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield where new decisions go, where logs were taken over and none of them is the place."""
+    taken = [one.source.partition(" · ") for one in outcomes if one.what == "taken"]
+    adr = workspace.config.adr
+    logs = {path for path, mark, _ in taken if mark and not is_of_feature(path, workspace.config.design)} - {adr.log}
+    if logs and not any(one.what == "changed" and one.reason.startswith("adr.log is") for one in outcomes):
+        place = adr.log or "files of their own"
+        yield f"new decisions go into {place}; `adr.log: {min(logs)}` in {ORBIT}/config.yaml puts them into that log"
+
+
+def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:
+    """Yield the documents to read; one that is no decision by its place, when the whole project is read, is left."""
+    if within and (workspace.root / within).is_file():
+        yield within
+        return
+    files = _files(workspace, within)
+    beside = {posixpath.dirname(path) for path in files if is_markdown(path) and _is_place(path)}
+    for path in files:
+        name = posixpath.basename(path)
+        suffix = posixpath.splitext(name)[1].lower()
+        if _reads_like_one(workspace, path) if suffix in _MARKED_UP else suffix in _OTHER_TEXT and _is_place(path):
+            outcomes.append(Outcome("left", path, None, f"{NOT_READ} ({suffix})"))
+        elif suffix in _MARKED_UP:
+            outcomes.append(
+                Outcome(
+                    "left", path, None, f"not Markdown ({suffix}), and it does not read like a decision; nothing to do"
+                )
+            )
+        if not is_markdown(name):
+            if _OF_AGENTS.match(path):
+                outcomes.append(Outcome("left", path, None, _MEMORY))
+            if suffix == "" and (workspace.root / path / ".git").exists():
+                outcomes.append(Outcome("left", path, None, _SUBMODULE))
+            continue
+        if (workspace.root / path).is_symlink():
+            outcomes.append(Outcome("left", path, None, with_step("a symbolic link")))
+        elif (
+            within
+            or _is_place(path)
+            or _is_log(workspace, path)
+            or _is_of_series(workspace, path)
+            or (posixpath.dirname(path) in beside and _is_dated_decision(workspace, path))
+        ):
+            yield path
+        else:
+            outcomes.append(Outcome("left", path, None, _why_not(workspace, path)))
+
+
+def _is_place(path: str) -> bool:
+    """Say whether a file's name or a folder above it says that decisions are there.
+
+    A date or a number alone does not: plans, minutes and tickets are named so too.
+    """
+    folder, _, name = path.rpartition("/")
+    stem = posixpath.splitext(name)[0]
+    found = read_name(stem)
+    return (
+        found is not None and found.number is not None and found.is_decisions and bool(found.lead or found.title)
+    ) or any(is_decision_folder(part) or is_request_folder(part) for part in folder.split("/"))
+
+
+def _is_log(workspace: Workspace, path: str) -> bool:
+    """Say whether a document is named like one that holds many decisions, and holds some."""
+    name = posixpath.basename(path)
+    if not is_log_name(posixpath.splitext(name)[0]):
+        return False
+    try:
+        file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
+    except OrbitError:
+        return name == LOG_NAME
+    return name == LOG_NAME or (file.format == "log" and bool(file.entries))
+
+
+def _is_of_series(workspace: Workspace, path: str) -> bool:
+    """Say whether a document numbers itself in a series, which tickets and chapters of guides don't."""
+    try:
+        return read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path).in_series
+    except OrbitError:
+        return False
+
+
+def _is_dated_decision(workspace: Workspace, path: str) -> bool:
+    """Say whether a document is named after a date and reads like a decision: minutes and plans don't."""
+    found = read_name(posixpath.splitext(posixpath.basename(path))[0])
+    if found is None or not found.dated:
+        return False
+    try:
+        return bool(read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path).entries)
+    except OrbitError:
+        return False
+
+
+def _reads_like_one(workspace: Workspace, path: str) -> bool:
+    """Say whether a document in another format holds a decision, read with its headings as Markdown's."""
+    stem, suffix = posixpath.splitext(path)
+    if suffix.lower() not in _MARKED_UP or (workspace.root / path).is_symlink():
+        return False
+    try:
+        text = read_text(workspace.root / path, limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return False
+    text = _RST_FIELD.sub("", _ADOC_HEADING.sub(lambda found: "#" * len(found.group()), text))
+    folder, _, name = stem.rpartition("/")
+    named = folder if name.lower() in GENERIC_NAMES else stem
+    return bool(read_document(text, f"{named}.md").entries)
+
+
+def _why_not(workspace: Workspace, path: str) -> str:
+    """Return why a document is not read, when the whole project is."""
+    try:
+        file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
+    except OrbitError as error:
+        return of_error(error, path, f"{workspace.root}{os.sep}")
+    if _OF_AGENTS.match(path) and file.format != "log":
+        return _MEMORY
+    if file.entries:
+        return _READS_LIKE_ONE
+    return why_none(file)
+
+
+def _files(workspace: Workspace, within: str) -> list[str]:
+    """Return the files below a folder, sorted: in git those it doesn't ignore."""
+    if workspace.git.top is not None:
+        try:
+            asked = ("--cached", "--others", "--exclude-standard", "--", within or ".")
+            names = {*workspace.git.listed("ls-files", "-z", *asked)}
+        except GitError:
+            return sorted(walk(workspace.root, within, without=_OURS))
+        left_out = FOREIGN | _OURS
+        return sorted(name for name in names if not left_out & set(name.split("/")) and _is_there(workspace.root, name))
+    return sorted(walk(workspace.root, within, without=_OURS))
+
+
+def _is_there(root: Path, name: str) -> bool:
+    return os.path.lexists(root / name)
+
+
+def _some(path: Path) -> list[str]:
+    """Return some documents below a path where decisions may be."""
+    if path.is_file():
+        return [path.name] if is_markdown(path.name) else []
+    found: list[str] = []
+    for name in walk(path, without=_OURS):
+        if is_markdown(name) and (
+            is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _is_place(f"{path.name}/{name}")
+        ):
+            found.append(name)
+            if len(found) >= _SAMPLE:
+                break
+    return found
+
+
+def _styles(path: Path, name: str) -> list[str]:
+    file = path if path.is_file() else path / name
+    try:
+        return [entry.format for entry in read_document(read_text(file, limit=DOCUMENT_LIMIT), name).entries]
+    except OrbitError:
+        return []
+
+
+class Importer(Protocol):
+    """What reads one foreign format."""
+
+    def detects(self, path: Path) -> bool:
+        """Say whether the path holds this format."""
+
+    def take(self, path: Path, start: Path, *, dry_run: bool) -> TakeoverReport:
+        """Take over what stands at `path`; `start` is where the command runs. A second call changes nothing."""
+
+
+FORMATS: Mapping[str, Importer] = {
+    "orbit": OrbitImporter(),
+    "madr": DocumentImporter("madr"),
+    "nygard": DocumentImporter("nygard"),
+}
+"""Every format by the name it is asked for, in the order in which `auto` tries them."""
+
+
+def import_from(
+    path: Path,
+    source: str = "auto",
+    *,
+    start: Path | None = None,
+    assume: str | None = None,
+    dry_run: bool = False,
+) -> TakeoverReport:
+    """Take over what stands at `path`, which another tool wrote in the format `source`.
+
+    Decisions whose document states no status get the status `assume`, where it is given.
+
+    Raises:
+        UsageError: there is no such format, nothing is at the path, or its format states every status.
+        WorkspaceNotFoundError: the documents stand in no workspace.
+        WriteError: the disk refused.
+    """
+    if source != "auto" and source not in FORMATS:
+        raise UsageError(f"there is no import format {source!r}", hint=f"one of auto, {', '.join(FORMATS)}")
+    where = (start or Path.cwd()).resolve()
+    target = path if path.is_absolute() else where / path
+    if not target.exists():
+        raise UsageError(f"{path} is not there", hint="name a folder or a document")
+    names = [source] if source != "auto" else list(FORMATS)
+    for name in names:
+        if source != "auto" or FORMATS[name].detects(target):
+            return _assuming(FORMATS[name], assume).take(target, where, dry_run=dry_run)
+    return _assuming(DocumentImporter("none"), assume).take(target, where, dry_run=dry_run)
+
+
+def _assuming(importer: Importer, assume: str | None) -> Importer:
+    if assume is None:
+        return importer
+    if not isinstance(importer, DocumentImporter):
+        raise UsageError("--assume is for decision documents", hint="leave it out: these records state their status")
+    return replace(importer, assume=assume)
+
+
+def take_over(path: Path, source: str, *, assume: str | None = None, dry_run: bool) -> TakeoverReport:
+    """Import from a path; the report says how many findings went into the baseline."""
+    places = dict.fromkeys((Path.cwd(), path if path.is_dir() else path.parent))
+    before = {place: _findings_at(place) for place in places}
+    seen: set[Path] = set()
+    report = import_from(path, source, assume=assume, dry_run=dry_run)
+    if dry_run or not report.records:
+        return report
+    count = 0
+    for place, found in before.items():
+        workspace = _workspace_at(place)
+        if workspace is not None and workspace.root not in seen:
+            seen.add(workspace.root)
+            count += engine.take_into_baseline(workspace, found, engine.findings(workspace))
+    if not count:
+        return report
+    older = "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"
+    return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
+
+
+def _findings_at(place: Path) -> list[Diagnostic]:
+    """Return what the gate finds in the workspace around a folder, nothing where there is none yet."""
+    workspace = _workspace_at(place)
+    return engine.findings(workspace) if workspace is not None else []
+
+
+def _workspace_at(place: Path) -> Workspace | None:
+    try:
+        return find_workspace(place)
+    except UsageError:
+        return None

@@ -1,0 +1,316 @@
+"""Our entries in a JSON settings file, put in and taken out by text; it knows no agent, opens no file, runs nothing.
+
+Everything else in a text keeps its bytes, and taking out gives back the text of before. Where a whole member is ours,
+its first entry begins on a line of its own; in one that was there, empty, it does not. So the two can be told apart.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from orbit_registry.agents.agent import MARK
+from orbit_registry.errors import RefusedError
+
+_SPACE = " \t\r\n"
+_DECODER = json.JSONDecoder()
+_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+_BLACK = re.compile(r"[^\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A member of an object, or an element of an array (its key is None): its place and its value's."""
+
+    key: str | None
+    start: int
+    value_start: int
+    end: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """An object or an array in a text: its brackets' places and its items."""
+
+    start: int
+    end: int
+    items: tuple[Item, ...]
+
+    def get(self, key: str) -> Item | None:
+        """Return the member that counts for a key: the last one, as every reader of JSON takes it."""
+        return next((item for item in reversed(self.items) if item.key == key), None)
+
+
+def parse(text: str, what: str) -> Any:
+    """Return the value of a JSON text; `what` names the file in what is raised.
+
+    Raises:
+        RefusedError: it is no JSON; the message says where.
+    """
+    try:
+        return json.loads(text.removeprefix("\ufeff"))
+    except json.JSONDecodeError as error:
+        said = f"{what}:{error.lineno}:{error.colno}: no valid JSON: {error.msg}"
+        raise RefusedError(said, hint="correct it there, then run the command again; nothing was changed") from None
+    except RecursionError:
+        raise RefusedError(f"{what}: nested too deeply", hint="see what the file holds; nothing was changed") from None
+
+
+def container(text: str, start: int | None = None) -> Container:
+    """Return the items of the object or array that begins at a place; at the text's first bracket without one.
+
+    The text is known to be valid JSON.
+    """
+    start = _skip(text, 1 if text.startswith("\ufeff") else 0) if start is None else start
+    keyed = text[start] == "{"
+    items: list[Item] = []
+    at = _skip(text, start + 1)
+    while text[at] not in "}]":
+        begin, key = at, None
+        if keyed:
+            key, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        value, end = _DECODER.raw_decode(text, at)
+        items.append(Item(key, begin, at, end, value))
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return Container(start, at + 1, tuple(items))
+
+
+def appended(text: str, into: Container, added: str) -> str:
+    """Return the text with one more item at a container's end, set off as the last one is."""
+    if not into.items:
+        at = into.start + 1
+        return f"{text[:at]}{added}{text[at:]}"
+    last = into.items[-1]
+    begin = last.start
+    while text[begin - 1] in _SPACE:
+        begin -= 1
+    return f"{text[: last.end]},{text[begin : last.start]}{added}{text[last.end :]}"
+
+
+def removed(text: str, source: Container, item: Item, plain: str) -> str:
+    """Return the text without an item, and without what set it off from its neighbour; comments between them stay.
+
+    `plain` is the text with its comments blanked out.
+    """
+    place = source.items.index(item)
+    if place:
+        start, end = source.items[place - 1].end, item.start
+        return text[:start] + _comments(text, plain, start, end) + text[item.end :]
+    if len(source.items) > 1:
+        second = source.items[1].start
+        return text[: item.start] + _comments(text, plain, item.end, second) + text[second:]
+    start = source.start + 1
+    return text[:start] + _comments(text, plain, start, item.start) + text[item.end :]
+
+
+def _comments(text: str, plain: str, start: int, end: int) -> str:
+    """Return what stands between two places, without the comma, if there is a comment; else nothing."""
+    if text[start:end] == plain[start:end]:
+        return ""
+    comma = plain.find(",", start, end)
+    return text[start:end] if comma < 0 else text[start:comma] + text[comma + 1 : end]
+
+
+def without_comments(text: str) -> str:
+    """Return a text of the same length in which spaces stand for every `//` and `/* */` comment."""
+    return _COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else _BLACK.sub(" ", found[0]), text)
+
+
+def is_first_on_a_line(text: str, source: Container) -> bool:
+    """Say whether a container's first item begins after a line's end; what is added to an empty one never does."""
+    return text[source.start + 1] in _SPACE
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at : at + 1] and text[at] in _SPACE:
+        at += 1
+    return at
+
+
+HOOKS = "hooks"
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """How entries stand in the `hooks` member of an agent's settings.
+
+    `events` are those we ask for, with the matcher for each, empty for none. `handler` is what an entry holds beside
+    the command, which is its member `key`. A `grouped` format keeps handlers in a list inside of an entry, beside its
+    matcher. `head` are members that such a file needs beside `hooks`. `comments` says that the agent
+    reads JSON with comments; they are kept.
+    """
+
+    events: Mapping[str, str]
+    handler: Mapping[str, object]
+    key: str = "command"
+    grouped: bool = True
+    head: Mapping[str, object] = field(default_factory=dict)
+    comments: bool = False
+
+    def with_entries(self, text: str | None, command: str, what: str) -> str:
+        """Return the settings with our entries; None stands for a file that is not there.
+
+        Raises:
+            RefusedError: the text is no settings; `what` names the file.
+        """
+        entries = self._made(command)
+        if text is None:
+            whole = {HOOKS: {event: [entry] for event, entry in entries.items()}, **self.head}
+            return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+        left = self.without_entries(text, what)
+        if left is None:
+            return self.with_entries(None, command, what)
+        text, top = left, self._top(left)
+        self._demand_head(top, what)
+        if top.get(HOOKS) is None:
+            whole = {event: [entry] for event, entry in entries.items()}
+            return appended(text, top, f'"{HOOKS}": {_dumped(whole, 1)}')
+        for event, entry in entries.items():
+            inside = self._hooks(text)
+            held = inside.get(event)
+            if held is None:
+                text = appended(text, inside, f'"{event}": {_dumped([entry], 2)}')
+            else:
+                text = appended(text, self._inside(text, held), _dumped(entry, 3))
+        return text
+
+    def without_entries(self, text: str, what: str) -> str | None:
+        """Return the settings without our entries; None where nothing but ours was in the file, so that it is ours too.
+
+        Raises:
+            RefusedError: as `with_entries`.
+        """
+        if not self.commands(text, what):
+            return text
+        top, hooks = self._top(text), self._hooks(text)
+        whole_member = is_first_on_a_line(text, hooks)
+        whole_file = whole_member and top.items[0].key == HOOKS and is_first_on_a_line(text, top)
+        for event in list(dict.fromkeys(str(item.key) for item in hooks.items)):
+            text = self._without_in(text, event)
+        if self._hooks(text).items or not whole_member:
+            return text
+        text = self._removed(text, self._top(text), _item(self._top(text), HOOKS))
+        rest = {str(item.key): item.value for item in self._top(text).items}
+        return None if whole_file and rest == self.head and self._plain(text) == text else text
+
+    def commands(self, text: str, what: str) -> list[str]:
+        """Return our commands in the settings, in the order of the text.
+
+        Raises:
+            RefusedError: as `with_entries`.
+        """
+        return [command for _, _, command in self._installed(text, what)]
+
+    def is_current(self, text: str, command: str, what: str) -> bool:
+        """Say whether our entries are those that would be put in today, and no others.
+
+        Raises:
+            RefusedError: as `with_entries`.
+        """
+        wanted = {(event, json.dumps(entry, sort_keys=True), command) for event, entry in self._made(command).items()}
+        found = self._installed(text, what)
+        return (
+            len(found) == len(wanted)
+            and {(event, json.dumps(entry, sort_keys=True), command) for event, entry, command in found} == wanted
+        )
+
+    def _installed(self, text: str, what: str) -> list[tuple[str, object, str]]:
+        data = parse(self._plain(text), what)
+        if not isinstance(data, dict):
+            raise RefusedError(f"{what} is not an object", hint="correct it there; nothing was changed")
+        hooks = data.get(HOOKS, {})
+        if not isinstance(hooks, dict) or not all(isinstance(hooks.get(event, []), list) for event in self.events):
+            said = f"{what} is not settings with `{HOOKS}` as an object that holds a list for each event"
+            raise RefusedError(said, hint="correct it there; nothing was changed")
+        return [
+            (event, entry, handler[self.key])
+            for event, listed in hooks.items()
+            for entry in (listed if isinstance(listed, list) else [])
+            for handler in self._handlers(entry)
+            if self._is_ours(handler)
+        ]
+
+    def _without_in(self, text: str, event: str) -> str:
+        """Take our handlers out of one event: handler by handler, then entries and the event itself where only ours
+        was in them."""
+        held = _item(self._hooks(text), event)
+        if not isinstance(held.value, list):
+            return text
+        had = self._inside(text, held)
+        whole = is_first_on_a_line(text, had)
+        for place in reversed(range(len(had.items))):
+            handlers = self._handlers(had.items[place].value)
+            if handlers and all(map(self._is_ours, handlers)):
+                now = self._event(text, event)
+                text = self._removed(text, now, now.items[place])
+                continue
+            for number in reversed(range(len(handlers))):
+                if self._is_ours(handlers[number]):
+                    group = self._inside(text, self._event(text, event).items[place])
+                    listed = self._inside(text, _item(group, HOOKS))
+                    text = self._removed(text, listed, listed.items[number])
+        if had.items and not self._event(text, event).items and whole:
+            inside = self._hooks(text)
+            text = self._removed(text, inside, _item(inside, event))
+        return text
+
+    def _made(self, command: str) -> dict[str, dict[str, object]]:
+        handler = {**self.handler, self.key: command}
+        made: dict[str, dict[str, object]] = {}
+        for event, matcher in self.events.items():
+            said: dict[str, object] = {"matcher": matcher} if matcher else {}
+            made[event] = {**said, HOOKS: [handler]} if self.grouped else {**said, **handler}
+        return made
+
+    def _demand_head(self, top: Container, what: str) -> None:
+        for key, value in self.head.items():
+            item = top.get(key)
+            if item is None or item.value != value:
+                said = f'{what} has no `"{key}": {json.dumps(value)}`, without which its agent reads none of it'
+                raise RefusedError(said, hint="add it there; nothing was changed")
+
+    def _handlers(self, entry: object) -> list[Any]:
+        if not self.grouped:
+            return [entry]
+        listed = entry.get(HOOKS) if isinstance(entry, dict) else None
+        return listed if isinstance(listed, list) else []
+
+    def _is_ours(self, handler: object) -> bool:
+        said = handler.get(self.key) if isinstance(handler, dict) else None
+        return isinstance(said, str) and said.endswith(MARK)
+
+    def _plain(self, text: str) -> str:
+        return without_comments(text) if self.comments else text
+
+    def _top(self, text: str) -> Container:
+        return container(self._plain(text))
+
+    def _hooks(self, text: str) -> Container:
+        return self._inside(text, _item(self._top(text), HOOKS))
+
+    def _event(self, text: str, event: str) -> Container:
+        return self._inside(text, _item(self._hooks(text), event))
+
+    def _inside(self, text: str, item: Item) -> Container:
+        return container(self._plain(text), item.value_start)
+
+    def _removed(self, text: str, source: Container, item: Item) -> str:
+        return removed(text, source, item, self._plain(text))
+
+
+def _dumped(value: object, depth: int) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * depth)
+
+
+def _item(source: Container, key: str) -> Item:
+    found = source.get(key)
+    if found is None:
+        raise KeyError(key)
+    return found

@@ -1,0 +1,210 @@
+"""Runs an installed hook as its agent would, with a recorded payload, and says whether the agent would take the reply.
+
+What a call costs that shows nothing is measured beside an interpreter that does nothing, by turns. It changes no
+settings and no record; the session it makes up is forgotten afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import secrets
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent
+from orbit_registry.errors import GitError
+from orbit_registry.hook.index import BROAD, Index, NoIndex
+from orbit_registry.hook.session import Ledger
+from orbit_registry.matching.match import current_index
+from orbit_registry.model.schema import RecordSchema
+from orbit_registry.workspace.workspace import Workspace
+
+TIMEOUT_SECONDS = 30
+RUNS = 7
+NOWHERE = "no/record/applies/here"
+NOTHING = f"{shlex.join([sys.executable, '-I', '-S', '-E', '-c', 'pass'])} 2>/dev/null || :"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one run of the installed command gave: problems (none: the agent takes it), the text it would see."""
+
+    command: str
+    path: str | None
+    problems: tuple[str, ...]
+    text: str
+    milliseconds: float
+
+    def as_data(self) -> dict[str, object]:
+        """Return the trial as JSON shows it."""
+        return {
+            "command": self.command,
+            "path": self.path,
+            "problems": list(self.problems),
+            "text": self.text,
+            "ms": round(self.milliseconds, 1),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Medians of so many runs, in milliseconds of CPU time of the whole process, the shell around it included."""
+
+    runs: int
+    hook: float
+    nothing: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times the cost of doing nothing."""
+        return self.hook / max(self.nothing, 0.001)
+
+    def as_data(self) -> dict[str, object]:
+        """Return the measurement as JSON shows it."""
+        return {
+            "runs": self.runs,
+            "hook_ms": round(self.hook, 2),
+            "nothing_ms": round(self.nothing, 2),
+            "ratio": round(self.ratio, 2),
+        }
+
+
+class _Call:
+    """One made-up session in which an agent edits a file; it is forgotten at the end."""
+
+    def __init__(self, workspace: Workspace, agent: Agent, path: str) -> None:
+        session = f"trial-{secrets.token_hex(6)}"
+        words = {ROOT: str(workspace.root), PATH: str(workspace.root / path), SESSION: session}
+        self._root = workspace.root
+        self._ledger = workspace.state / "log/sessions" / Ledger(str(workspace.root), session).name
+        self._content = json.dumps(filled(agent.payload, words)).encode()
+        self._environment = {**os.environ, **{name: words.get(said, said) for name, said in agent.environment.items()}}
+
+    def run(self, command: str) -> subprocess.CompletedProcess[bytes]:
+        """Run a command with the call's payload.
+
+        Raises:
+            subprocess.TimeoutExpired: it does not end in time.
+        """
+        return subprocess.run(
+            ["/bin/sh", "-c", command],
+            input=self._content,
+            capture_output=True,
+            cwd=self._root,
+            env=self._environment,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+
+    def forget(self) -> None:
+        """Remove what the session left."""
+        self._ledger.unlink(missing_ok=True)
+
+
+def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
+    """Run a command with the payload of an edit of a tracked file for which a record is pushed, where there is one.
+
+    The push index is brought up to date first.
+
+    Raises:
+        SnapshotError: the index can't be made.
+    """
+    path = _matched(workspace, current_index(workspace))
+    call = _Call(workspace, agent, path or NOWHERE)
+    begun = time.monotonic()
+    try:
+        done = call.run(command)
+        took = (time.monotonic() - begun) * 1000
+    except subprocess.TimeoutExpired:
+        return Trial(command, path, (f"it ran for more than {TIMEOUT_SECONDS} s",), "", TIMEOUT_SECONDS * 1000.0)
+    finally:
+        call.forget()
+    problems, text = judged(agent, agent.event, done.returncode, done.stdout)
+    if path is not None and not text and not problems:
+        problems = (f"it said nothing about {path}, for which a record is pushed",)
+    return Trial(command, path, problems, text, took)
+
+
+def silent_cost(workspace: Workspace, agent: Agent, command: str) -> Cost | None:
+    """Return what a silent call of an installed command costs; None where it does not end in time."""
+    call = _Call(workspace, agent, NOWHERE)
+    hook: list[float] = []
+    nothing: list[float] = []
+    try:
+        for _ in range(RUNS + 1):
+            hook.append(_spent(lambda: call.run(command)))
+            nothing.append(_spent(lambda: call.run(NOTHING)))
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        call.forget()
+    # The first one warms the disk's cache.
+    return Cost(RUNS, statistics.median(hook[1:]), statistics.median(nothing[1:]))
+
+
+def filled(payload: Any, words: Mapping[str, str]) -> Any:
+    """Return a recorded payload with what stands for the folder, the file and the session filled in."""
+    if isinstance(payload, str):
+        for word, meant in words.items():
+            payload = payload.replace(word, meant)
+        return payload
+    if isinstance(payload, Mapping):
+        return {key: filled(value, words) for key, value in payload.items()}
+    return [filled(value, words) for value in payload] if isinstance(payload, list | tuple) else payload
+
+
+def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[str, ...], str]:
+    """Return what an agent would find wrong with a reply to an event, and the text that its model would see."""
+    problems = [f"exit code {code}; the agent may take it as a refusal"] if code else []
+    if not output:
+        return tuple(problems), ""
+    try:
+        reply: Any = json.loads(output)
+    except ValueError:
+        return (*problems, "what it printed is no JSON"), ""
+    schema = agent.replies.get(event)
+    if schema is None:
+        return (*problems, f"{agent.title} takes no answer to {event}"), ""
+    for one in RecordSchema(schema, Path(agent.name)).problems(reply):
+        problems.append(f"{'.'.join(map(str, one.pointer)) or 'the reply'}: {one.message}")
+    found = (_at(reply, way) for way in agent.texts)
+    return tuple(problems), next((text for text in found if isinstance(text, str)), "")
+
+
+def _at(reply: Any, way: tuple[str, ...]) -> Any:
+    for key in way:
+        reply = reply.get(key) if isinstance(reply, dict) else None
+    return reply
+
+
+def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
+    """Return a tracked file for which a record is pushed at an edit."""
+    if not isinstance(index, Index):
+        return None
+    try:
+        files = workspace.git.tracked() or []
+    except GitError:
+        return None
+    for file in files:
+        for hit in index.match(file):
+            row = index.row(hit >> 32)
+            if row is not None and not row.flags & BROAD and index.is_current(row) and not row.is_expired(time.time()):
+                return file
+    return None
+
+
+def _spent(work: Callable[[], object]) -> float:
+    """Return the CPU time, in milliseconds, of the processes that some work starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    work()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)

@@ -1,0 +1,1 @@
+"""Which records apply to a path: the hook index, matches and coverage."""

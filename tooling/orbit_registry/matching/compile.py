@@ -1,0 +1,177 @@
+"""Compile records into rows of the push index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
+from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.breadth import Breadth
+from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
+from orbit_registry.hook.failures import compiled
+from orbit_registry.hook.index import LIST
+from orbit_registry.hook.pack import ALTERNATIVES, SYMBOL, Part
+from orbit_registry.model.freshness import WINDOWS, expires, too_old_at
+from orbit_registry.model.rank import Order, microseconds, order_of, priority_of, vote_key
+from orbit_registry.model.record import Record
+from orbit_registry.model.scope import symbol_problem
+from orbit_registry.model.votes import counted
+from orbit_registry.workspace.config import Config
+
+LONGEST_TEASER = 400
+_SEPARATORS = re.compile("[\x00-\x1f]")
+_SPECIAL = re.compile(r"[*?[{]")
+_KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a record stands: its own file's time (ns) and size, whether it waits here, and what is to say of it."""
+
+    mtime_ns: int = 0
+    size: int = 0
+    inbox: bool = False
+    has_body: bool = False
+    checksum: str = ""
+    """Of its own file's bytes, as the hook compares them; empty where they are not compared."""
+    cause: str = ""
+    """Why it is out of date, but for its age."""
+    is_trusted: bool = True
+    label: str = ""
+    """What tells rows of this origin from others, for those who make them."""
+
+
+@lru_cache(maxsize=65_536)
+def entry_of(text: str) -> str | None:
+    """Return what a glob is compiled to; None for one that can't be read, which matches nothing.
+
+    One text an alternative: whether its key decides, its canonical text, extension (with its dot), depth, then the
+    keys under which it may stand. A symbol is compiled to the one path that it names.
+    """
+    if text.startswith(SYMBOL):
+        path = text.removeprefix(SYMBOL).partition("::")[0]
+        return LIST.join(["1", _SPECIAL.sub(r"[\g<0>]", path), "", "", f"p{path}"])
+    glob = parse_glob(text)
+    if not isinstance(glob, Glob):
+        return None
+    return ALTERNATIVES.join(map(_alternative, glob.alternatives, anchors(glob)))
+
+
+def entries_of(parts: Iterable[Part]) -> dict[str, str]:
+    """Return what each glob of the parts is compiled to."""
+    globs = {glob for part in parts for glob in part.row[reader.GLOBS].split(LIST) if glob}
+    return {glob: entry_of(glob) or "" for glob in globs}
+
+
+def _alternative(alternative: Alternative, anchor: Anchor) -> str:
+    keys = [_KINDS[anchor.kind] + anchor.text]
+    if not anchor.decides:
+        keys += _more_keys(alternative)
+    extension = "" if anchor.extension is None else f".{anchor.extension}"
+    depth = "" if anchor.depth is None else str(anchor.depth)
+    return LIST.join(["1" if anchor.decides else "0", alternative.text, extension, depth, *dict.fromkeys(keys)])
+
+
+def _more_keys(alternative: Alternative) -> Iterable[str]:
+    """Yield what else a path must have: a name in its place, whichever stands in the fewest globs will be asked for."""
+    *directories, last = (segment for group in alternative.groups for segment in group)
+    name = literal_of(last)
+    if name is not None:
+        yield f"b{name}"
+    yield from (f"s{name}" for segment in directories if (name := literal_of(segment)) is not None)
+
+
+def safe(text: str) -> str:
+    """Return a text as data in another's block: one line, nothing unseen, no tag that could close it, no home."""
+    said = inert_line(text)
+    return said if len(said) <= LONGEST_TEASER else f"{said[: LONGEST_TEASER - 1].rstrip()}…"
+
+
+def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapping[str, int | None] = WINDOWS) -> Part:
+    """Return a record compiled; it is already free of secrets."""
+    key = vote_key(record.votes, half_life_days)
+    scope, status = record.scope, record.status
+    expires, ages = _expires(record), too_old_at(record, windows)
+    globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and entry_of(glob) is not None]
+    globs += [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
+    links = [link.to for link in record.links]
+    pushed = status.phase != "closed" and status.pushed and not origin.inbox
+    cause = origin.cause if pushed else ""
+    lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags, links)
+    row = (
+        record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),
+        origin.label, _teaser(record, origin), origin.checksum, record.kind.gate, _category(record),
+        _number(expires), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
+        "" if key is None else repr(key), str(len(counted(record.votes))), record.text("project") or "",
+        str(record.kind.place(record.data)), cause, "" if ages is None else str(int(ages.timestamp())),
+        compiled(record.text("error_pattern") or ""),
+        *(LIST.join(map(_word, words)) for words in lists), LIST.join(globs),
+    )  # fmt: skip
+    flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
+    flags |= reader.EXPIRES if expires is not None else 0
+    flags |= reader.DOUBTED if cause or ages is not None else 0
+    flags |= 0 if origin.is_trusted else reader.UNTRUSTED
+    flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
+    cleaned = tuple(field if place >= reader.AGENTS or place == reader.TEASER else _word(field)
+                    for place, field in enumerate(row))  # fmt: skip
+    return Part(cleaned, flags, pushed)
+
+
+def settings_of(config: Config) -> int:
+    """Return the settings that the hook needs, as the index holds them."""
+    names = {ASKS_AT_STOP: ("loop", "ask_at_stop"), NOTES_TURNS: ("loop", "note_turns"),
+             CAPTURES: ("capture", "at_session_end")}  # fmt: skip
+    return sum(bit for bit, name in names.items() if config.setting(*name) is True)
+
+
+def order_in(part: Part) -> tuple[bool, Order]:
+    """Return what a part is sorted by: what is pushed comes first."""
+    row = part.row
+    key = float(row[reader.RANK]) if row[reader.RANK] else None
+    updated = int(row[reader.UPDATED_AT]) if row[reader.UPDATED_AT] else None
+    order = order_of(key, int(row[reader.PRIORITY]), updated, row[reader.ID], row[reader.PATH])
+    return not part.pushed, order
+
+
+def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:
+    """Return the parts with the flags of those whose scope covers too many of the tracked files."""
+    return [
+        part._replace(flags=part.flags | reader.BROAD)
+        if part.row[reader.GLOBS] and breadth.is_broad(part.row[reader.GLOBS].split(LIST))
+        else part
+        for part in parts
+    ]
+
+
+def _teaser(record: Record, origin: Origin) -> str:
+    line = f"- [{record.id}] {safe(record.title)}"
+    source = record.source
+    more = source.path if source else record.path if origin.has_body or record.prose.strip() else ""
+    return f"{line}\n  more: {safe(more)}" if more else line
+
+
+def _category(record: Record) -> str:
+    """Return a record's category: the one that its kind's schema gives where it states none."""
+    said = record.text("category")
+    if said is not None:
+        return said
+    default = record.kind.schema.document["properties"].get("category", {}).get("default")
+    return default if isinstance(default, str) else ""
+
+
+def _expires(record: Record) -> int | None:
+    """Return when a record's time is over, in seconds since 1970; None where it has no end."""
+    at = expires(record)
+    return None if at is None else int(at.timestamp())
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _word(text: str) -> str:
+    return _SEPARATORS.sub(" ", text)

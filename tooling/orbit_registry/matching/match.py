@@ -1,0 +1,296 @@
+"""Answers which records apply to paths and tags, and why or why not; the push index is brought up to date first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError, SnapshotError, WriteError
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.context import WAYS, is_of_another, working_project
+from orbit_registry.hook.index import Index, Row
+from orbit_registry.hook.pack import SYMBOL
+from orbit_registry.hook.select import LINKED, led_by
+from orbit_registry.matching.personal import is_personal
+from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
+from orbit_registry.model.rank import EPOCH
+from orbit_registry.model.votes import stamp
+from orbit_registry.workspace.journal import WRITTEN
+from orbit_registry.workspace.user_dirs import user_home
+from orbit_registry.workspace.workspace import Workspace, find_workspace, open_workspace, project_path
+
+_PUSHED = "pushed"
+VERDICTS: Mapping[str, str] = {
+    _PUSHED: "matches and is pushed",
+    "broad": "matches, and more than a fifth of all tracked files too: for briefs, not for tool calls",
+    "excluded": "a glob of the record takes the path away",
+    "no match": "a part of the glob fits, the whole does not",
+    "not live": "matches, but does not hold: it waits or is closed",
+    "not pushed": "matches, but this status is never pushed, or the record waits in this machine's inbox",
+    "untrusted": "matches, but it is not what the default branch holds, and push.trust asks for that",
+    "expired": "matches, but its time is over",
+    "project": "matches, but holds for another project than the one at hand",
+    "stale": "matches, but may be out of date, and is about how work is done",
+    "doubted": "matches, but may be out of date: pushed as one line that says so",
+    "unstated": "matches, but its status is unknown: pushed as one line that says so",
+    "rule": "matches, and is a rule: pushed where no text of a task is known, else only if it fits the text",
+    "overridden": "matches, but is a personal record that one of the project's own overrides",
+    "link": "a record that is pushed here is linked with it: pushed beside that, as a rule is",
+    "changed": "its file has changed since the index was made: pushed as one line that names it",
+    "gone": "its file is gone since the index was made",
+}
+_SHOWN = (_PUSHED, "doubted", "unstated", "rule", "link", "changed")
+"""Why a record is pushed for a path, or is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A record that applies; `ways` pair what was asked with the glob, symbol or "".
+
+    What was asked is `/` and a path, `#` and a tag, or `=` and the id of a record that leads to it.
+    """
+
+    row: Row
+    ways: tuple[tuple[str, str], ...]
+    expired: bool
+    doubt: str = ""
+    """Why it may be out of date."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return the match as JSON shows it."""
+        return {
+            **_head(self.row),
+            "broad": bool(self.row.flags & reader.BROAD),
+            "expired": self.expired,
+            "stale": self.doubt or None,
+            "untrusted": bool(self.row.flags & reader.UNTRUSTED),
+            "votes": int(self.row.values[reader.VOTES] or 0),
+            "priority": int(self.row.values[reader.PRIORITY] or 0),
+            "updated_at": _updated(self.row),
+            "matched_by": [
+                {"path": asked[1:], **_way(glob)} if asked.startswith("/") else {WAYS[asked[0]]: asked[1:]}
+                for asked, glob in self.ways
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to say of one record about a path: a key of `VERDICTS`, and the glob or the link that it is about."""
+
+    row: Row
+    why: str
+    glob: str
+    doubt: str = ""
+    """Why it may be out of date, where that matters."""
+    link: str = ""
+    """The id of the record that leads to it, where no glob does."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return the verdict as JSON shows it."""
+        said = {"why": self.why, "said": VERDICTS[self.why], "stale": self.doubt or None, "glob": self.glob}
+        return {**_head(self.row), "pushed": self.why in _SHOWN, **said, "link": self.link or None}
+
+
+def _way(glob: str) -> dict[str, str]:
+    return {"symbol": glob.removeprefix(SYMBOL)} if glob.startswith(SYMBOL) else {"glob": glob}
+
+
+def current_index(workspace: Workspace) -> Index:
+    """Return the push index, brought up to date.
+
+    Where the disk refuses, the index lasts as long as the question.
+
+    Raises:
+        SnapshotError: it can't be read even so.
+    """
+    index: Index | reader.NoIndex
+    try:
+        sync_index(workspace)
+    except WriteError:
+        index = index_in_memory(workspace)
+    else:
+        index = open_index(workspace)
+    if not isinstance(index, Index):
+        raise SnapshotError(index.reason, hint="`orbit sync --rebuild` makes it anew")
+    return index
+
+
+def sync_written() -> str:
+    """Bring the push index up to date with what this process has written; return what went wrong, empty if nothing."""
+    problem = ""
+    while WRITTEN:
+        root = WRITTEN.pop()
+        try:
+            current_index(open_workspace(root))
+            if root == user_home().resolve():  # personal records stand in the index of the project at hand
+                current_index(find_workspace(Path.cwd()))
+        except FileNotFoundError:
+            continue  # the workspace is gone, and its index with it
+        except OrbitError as error:
+            problem = f"the push index is not up to date: {error.message}; run `orbit sync`"
+    return problem
+
+
+def match(
+    workspace: Workspace,
+    paths: Iterable[str] = (),
+    tags: Iterable[str] = (),
+    *,
+    task: str | None = None,
+    everything: bool = False,
+    project: str = "",
+    now: float | None = None,
+) -> list[Match]:
+    """Return the records that apply to any of the paths or tags, in rank order, each once, with every way in.
+
+    Paths are from the root and need not exist; one with "/" at its end asks about a folder.
+    A record that names tasks is left out where `task` is given and is none of them, one of a project where another is
+    at hand (`push.context.working_project`). `everything` asks also for records
+    that wait, are closed or expired. `now` is in seconds since 1970.
+
+    Raises:
+        UsageError: a path is not one from the root.
+    """
+    index = current_index(workspace)
+    at, at_hand = time.time() if now is None else now, working_project(project)
+    ways: dict[int, list[tuple[str, str]]] = {}
+    rows: dict[int, Row] = {}
+    for path in dict.fromkeys(project_path(path) for path in paths):
+        for hit in index.match(path, None, everything):
+            row = _row(index, rows, hit >> 32)
+            ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
+    for tag in dict.fromkeys(name for asked in tags for name in workspace.config.names_of(asked)):
+        for hit in index.under("t", tag, None, everything):
+            ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
+
+    def fitting(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
+        found: list[Match] = []
+        for number in sorted(ways):
+            row = _row(index, rows, number)
+            tasks = row.words(reader.TASKS)
+            if is_of_another(row.values[reader.PROJECT], at_hand):
+                continue
+            expired = row.is_expired(at)
+            if (everything or not expired) and (task is None or not tasks or task in tasks) and index.is_current(row):
+                found.append(Match(row, tuple(ways[number]), expired, row.doubt(at)))
+        return found
+
+    found = fitting(ways)
+    found += fitting(led_by(index, [one.row for one in found if one.row.number < index.pushed], {}))
+    return sorted(found, key=lambda one: one.row.number)
+
+
+def explain(workspace: Workspace, path: str, *, project: str = "", now: float | None = None) -> list[Verdict]:
+    """Return what is to say of every record that has to do with a path: those that are pushed first, in rank order.
+
+    The index is asked as a hook asks it, not brought up to date; where there is none, one is made.
+
+    Raises:
+        UsageError: the path is not one from the root.
+    """
+    path = project_path(path)
+    index = open_index(workspace)
+    if not isinstance(index, Index):
+        index = current_index(workspace)
+    at, at_hand = time.time() if now is None else now, working_project(project)
+    ranges, patterns = index.ways_in(path)
+    tried = {number: index.pattern_fits(number, path) for number in patterns}
+    fitting = _hits(index, ranges + [index.range_of(number) for number, fits in tried.items() if fits])
+    failing = _hits(index, [index.range_of(number) for number, fits in tried.items() if not fits])
+    first: dict[int, tuple[int, bool]] = {}
+    for hits, fits in ((fitting, True), (failing, False)):
+        for hit in hits:
+            first.setdefault(hit >> 32, (hit, fits))
+    verdicts = [_verdict(index, path, hit, fits, at, at_hand) for _, (hit, fits) in sorted(first.items())]
+    for number, ways in sorted(led_by(index, [one.row for one in verdicts if one.why in _SHOWN], {}).items()):
+        row = _row(index, {}, number)
+        why = _standing(index, row, at, at_hand)
+        verdicts = [one for one in verdicts if one.row.number != number]
+        verdicts.append(Verdict(row, "link" if why == "rule" else why, "", row.doubt(at), ways[0][0][1:]))
+    return sorted(verdicts, key=lambda one: (one.why not in (*_SHOWN, "broad"), one.row.number))
+
+
+def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
+    return sorted(hit for start, end in ranges for hit in index.hits[start:end])
+
+
+def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project: str) -> Verdict:
+    row = _row(index, {}, hit >> 32)
+    glob = index.glob_of(row, hit).removeprefix(SYMBOL)
+    if not fits:
+        return Verdict(row, "no match", glob)
+    excluding = index.excluding(row, path)
+    if excluding is not None:
+        return Verdict(row, "excluded", excluding)
+    return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now))
+
+
+def _standing(index: Index, row: Row, now: float, project: str) -> str:
+    """Return what is to say of a record that a path leads to."""
+    difference = index.difference(row)
+    is_live = row.values[reader.PHASE] == "live"
+    why = "rule" if row.values[reader.GATE] == LINKED else _PUSHED
+    if row.number >= index.pushed:
+        why = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
+    elif row.flags & reader.UNTRUSTED:
+        why = "untrusted"
+    elif row.is_expired(now):
+        why = "expired"
+    elif is_of_another(row.values[reader.PROJECT], project):
+        why = "project"
+    elif difference:
+        why = difference
+    elif row.flags & reader.BROAD:
+        why = "broad"
+    elif not is_live:
+        why = "unstated"
+    elif row.doubt(now):
+        why = "stale" if row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural" else "doubted"
+    return why
+
+
+def _row(index: Index, known: dict[int, Row], number: int) -> Row:
+    row = known.get(number) or index.row(number)
+    if row is None:
+        raise SnapshotError("the push index is damaged", hint="`orbit sync --rebuild` makes it anew")
+    known[number] = row
+    return row
+
+
+def _head(row: Row) -> dict[str, object]:
+    values = row.values
+    first, _, more = row.teaser.partition("\n  more: ")
+    return {
+        "id": values[reader.ID],
+        "kind": values[reader.KIND],
+        "status": values[reader.STATUS],
+        "phase": values[reader.PHASE],
+        "title": first.removeprefix(f"- [{values[reader.ID]}] "),
+        "record": values[reader.PATH],
+        "personal": is_personal(row),
+        "more": more or None,
+    }
+
+
+def _updated(row: Row) -> str | None:
+    said = row.values[reader.UPDATED_AT]
+    return stamp(EPOCH + timedelta(microseconds=int(said))) if said else None
+
+
+def texts(found: Sequence[Match]) -> str:
+    """Return matches as people read them: the teaser, and below it each way in."""
+    lines: list[str] = []
+    for one in found:
+        state = "" if one.row.values[reader.PHASE] == "live" else f"  ({one.row.values[reader.STATUS]})"
+        state += f"  (may be out of date: {one.doubt})" if one.doubt else ""
+        state += "  (not what the default branch holds)" if one.row.flags & reader.UNTRUSTED else ""
+        first, *rest = one.row.teaser.split("\n")
+        lines += [first + state, *rest]
+        for asked, glob in one.ways:
+            by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
+            lines.append(f"  by {asked[1:]}: {by}" if asked[0] == "/" else f"  by {WAYS[asked[0]]} {asked[1:]}")
+    return "\n".join(lines)

@@ -1,0 +1,130 @@
+"""Personal records: those that hold in `~/.orbit/` are pushed in every project, where none of its own overrides them.
+
+They stand in the push index of this machine alone, and say that they are personal wherever they are shown: no snapshot,
+no site, no rule file, no coverage and no other export holds them. What they rest on is
+not looked at, for its paths are a project's; a glob of theirs is seen from the root of whichever project one works in.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.index import LIST, Row
+from orbit_registry.hook.pack import Part
+from orbit_registry.matching.compile import Origin, part_of
+from orbit_registry.model.record import Record
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.redaction import free_of_secrets
+from orbit_registry.repository.votes import half_life_days
+from orbit_registry.workspace.user_dirs import user_home
+from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace
+
+HOME = "~/"
+"""What the path of a personal record begins with, where it stands beside those of the project."""
+_PERSONAL = "personal"
+"""Labels the rows of personal records."""
+
+
+@dataclass(frozen=True, slots=True)
+class Personal:
+    """The personal records that hold, and where each stands as seen from the project."""
+
+    home: Path
+    records: Sequence[Record]
+    states: Sequence[os.stat_result]
+
+    def lines(self) -> list[str]:
+        """Return a line for each record that tells whether it changed."""
+        pairs = zip(self.records, self.states, strict=True)
+        return [f"~{one.path}\0{state.st_mtime_ns}\0{state.st_size}" for one, state in pairs]
+
+
+def personal_folders() -> list[str]:
+    """Return the folders whose change may mean another personal record; the one above them where there are none."""
+    orbit = user_home() / ORBIT
+    try:
+        inside = [entry.path for entry in os.scandir(orbit) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        inside = []
+    return [str(orbit), *(path for path in inside if not path.endswith("/state"))]
+
+
+def personal_workspace(workspace: Workspace) -> Workspace | None:
+    """Return the workspace in the home folder; None where there is none that can be used, or it is this one."""
+    home = user_home()
+    if home.resolve() == workspace.root.resolve() or not (home / ORBIT / "config.yaml").is_file():
+        return None
+    try:
+        return open_workspace(home)
+    except OrbitError:  # it is another tool's, or broken: `orbit -C ~ check` says so
+        return None
+
+
+def personal_of(workspace: Workspace) -> Personal | None:
+    """Return the personal records that hold and are pushed; None where there is no personal workspace."""
+    own = personal_workspace(workspace)
+    if own is None:
+        return None
+    found, states = [], []
+    for record in read_collection(own).records:
+        if record.phase != "live" or not record.status.pushed or not record.kind.in_record:
+            continue
+        state = os.lstat(own.root / record.path)
+        if stat.S_ISREG(state.st_mode):
+            found.append(record)
+            states.append(state)
+    return Personal(own.root, found, states)
+
+
+def personal_records(workspace: Workspace, own: Iterable[Record]) -> list[Record]:
+    """Return the personal records as searches of their owner show them: marked, their files from the home folder.
+
+    Those that a record of the project overrides, by its id, its headline or a link, are left out.
+    """
+    personal = personal_of(workspace)
+    if personal is None or not personal.records:
+        return []
+    live = [record for record in own if record.phase == "live"]
+    names = {name for one in live for name in (one.id, one.title.casefold(), *(link.to for link in one.links))}
+    return [
+        replace(one, path=f"{HOME}{one.path}", data={**one.data, one.kind.headline: f"(personal) {one.title}"})
+        for one in personal.records if names.isdisjoint((one.id, one.title.casefold()))
+    ]  # fmt: skip
+
+
+def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequence[Part]) -> list[Part]:
+    """Return personal records compiled; those that the project overrides by `own` are there, and are not pushed.
+
+    A record of the project overrides one that has its id, says the same in its headline, or that it links to.
+    """
+    if personal is None:
+        return []
+    live = [part.row for part in own if part.pushed]
+    names = {name for row in live for name in (row[reader.ID], _headline(row), *row[reader.LINKS].split(LIST))}
+    found = []
+    for record, state in zip(free_of_secrets(personal.records), personal.states, strict=True):
+        origin = Origin(state.st_mtime_ns, state.st_size, label=_PERSONAL)
+        part = part_of(record, origin, half_life_days())
+        row = list(part.row)
+        teaser = row[reader.TEASER].replace(f"\n  more: {ORBIT}/", f"\n  more: ~/{ORBIT}/")
+        is_free = names.isdisjoint((row[reader.ID], _headline(row)))
+        row[reader.TEASER] = teaser.replace("] ", "] (personal) ", 1)
+        row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
+        found.append(part._replace(row=tuple(row), pushed=part.pushed and is_free))
+    return found
+
+
+def is_personal(row: Row) -> bool:
+    """Say whether a record of the index is a personal one, which nothing that others read may hold."""
+    return row.values[reader.ORIGIN] == _PERSONAL
+
+
+def _headline(row: Sequence[str]) -> str:
+    """Return what a record says in one line, as it is compared."""
+    return " ".join(row[reader.TEASER].partition("\n")[0].partition("] ")[2].casefold().split())

@@ -1,0 +1,72 @@
+"""The files and texts that derived files are made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.model.kind import KindTable
+from orbit_registry.model.record import Record
+from orbit_registry.operations.citations import references_of
+from orbit_registry.repository.prose import ProseReading
+from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.votes import NAME as VOTES
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file the snapshot was made from: what it is (record, votes, document, body), and how it stands."""
+
+    role: str
+    path: str
+    sha256: str = ""
+    size: int = 0
+    mtime_ns: int | None = None
+    """None where the time is nobody else's business."""
+    inbox: bool = False
+
+
+def sources_of(
+    reading: Reading, prose: ProseReading, records: Collection[str], *, inbox: bool = False, with_times: bool = True
+) -> list[Source]:
+    """Return the files that some records, named by their paths, came from; `inbox` says that the inbox is local."""
+    result: list[Source] = []
+
+    def add(role: str, path: str, local: bool = False) -> None:
+        state = reading.states.get(path) or prose.states.get(path)
+        if state is not None:
+            result.append(Source(role, path, state.sha256, state.size, state.mtime_ns if with_times else None, local))
+
+    documents: set[str] = set()
+    for entry in reading.entries:
+        if entry.path not in records:
+            continue
+        local = inbox and entry.pending
+        add("record", entry.path, local)
+        if entry.has_votes:
+            add("votes", f"{entry.folder}/{VOTES}", local)
+        if entry.has_body:
+            add("body", entry.body_path, local)
+        document = reading.document_of(entry)
+        if document is not None and not local:
+            documents.add(document)
+    for document in sorted(documents & prose.states.keys()):
+        add("document", document)
+    return result
+
+
+def references_in(
+    records: Sequence[Record], kinds: KindTable, prose: ProseReading | None = None
+) -> Mapping[str, Sequence[str]]:
+    """Return what the texts of records refer to, by the records' paths."""
+    forms = kinds.id_forms
+    return {
+        record.path: references_of(record, forms, prose.home_of(record) if prose is not None else None)
+        for record in records
+    }
+
+
+def digest_of(parts: Iterable[str]) -> str:
+    """Return a hash of texts in their order."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()

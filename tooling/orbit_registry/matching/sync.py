@@ -1,0 +1,221 @@
+"""Keep the push index equal to the files: made whole from records, freshness and settings, and renamed into place."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.breadth import Breadth
+from orbit_registry.hook.index import Index
+from orbit_registry.hook.pack import is_whole, pack
+from orbit_registry.hook.project import index_file, stamp
+from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, settings_of, with_breadth
+from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
+from orbit_registry.matching.sources import digest_of
+from orbit_registry.matching.trust import trust_files, trust_of
+from orbit_registry.model.freshness import Cause
+from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.operations.freshness.probe import windows_of
+from orbit_registry.repository.reader import Entry, Reading
+from orbit_registry.repository.redaction import free_of_secrets
+from orbit_registry.repository.votes import NAME as VOTES
+from orbit_registry.repository.votes import half_life_days
+from orbit_registry.workspace.cache import code_version
+from orbit_registry.workspace.files import RECORD_LIMIT, TEMPORARY, read_found, write_atomic
+from orbit_registry.workspace.git import looks_elsewhere
+from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSync:
+    """What a sync of the index did: its file, how many records it holds, and whether they were compiled anew."""
+
+    path: Path
+    records: int
+    built: bool
+
+    def as_data(self) -> dict[str, object]:
+        """Return the result as JSON shows it."""
+        compiled = self.records if self.built else 0
+        return {"built": self.built, "records": self.records, "compiled": compiled, "path": str(self.path)}
+
+    def text(self) -> str:
+        """Return the result in a line for people."""
+        count = f"{self.records} record{'' if self.records == 1 else 's'}"
+        return f"Built {self.path.name}: {count}" if self.built else f"Push index as it was: {count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What an index is made from."""
+
+    lines: list[str]
+    """A hash of it all, and stamps that were taken before anything was read: what changes later is seen as a change."""
+    reading: Reading
+    entries: Sequence[Entry]
+    records: Sequence[Record]
+    tracked: Sequence[str]
+    causes: Mapping[str, str]
+    """Why records are out of date, by path."""
+    untrusted: set[str]
+    personal: Personal | None
+
+
+def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
+    """Return the index as it is on disk; it is not brought up to date."""
+    return reader.open_index(str(workspace.root))
+
+
+def sync_index(workspace: Workspace, inputs: Inputs | None = None, *, rebuild: bool = False) -> IndexSync:
+    """Bring the push index up to date; where nothing changed, nothing is written. `inputs` were read a moment ago.
+
+    Raises:
+        WriteError: the disk refused; the old index stands.
+        LockTimeoutError: another process is building.
+    """
+    path = Path(index_file(str(workspace.root)))
+    index, inputs = open_index(workspace), inputs or inputs_of(workspace)
+    if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs) and index.inputs == inputs.lines:
+        return IndexSync(path, index.records, built=False)
+    with locked(path.with_suffix(".lock")):
+        index, inputs = open_index(workspace), inputs_of(workspace)  # what another process wrote since must not be lost
+        if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs):
+            content, records, is_built = bytes(index.content[: index.length]), index.records, False
+        else:
+            content, records, is_built = *_compiled(workspace, inputs), True
+        for leftover in path.parent.glob(f"{TEMPORARY}{path.name}-*"):  # of a killed process: no other one writes now
+            leftover.unlink(missing_ok=True)
+        write_atomic(path, content + "\n".join(inputs.lines).encode("utf-8", "surrogateescape"), mode=0o600)
+    return IndexSync(path, records, is_built)
+
+
+def index_in_memory(workspace: Workspace) -> Index | reader.NoIndex:
+    """Return an index that lasts as long as the process."""
+    inputs = inputs_of(workspace)
+    content, _ = _compiled(workspace, inputs)
+    return reader.read_index(content + inputs.lines[0].encode(), str(workspace.root))
+
+
+def _is_made_from(index: Index, inputs: Inputs) -> bool:
+    return index.inputs[0] == inputs.lines[0] and is_whole(index)
+
+
+def inputs_of(workspace: Workspace) -> Inputs:
+    """Read what the index of a workspace is made from."""
+    stamps = stamps_of(workspace)
+    reading = Reading(workspace)
+    entries = _entries(reading)
+    paths = {entry.path for entry in entries}
+    records = [record for record in reading.collection.records if record.path in paths]
+    tracked = _tracked(workspace)
+    causes = _causes(workspace, records)
+    trust = trust_of(workspace)
+    untrusted = trust.untrusted(records) if trust is not None else set()
+    personal = personal_of(workspace)
+    config = workspace.config
+    digest = digest_of((
+        str(reader.FORMAT), code_version(), workspace.kinds.fingerprint, config.inbox, str(half_life_days()),
+        str(config.raw.get("freshness")), str(_holdout(workspace)), str(settings_of(config)),
+        *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),
+        *(_line(workspace, reading, entry) for entry in entries), digest_of(tracked),
+        *(f"{path}\n{cause}" for path, cause in sorted(causes.items())), *sorted(untrusted),
+        *(personal.lines() if personal is not None else ()),
+    ))  # fmt: skip
+    return Inputs([digest, *stamps], reading, entries, records, tracked, causes, untrusted, personal)
+
+
+def _entries(reading: Reading) -> Sequence[Entry]:
+    """Return where records stand; of an id that stands in this machine's inbox and in git, the one in git counts."""
+    shared = {entry.folder.rpartition("/")[2] for entry in reading.entries if not entry.pending}
+    return [entry for entry in reading.entries if not entry.pending or entry.folder.rpartition("/")[2] not in shared]
+
+
+def _line(workspace: Workspace, reading: Reading, entry: Entry) -> str:
+    """Return what tells a record's files from their earlier selves."""
+    votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
+    known = stamp(f"{workspace.root}/{entry.path}")
+    return f"{entry.path}\n{known} {reading.states[entry.path].sha256} {votes} {entry.has_body} {entry.pending}"
+
+
+def _tracked(workspace: Workspace) -> Sequence[str]:
+    """Return the tracked files from the root; none outside git, where no scope is called broad."""
+    try:
+        return workspace.git.tracked() or ()
+    except GitError:
+        return ()
+
+
+def _causes(workspace: Workspace, records: Iterable[Record]) -> dict[str, str]:
+    """Return why records that may be pushed are out of date, by path; the clock is left to whoever reads the index."""
+    clock = (Cause.EXPIRED, Cause.AGE)
+    open_records = [record for record in records if record.status.pushed and record.phase != "closed"]
+    reasons = (
+        (path, reason.cause)
+        for path, freshness in standing(workspace, open_records).freshness.items()
+        for reason in reversed(freshness.reasons)  # the weightiest last
+    )
+    return {path: cause.value for path, cause in reasons if cause not in clock}
+
+
+def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
+    """Return the bytes of an index, and how many records it holds."""
+    half_life, windows = half_life_days(), windows_of(workspace.config)
+    entries = {entry.path: entry for entry in inputs.entries}
+    parts = [
+        part_of(record, _origin(workspace, inputs, entries[record.path]), half_life, windows)
+        for record in free_of_secrets(inputs.records)
+    ]
+    unread = len(entries) - len(parts)
+    parts += personal_parts(workspace, inputs.personal, parts)
+    globs = entries_of(parts)
+    parts = with_breadth(sorted(parts, key=order_in), Breadth(inputs.tracked, globs))
+    half_life_us = round(half_life * 86_400_000_000)
+    return pack(parts, globs, half_life_us, _holdout(workspace), settings_of(workspace.config), unread), len(parts)
+
+
+def _origin(workspace: Workspace, inputs: Inputs, entry: Entry) -> Origin:
+    try:
+        content, status = read_found(workspace.root / entry.path, limit=RECORD_LIMIT)
+    except OrbitError:
+        content, status = b"", None
+    is_as_read = hashlib.sha256(content).hexdigest() == inputs.reading.states[entry.path].sha256
+    if status is None or not is_as_read:
+        mtime_ns, size, checksum = 0, -1, ""  # it has changed since, which whoever reads the index sees by its size
+    else:
+        is_compared = len(content) <= reader.LARGEST_COMPARED
+        mtime_ns, size = status.st_mtime_ns, status.st_size
+        checksum = str(reader.checksum(content)) if is_compared else ""
+    cause, is_trusted = inputs.causes.get(entry.path, ""), entry.path not in inputs.untrusted
+    return Origin(mtime_ns, size, entry.pending, entry.has_body, checksum, cause, is_trusted)
+
+
+def _holdout(workspace: Workspace) -> int:
+    share: float = workspace.config.setting("experiment", "holdout")
+    return round(1_000_000 * share)
+
+
+def stamps_of(workspace: Workspace) -> list[str]:
+    """Return a line for each file that tells, by its stamp alone, that records may have changed."""
+    root = workspace.root
+    folders = [workspace.folder_of(kind, pending=pending) for kind in workspace.kinds for pending in (False, True)]
+    watched = [f"{ORBIT}/config.yaml", *(path.relative_to(root).as_posix() for path in folders)]
+    own = git_folder(root)
+    if own is not None:
+        name = own.relative_to(root).as_posix() if own.is_relative_to(root) else str(own)
+        watched += [f"{name}/HEAD", *([f"{name}/index"] if not looks_elsewhere() else [])]
+        with contextlib.suppress(OSError):
+            head = (own / "HEAD").read_text("utf-8", "replace").strip()
+            if head.startswith("ref: refs/") and ".." not in head and own.is_relative_to(root):
+                watched.append(f"{name}/{head[5:]}")
+    watched += (str(path) for path in trust_files(workspace))
+    watched += personal_folders()
+    return [
+        f"{stamp(path if path.startswith('/') else f'{root}/{path}')}\t{path}" for path in watched if "\n" not in path
+    ]

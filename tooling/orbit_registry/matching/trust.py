@@ -1,0 +1,115 @@
+"""Which records are not what the default branch holds, where only what it holds is pushed.
+
+Whoever sends a branch for review may have written records, or turned the setting off: it counts as set where the work
+tree or the default branch says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.model.record import Record
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
+from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
+
+_BRANCHES = ("refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master")
+_NAMING = "refs/remotes/origin/HEAD"
+
+
+class Trust:
+    """What the default branch holds; `commit` is empty where there is no such branch, and nothing is trusted then."""
+
+    def __init__(self, workspace: Workspace, commit: str) -> None:
+        self._workspace, self._commit = workspace, commit
+        self._names: dict[str, set[str]] = {}
+
+    def untrusted(self, records: Iterable[Record]) -> set[str]:
+        """Return the files of the records of which something differs from the default branch, or is not there."""
+        tree = self._workspace.git.files_at(self._commit) if self._commit else {}
+        return {
+            record.path
+            for record in records
+            if any(tree.get(path) not in self._names_of(path) for path in self._files(record))
+        }
+
+    def _files(self, record: Record) -> Iterator[str]:
+        """Yield what an agent may be led to read for a record, and what says which of its statuses are pushed."""
+        yield record.path
+        root = self._workspace.root
+        if os.path.lexists(root / record.body_path):
+            yield record.body_path
+        if record.kind.has_source and record.source is not None:
+            yield record.source.path
+        folder = record.kind.folder
+        if folder.is_relative_to(root / ORBIT):
+            yield f"{self._workspace.relative(folder)}/kind.yaml"
+
+    def _names_of(self, path: str) -> set[str]:
+        """Return git's names of a file's content as it is, and with the line ends that git keeps."""
+        if path not in self._names:
+            try:
+                content = read_bytes(inside(self._workspace.root, path), limit=DOCUMENT_LIMIT)
+            except OrbitError:
+                return set()
+            forms = (content, content.replace(b"\r\n", b"\n"))
+            blobs = [b"blob %d\0" % len(form) + form for form in forms]
+            self._names[path] = {make(blob).hexdigest() for blob in blobs for make in (hashlib.sha1, hashlib.sha256)}
+        return self._names[path]
+
+
+def trust_of(workspace: Workspace) -> Trust | None:
+    """Return what is trusted; None where everything is.
+
+    Raises:
+        GitError: git is missing, or takes too long.
+    """
+    asked = workspace.trusts_default_alone
+    files = _ref_files(workspace)
+    if not files:
+        return Trust(workspace, "") if asked else None
+
+    def branch() -> list[object] | None:
+        commit = workspace.default_commit()
+        if workspace.git.top is None:  # git can't be asked: nothing is known of its branches
+            return None
+        return [commit, workspace.default_trusts_itself_alone(commit)]
+
+    commit, trusts_itself_alone = workspace.values.memo("trust", "\n".join(map(_stamp, files)), branch) or ["", False]
+    return Trust(workspace, commit) if asked or trusts_itself_alone else None
+
+
+def trust_files(workspace: Workspace) -> list[Path]:
+    """Return the files that change when the default branch moves, where that matters."""
+    try:
+        return _ref_files(workspace) if trust_of(workspace) is not None else []
+    except GitError:
+        return []
+
+
+def _ref_files(workspace: Workspace) -> list[Path]:
+    """Return every file that may say where the default branch is; none outside git."""
+    own = git_folder(workspace.root)
+    if own is None:
+        return []
+    common = own
+    with contextlib.suppress(OSError):
+        common = (own / (own / "commondir").read_text("utf-8", "replace").strip()).resolve()
+    names = [_NAMING, *_BRANCHES, "packed-refs", "reftable/tables.list"]
+    with contextlib.suppress(OSError):
+        said = (common / _NAMING).read_text("utf-8", "replace").strip()
+        if said.startswith("ref: refs/") and ".." not in said and "\0" not in said:
+            names.append(said[5:])
+    return [common / name for name in dict.fromkeys(names)]
+
+
+def _stamp(path: Path) -> str:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return "-"
+    return f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"

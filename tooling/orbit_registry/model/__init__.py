@@ -1,0 +1,1 @@
+"""Values of the registry: kinds, records, ids, scopes, votes, freshness and findings."""

@@ -1,0 +1,285 @@
+"""Whether a record still holds: what it states about that, and the answer derived from what is seen now.
+
+Nothing here looks at a file, asks git or writes: the answer is made when somebody asks, and stored nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import moment, stamp
+
+WINDOWS: Mapping[str, int | None] = {"evergreen": None, "stable": 365, "volatile": 30}
+"""Days after which a record of that volatility wants another look; None: never. A project can have others."""
+AHEAD = timedelta(days=1)
+"""How far ahead of ours the clock of whoever verified may be."""
+
+
+class State(StrEnum):
+    """What a record comes to."""
+
+    FRESH = "fresh"
+    STALE = "stale"
+    EXPIRED = "expired"
+
+
+class Cause(StrEnum):
+    """Why a record is not fresh."""
+
+    FINGERPRINT = "fingerprint"
+    ANCHOR = "anchor"
+    SOURCE = "source"
+    AGE = "age"
+    EXPIRED = "expired"
+
+
+_ORDER = {cause: place for place, cause in enumerate((Cause.EXPIRED, *(one for one in Cause if one != Cause.EXPIRED)))}
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One entry of a fingerprint: a file, a folder or a field of a file, and its hash when it was verified."""
+
+    input: str
+    hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an input is now: its hash, or why it has none."""
+
+    hash: str | None = None
+    problem: str | None = None
+    """In words, with the line where the file has one."""
+    is_missing: bool = False
+    is_untold: bool = False
+    """Nothing is wrong with the input; this machine can't tell what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What disk and git show of the things that records rest on."""
+
+    inputs: Mapping[str, Found] = field(default_factory=dict)
+    """Fingerprint inputs, as records write them."""
+    there: frozenset[tuple[str, str]] = frozenset()
+    """Evidence, as kind and reference, that was looked for and is there."""
+    gone: frozenset[tuple[str, str]] = frozenset()
+    """Evidence that was looked for and is not there; what can't be looked for is in neither."""
+    untold: tuple[tuple[str, str], ...] = ()
+    """Questions that can't be answered here: what, and what would let them be."""
+    moved: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    """Files that texts were taken from, with the hash they had, that are not so any more: whether they are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that makes a record stale or expired."""
+
+    cause: Cause
+    subject: str
+    """The input, reference, path or moment it is about."""
+    message: str
+    is_gone: bool = False
+    """What the record rests on is no longer there, so that looking again will not help."""
+    is_unreadable: bool = False
+    """What the record rests on can't be read where it was, so that it can't be hashed or taken over again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """The derived answer for one record, its reasons the weightiest first."""
+
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def state(self) -> State:
+        """Whether the record is fresh, stale or expired."""
+        if not self.reasons:
+            return State.FRESH
+        return State.EXPIRED if self.reasons[0].cause is Cause.EXPIRED else State.STALE
+
+    @property
+    def cause(self) -> Cause | None:
+        """The weightiest cause; None where the record is fresh."""
+        return self.reasons[0].cause if self.reasons else None
+
+    @property
+    def is_gone(self) -> bool:
+        """Say whether the record has expired or lost its ground: it wants to be retired rather than read again.
+
+        An input that is gone does not say so: what rested on it may hold without.
+        """
+        return any(reason.is_gone and reason.cause is not Cause.FINGERPRINT for reason in self.reasons)
+
+
+FRESH = Freshness()
+
+
+def stated(record: Record) -> Mapping[str, object]:
+    """Return what a record states about its freshness; empty where it states nothing."""
+    value = record.data.get("freshness")
+    return value if isinstance(value, Mapping) else {}
+
+
+def inputs_of(record: Record) -> tuple[Input, ...]:
+    """Return the fingerprint of a record, in the file's order."""
+    listed = stated(record).get("fingerprint")
+    entries = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+    return tuple(Input(str(one["input"]), None if "hash" not in one else str(one["hash"])) for one in entries)
+
+
+def taken_from(record: Record) -> tuple[str, str] | None:
+    """Return the file that a record's text was taken from, or is, and the hash that it had then."""
+    path, known = record.text("path"), record.text("content_hash")
+    return (path, known) if record.kind.in_file and path is not None and known is not None else None
+
+
+def when(record: Record, name: str) -> datetime | None:
+    """Return a moment of a record's freshness in UTC; None where it is absent or no calendar has it."""
+    return _moment(stated(record).get(name))
+
+
+def looked_at(record: Record) -> datetime | None:
+    """Return when somebody last vouched for a record: its verification, else its last change."""
+    return when(record, "verified_at") or _moment(record.data.get("updated_at"))
+
+
+def made(record: Record) -> datetime:
+    """Return when a record was made; the beginning of time where that can't be told."""
+    return _moment(record.data.get("created_at")) or datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def too_old_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> datetime | None:
+    """Return when a record's volatility makes it stale; None: never."""
+    days = windows.get(str(stated(record).get("volatility")))
+    since = looked_at(record)
+    if days is None or since is None:
+        return None
+    try:
+        return since + timedelta(days=days)
+    except OverflowError:
+        return None
+
+
+def says_when(record: Record) -> bool:
+    """Say whether the clock may end a record: it states its freshness, or is of a kind that holds for some days."""
+    return "freshness" in record.data or "ttl_days" in record.kind.schema.document["properties"]
+
+
+def expires(record: Record) -> datetime | None:
+    """Return when a record's time is over: as it states, else its `ttl_days` after it was made or last verified.
+
+    A kind whose schema has a default for `ttl_days` gives it to records that state none; 0 is never.
+    """
+    stated_end = when(record, "expires_at")
+    schema = record.kind.schema.document["properties"].get("ttl_days") if stated_end is None else None
+    if schema is None:
+        return stated_end
+    days = record.data.get("ttl_days", schema.get("default"))
+    if not isinstance(days, int) or days <= 0:
+        return None
+    try:
+        return (when(record, "verified_at") or made(record)) + timedelta(days=days)
+    except OverflowError:
+        return None
+
+
+def turns(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> Iterator[datetime]:
+    """Yield the moments at which the clock alone changes what is said of a record."""
+    verified = when(record, "verified_at")
+    for at in (expires(record), too_old_at(record, windows)):
+        if at is not None:
+            yield at
+    if verified is not None and verified.year > 1:
+        yield verified - AHEAD
+
+
+def derive(
+    record: Record,
+    sight: Sight,
+    now: datetime,
+    windows: Mapping[str, int | None] = WINDOWS,
+    *,
+    nowhere: Collection[str] = (),
+    homeless: Collection[str] = (),
+) -> Freshness:
+    """Return the freshness of a record.
+
+    `nowhere` are the files of records whose scope matches no file, `homeless` the documents that are not there.
+    """
+    reasons = [
+        *_expiry(record, now),
+        *_fingerprint(record, sight),
+        *_anchors(record, sight, nowhere),
+        *_source(record, homeless),
+        *_taken(record, sight, homeless),
+        *_age(record, now, windows),
+    ]
+    return Freshness(tuple(sorted(reasons, key=lambda one: _ORDER[one.cause]))) if reasons else FRESH
+
+
+def _expiry(record: Record, now: datetime) -> Iterator[Reason]:
+    at = expires(record)
+    if at is not None and at <= now:
+        yield Reason(Cause.EXPIRED, stamp(at), f"expired on {at:%Y-%m-%d}", is_gone=True)
+
+
+def _fingerprint(record: Record, sight: Sight) -> Iterator[Reason]:
+    for entry in inputs_of(record):
+        found = sight.inputs.get(entry.input)
+        if found is None or found.is_untold:
+            continue
+        if found.problem is not None:
+            message = f"`{entry.input}` {found.problem}"
+            lost = found.is_missing
+            yield Reason(Cause.FINGERPRINT, entry.input, message, is_gone=lost, is_unreadable=not lost)
+        elif entry.hash is not None and entry.hash != found.hash:
+            yield Reason(Cause.FINGERPRINT, entry.input, f"`{entry.input}` has changed")
+
+
+def _anchors(record: Record, sight: Sight, nowhere: Collection[str]) -> Iterator[Reason]:
+    if record.path in nowhere:
+        yield Reason(Cause.ANCHOR, "scope.paths", "its scope matches no tracked file any more", is_gone=True)
+    if not sight.gone or "evidence" not in record.data:
+        return
+    evidence = record.evidence
+    if any(one in sight.there for one in evidence):
+        return
+    for kind, reference in evidence:
+        if (kind, reference) in sight.gone:
+            yield Reason(Cause.ANCHOR, f"{kind}:{reference}", f"its evidence is gone: {kind} {reference}", is_gone=True)
+
+
+def _source(record: Record, homeless: Collection[str]) -> Iterator[Reason]:
+    source = record.source if homeless else None
+    if source is not None and source.path in homeless:
+        yield Reason(Cause.SOURCE, source.path, f"its document {source.path} is not there", is_gone=True)
+
+
+def _taken(record: Record, sight: Sight, homeless: Collection[str]) -> Iterator[Reason]:
+    taken = taken_from(record) if sight.moved else None
+    if taken is not None and taken in sight.moved and taken[0] not in homeless:
+        is_lost = sight.moved[taken]
+        said = f"{taken[0]}, which it was taken from, {'is not there' if is_lost else 'has changed since'}"
+        yield Reason(Cause.SOURCE, taken[0], said, is_unreadable=is_lost)
+
+
+def _age(record: Record, now: datetime, windows: Mapping[str, int | None]) -> Iterator[Reason]:
+    volatility = str(stated(record).get("volatility"))
+    limit, since = too_old_at(record, windows), looked_at(record)
+    if limit is not None and since is not None and limit <= now:
+        seen = "verified" if when(record, "verified_at") else "changed"
+        message = f"last {seen} on {since:%Y-%m-%d}; {volatility} records hold for {windows[volatility]} days"
+        yield Reason(Cause.AGE, volatility, message)
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        return None if value is None else moment(str(value))
+    except ValueError:
+        return None

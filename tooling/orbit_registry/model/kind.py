@@ -1,0 +1,372 @@
+"""Owns the table of kinds: reads `kinds/<kind>/` folders into values; it never reads a record."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Literal
+
+from orbit_registry.errors import ConfigError, meant
+from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.schema import RecordSchema, compile_schema, read_part
+
+Phase = Literal["pending", "live", "closed"]
+PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
+ROLES = ("human", "agent")
+NUMBERINGS: tuple[Literal["sequence", "code"], ...] = ("sequence", "code")
+GATES = ("always", "scoped", "relevant_and_linked", "procedural")
+LAST_PLACE = 99
+"""Where records of a kind that claims no place stand in a text."""
+SHIPPED = Path(__file__).parents[1] / "kinds"
+_COMPARE = f"compare it with a shipped one: {SHIPPED / 'learning/kind.yaml'}"
+_FIELDS = frozenset(
+    {"kind", "plural", "prefix", "label", "labels", "numbering", "headline", "prose", "gate", "initial", "statuses",
+     "brief", "places", "columns", "verbs", "voted"}
+)  # fmt: skip
+_STATUS_FIELDS = frozenset({"phase", "pushed", "searched", "shown", "word", "banner", "to", "waits"})
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+_PREFIX = re.compile(r"[A-Z][A-Z0-9]*-\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One status of a kind: what the engine may do with records that have it, and where they can go from it."""
+
+    name: str
+    phase: Phase
+    pushed: bool
+    searched: bool
+    shown: bool
+    word: str
+    banner: str | None
+    to: tuple[str, ...]
+    waits: bool = False
+    """Whether somebody is asked for a verdict; not where a source alone did not say how things stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of record, as its `kind.yaml` says."""
+
+    name: str
+    plural: str
+    prefix: str
+    label: str
+    labels: str
+    numbering: Literal["sequence", "code"]
+    headline: str
+    prose: str
+    """The field that holds the long text; `document` where it is an entry of a document that `source` names, `file`
+    where it is a whole file: `file`, kept in the record's folder, else the project's own that `path` names."""
+    gate: str
+    initial: Mapping[str, str]
+    """The status a new record gets, by the role of its author (human or agent)."""
+    statuses: Mapping[str, Status]
+    brief: Mapping[str, int]
+    places: Mapping[str, Mapping[str, int]]
+    """Where records stand in a text instead, by a field and its value."""
+    columns: tuple[str, ...]
+    verbs: Mapping[str, str]
+    """Verb → the status it sets."""
+    voted: bool
+    """Whether its records can be voted for."""
+    folder: Path
+    schema: RecordSchema = field(repr=False)
+
+    def status(self, name: str) -> Status:
+        """Return a status by name; one the table does not know counts as pending and hidden."""
+        known = self.statuses.get(name)
+        return known or Status(name, "pending", False, False, False, name, f"Status {name!r} is not known", ())
+
+    def way(self, status: Status, phase: Phase) -> str | None:
+        """Return the status of a phase that leads on from another, the first that its `to` names: what a review sets.
+
+        From a pending status the way to `live` is approval, the way to `closed` is rejection.
+        """
+        return next((name for name in status.to if self.status(name).phase == phase), None)
+
+    def ways(self, status: Status, record_id: str) -> str:
+        """Return in words what a record of a status can become, each with the command that makes it so."""
+        commands = {to: f"`orbit {self.name} {verb} {record_id}`" for verb, to in self.verbs.items()}
+        commands |= {"superseded": f"`orbit {self.name} supersede {record_id} --with NEW`"}
+        said = ", ".join(f"{to} ({commands[to]})" if to in commands else to for to in status.to)
+        return f"from {status.name} it can become {said or 'nothing: that status is final'}"
+
+    def is_rejection(self, status: Status) -> bool:
+        """Say whether a status is what a review that turns a record down sets."""
+        return any(one.phase == "pending" and self.way(one, "closed") == status.name for one in self.statuses.values())
+
+    def template(self, name: str = "new.md") -> str:
+        """Return the text of a template in the kind's folder."""
+        return read_part(self.folder / name)
+
+    def file_of(self, record_id: str) -> str:
+        """Return where a record's file stands below the folder that holds records: `.orbit`, or the inbox."""
+        return f"{self.plural}/{record_id}/{self.name}.yaml"
+
+    def place(self, data: Mapping[str, object]) -> int:
+        """Return where a record of these fields stands in a text that several kinds share, the first lowest."""
+        found = (places[value] for name, places in self.places.items() if (value := str(data.get(name))) in places)
+        return next(found, self.brief.get("place", LAST_PLACE))
+
+    @property
+    def live_word(self) -> str:
+        """How it is said of a record that holds: the word of the first live status."""
+        return next((status.word for status in self.statuses.values() if status.phase == "live"), "in force")
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether readers look for this kind though it has no record yet: decisions, and what is voted for."""
+        return self.in_document or self.voted
+
+    @property
+    def in_document(self) -> bool:
+        """Say whether the prose of this kind stands in a document that the record points at."""
+        return self.prose == "document"
+
+    @property
+    def in_file(self) -> bool:
+        """Say whether the prose of this kind is a whole file, of which search and snapshot know the chunks."""
+        return self.prose == "file"
+
+    @property
+    def has_source(self) -> bool:
+        """Say whether records of this kind may name a text that stands elsewhere."""
+        return self.in_file or "source" in self.schema.document["properties"]
+
+    @property
+    def in_record(self) -> bool:
+        """Say whether the prose of this kind is a field of the record."""
+        return not (self.in_document or self.in_file)
+
+
+class KindTable:
+    """The kinds at hand, by name, by plural and by the prefix of their ids."""
+
+    def __init__(self, kinds: Mapping[str, Kind]) -> None:
+        self._kinds = dict(kinds)
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self._kinds.values())
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._kinds
+
+    def __getitem__(self, name: str) -> Kind:
+        try:
+            return self._kinds[name]
+        except KeyError:
+            hint = f"{meant(name, self._kinds)}known kinds: {', '.join(self._kinds)}"
+            raise ConfigError(f"there is no kind {name!r}", hint=hint) from None
+
+    @cached_property
+    def id_forms(self) -> IdForms:
+        """The ids that texts can cite."""
+        by = {one: tuple(kind.prefix for kind in self if kind.numbering == one) for one in NUMBERINGS}
+        return IdForms(by["sequence"], by["code"])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of what reading a record depends on beside its file."""
+        rows = [
+            [kind.name, kind.plural, kind.prefix, kind.numbering, kind.prose, kind.schema.document, list(kind.statuses)]
+            for kind in self
+        ]
+        return hashlib.sha256(json.dumps(rows, sort_keys=True, default=str).encode()).hexdigest()
+
+    def of_plural(self, plural: str) -> Kind | None:
+        """Return the kind whose folder under `.orbit/` has this name."""
+        return next((kind for kind in self if kind.plural == plural), None)
+
+    def of_id(self, record_id: str) -> Kind | None:
+        """Return the kind an id belongs to by its prefix; the longest prefix wins."""
+        fitting = [kind for kind in self if record_id.startswith(kind.prefix)]
+        return max(fitting, key=lambda kind: len(kind.prefix), default=None)
+
+
+def load_kinds(*more: Path) -> KindTable:
+    """Return the shipped kinds and those in the folders `more` (each holds one folder a kind).
+
+    Raises:
+        ConfigError: a folder is incomplete, contradicts itself, or takes a name or prefix that is taken.
+    """
+    return _load(more, tuple(_stamp(parent) for parent in more))
+
+
+def _stamp(parent: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return what tells that a folder of kinds has changed; the shipped ones never do."""
+    found = [*_files(parent, "kind.yaml"), *_files(parent, "schema.json")]
+    states = [(file, file.lstat()) for file in found]
+    return tuple((str(file), state.st_mtime_ns, state.st_size) for file, state in states)
+
+
+def _files(parent: Path, name: str) -> list[Path]:
+    """Return the files of a name in a folder of kinds, links that lead nowhere among them: what is there is read."""
+    found: list[Path] = []
+    try:
+        for folder in parent.iterdir():
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                (folder / name).lstat()
+                found.append(folder / name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        hint = "check the owner and the permissions of the folder"
+        raise ConfigError(f"{error.filename}: {(error.strerror or '').lower()}", hint=hint) from None
+    return sorted(found)
+
+
+@lru_cache(maxsize=8)
+def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
+    kinds: dict[str, Kind] = {}
+    for parent in (SHIPPED, *more):
+        for file in _files(parent, "kind.yaml"):
+            kind = _read_kind(file)
+            if parent != SHIPPED:
+                _ = kind.schema.fast  # a project's own has to be told that it is none
+            taken = [other for other in kinds.values() if kind.name == other.name or kind.prefix == other.prefix]
+            taken += [other for other in kinds.values() if kind.plural == other.plural]
+            if taken:
+                said = f"{file}: {taken[0].name!r} already has that name, plural or prefix"
+                raise ConfigError(said, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind")
+            kinds[kind.name] = kind
+    return KindTable(kinds)
+
+
+def _read_kind(file: Path) -> Kind:
+    try:
+        data = load(read_part(file))
+    except YamlProblemError as error:
+        place = error.problem.position
+        said = f"{file}:{place.line if place else 1}: {error.problem.message}"
+        raise ConfigError(said, hint=error.problem.hint or _COMPARE) from None
+    if not isinstance(data, dict):
+        raise ConfigError(f"{file}: a kind is a mapping", hint=_COMPARE)
+    try:
+        return _kind_from(data, file.parent)
+    except KeyError as error:
+        raise ConfigError(f"{file}: `{error.args[0]}` is missing", hint=_COMPARE) from None
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{file}: {error}", hint=_COMPARE) from None
+
+
+def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
+    _refuse_unknown(data, _FIELDS)
+    table = _mapping(data["statuses"], "statuses")
+    statuses = {name: _status_from(name, _mapping(entry, f"statuses.{name}")) for name, entry in table.items()}
+    initial = {role: str(status) for role, status in _mapping(data["initial"], "initial").items()}
+    verbs = {verb: str(status) for verb, status in _mapping(data.get("verbs", {}), "verbs").items()}
+    kind = Kind(
+        name=str(data["kind"]),
+        plural=str(data["plural"]),
+        prefix=str(data["prefix"]),
+        label=str(data["label"]),
+        labels=str(data["labels"]),
+        numbering=_numbering(data["numbering"]),
+        headline=str(data["headline"]),
+        prose=str(data["prose"]),
+        gate=str(data["gate"]),
+        initial=initial,
+        statuses=statuses,
+        brief={key: _whole(number, f"brief.{key}") for key, number in _mapping(data["brief"], "brief").items()},
+        places={
+            name: {value: _whole(place, f"places.{name}.{value}") for value, place in _mapping(by, "places").items()}
+            for name, by in _mapping(data.get("places", {}), "places").items()
+        },
+        columns=_words(data["columns"]),
+        verbs=verbs,
+        voted=_truth(data.get("voted", False), "voted"),
+        folder=folder,
+        schema=compile_schema(folder / "schema.json", str(data["kind"]), tuple(statuses)),
+    )
+    _refuse_contradictions(kind, folder)
+    return kind
+
+
+def _status_from(name: str, data: Mapping[str, object]) -> Status:
+    _refuse_unknown(data, _STATUS_FIELDS)
+    phase = str(data["phase"])
+    if phase not in PHASES:
+        raise ValueError(f"status {name!r} has phase {phase!r}; phases are {', '.join(PHASES)}")
+    banner = data.get("banner")
+    return Status(
+        name=name,
+        phase=phase,
+        pushed=_truth(data["pushed"], f"statuses.{name}.pushed"),
+        searched=_truth(data["searched"], f"statuses.{name}.searched"),
+        shown=_truth(data["shown"], f"statuses.{name}.shown"),
+        word=str(data["word"]),
+        banner=None if banner is None else str(banner),
+        to=_words(data["to"]),
+        waits=_truth(data.get("waits", phase == "pending"), f"statuses.{name}.waits"),
+    )
+
+
+def _refuse_contradictions(kind: Kind, folder: Path) -> None:
+    wrong = []
+    if not _NAME.match(kind.name) or not _NAME.match(kind.plural):
+        wrong.append("`kind` and `plural` are lower-case words")
+    if not _PREFIX.match(kind.prefix):
+        wrong.append("`prefix` is capitals and a hyphen, as in `ADR-`")
+    if kind.gate not in GATES:
+        wrong.append(f"`gate` is one of {', '.join(GATES)}")
+    if set(kind.initial) != set(ROLES):
+        wrong.append(f"`initial` names a status for each of {', '.join(ROLES)}")
+    named = {
+        *kind.initial.values(),
+        *kind.verbs.values(),
+        *(to for status in kind.statuses.values() for to in status.to),
+    }
+    if unknown := sorted(named - set(kind.statuses)):
+        wrong.append(f"statuses that the table lacks are named: {', '.join(unknown)}")
+    if any(status.pushed and status.waits for status in kind.statuses.values()):
+        wrong.append("a status that waits for a verdict is never pushed")
+    if kind.headline not in kind.schema.properties:
+        wrong.append(f"the schema has no field {kind.headline!r} to be the headline")
+    if wrong:
+        raise ConfigError(f"{folder / 'kind.yaml'}: {wrong[0]}", hint=_COMPARE)
+
+
+def _refuse_unknown(data: Mapping[str, object], known: frozenset[str]) -> None:
+    for name in map(str, data):
+        if name not in known and not name.startswith("x-"):
+            raise ValueError(f"unknown field `{name}`; {meant(name, known)}own fields start with `x-`")
+
+
+def _mapping(value: object, name: str) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise TypeError(f"`{name}` in kind.yaml is not a mapping")
+    return value
+
+
+def _truth(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"`{name}` is {value!r}, not true or false")
+    return value
+
+
+def _whole(value: object, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"`{name}` is {value!r}, not a whole number")
+    return value
+
+
+def _numbering(value: object) -> Literal["sequence", "code"]:
+    found = next((one for one in NUMBERINGS if one == value), None)
+    if found is None:
+        raise ValueError(f"`numbering` is {value!r}; it is one of {', '.join(NUMBERINGS)}")
+    return found
+
+
+def _words(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is not a list")
+    return tuple(str(word) for word in value)

@@ -1,0 +1,144 @@
+"""Owns a whole collection: order, look-up by any id, and the ids that several records share; it holds values only."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.record import Record
+
+NAMED = 3
+"""So many are named where an unknown id is near to none."""
+_SHORT = re.compile(r"(?:(?P<prefix>[a-z]{1,20})[-_ #]?)?(?P<number>\d{1,9})")
+"""A number as people write it: `7`, `adr-7`, `ADR 007`."""
+
+
+class RecordSet:
+    """Records in the order of their ids; built once, never changed."""
+
+    def __init__(self, records: Iterable[Record], problems: Sequence[Diagnostic] = ()) -> None:
+        """Keep records, and what is wrong with files that hold none: whoever asks for one of these is told."""
+        self._problems = problems
+        self._fill(sorted(records, key=lambda record: (record.sort_key, record.path)))
+
+    def mapped(self, change: Callable[[Record], Record]) -> RecordSet:
+        """Return a set with what `change` makes of each record; it must leave ids, legacy ids and paths as they are."""
+        made = RecordSet((), self._problems)
+        made._fill([change(record) for record in self._records])
+        return made
+
+    def _fill(self, records: list[Record]) -> None:
+        self._records = records
+        self._by_id: dict[str, list[Record]] = defaultdict(list)
+        self._by_legacy: dict[str, list[Record]] = defaultdict(list)
+        self._by_tail: dict[str, list[Record]] = defaultdict(list)
+        for record in self._records:
+            self._by_id[record.id].append(record)
+            for name in record.legacy_ids:
+                self._by_legacy[name].append(record)
+                self._by_tail[name.rpartition("/")[2]].append(record)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __contains__(self, any_id: str) -> bool:
+        return bool(self.candidates(any_id))
+
+    def of_kind(self, name: str) -> list[Record]:
+        """Return the records of a kind, in order."""
+        return [record for record in self._records if record.kind.name == name]
+
+    def with_id(self, record_id: str) -> list[Record]:
+        """Return every record that has this very id; more than one is a collision."""
+        return list(self._by_id.get(record_id, ()))
+
+    def with_legacy_id(self, name: str) -> list[Record]:
+        """Return every record that once had this name."""
+        return list(self._by_legacy.get(name, ()))
+
+    def formerly(self, name: str) -> list[Record]:
+        """Return every record that once had this name, as a whole or, given without a namespace, as its last part."""
+        records = self.with_legacy_id(name) if "/" in name else self._by_tail.get(name, ())
+        return list({id(record): record for record in records}.values())
+
+    def candidates(self, any_id: str) -> list[Record]:
+        """Return the records an id can mean: by id, else by legacy id, else by the last part of a legacy id."""
+        return self.with_id(any_id) or self.with_legacy_id(any_id) or self.formerly(any_id)
+
+    def get(self, any_id: str) -> Record:
+        """Return the one record an id or legacy id means.
+
+        Raises:
+            RecordNotFoundError: nothing has that id, or its file holds no record: then it says why.
+            AmbiguousIdError: several records have it; it lists them.
+        """
+        found = self.candidates(any_id)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            for problem in self._problems:
+                if f"/{any_id}/" in f"{problem.location.path}/":
+                    said = f"{any_id} can't be read: {problem.location}: {problem.message}"
+                    raise RecordNotFoundError(said, hint=problem.hint or "correct it there; `orbit check` says more")
+            raise RecordNotFoundError(f"no record has the id {any_id!r}", hint=self._hint(any_id))
+        ids = tuple(record.id for record in found)
+        listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in found)
+        raise AmbiguousIdError(
+            f"{any_id!r} means {len(found)} records:\n{listed}", candidates=ids, hint="name one by its own id"
+        )
+
+    def _hint(self, any_id: str) -> str:
+        """Return what to do about an unknown id: the one it is near to, else those whose titles or ids are nearest."""
+        from difflib import get_close_matches  # most ids that are asked for are there
+        from textwrap import shorten
+
+        known = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
+        asked = any_id.lower()
+        near = self._in_other_words(asked)
+        near = near or [known[name] for name in get_close_matches(asked, known, n=1, cutoff=0.7)]
+        if not near:
+            words = {word for word in asked.replace("-", " ").split() if len(word) > 2}
+            shared = {one.id: len(words.intersection(one.title.lower().split())) for one in self._records}
+            near = sorted(filter(shared.get, shared), key=lambda name: -shared[name])
+        if not near:
+            alike = [name for name in known if name.partition("-")[0] == asked.partition("-")[0]] or known
+            near = [known[name] for name in get_close_matches(asked, alike, n=NAMED, cutoff=0.0)]
+        named = [f"{name} ({shorten(self.candidates(name)[0].title, 60, placeholder='…')})" for name in near[:NAMED]]
+        meant = f"did you mean {' or '.join(named)}? " if named else ""
+        return f"{meant}`orbit list --all` shows the ids there are"
+
+    def _in_other_words(self, asked: str) -> list[str]:
+        """Return the ids of the records whose number is asked for without its zeros, or whose document's path is."""
+        short = _SHORT.fullmatch(asked)
+        if short is not None:
+            ends = [(one.id, *one.id.lower().rpartition("-")[::2]) for one in self._records]
+            return [
+                name
+                for name, prefix, number in ends
+                if number.isdecimal() and int(number) == int(short["number"]) and short["prefix"] in (None, prefix)
+            ]
+        paths = [(one.id, one.source.path.lower()) for one in self._records if one.source is not None]
+        return [name for name, path in paths if f"/{path}".endswith(f"/{asked.removeprefix('./')}")]
+
+    def reachable(self, record_id: str, name: str) -> set[str]:
+        """Return every id that a field of ids leads to, over any number of records; a circle ends the walk."""
+        seen: set[str] = set()
+        stack = [record_id]
+        while stack:
+            for record in self.with_id(stack.pop()):
+                fresh = [one for one in record.words(name) if one not in seen]
+                seen.update(fresh)
+                stack += fresh
+        return seen
+
+    @property
+    def collisions(self) -> dict[str, list[Record]]:
+        """Ids that more than one record has."""
+        return {record_id: held for record_id, held in self._by_id.items() if len(held) > 1}

@@ -1,0 +1,1 @@
+"""What commands do to the collection: adopt, number, link, vote, supersede, verify, merge."""

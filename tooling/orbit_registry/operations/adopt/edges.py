@@ -1,0 +1,276 @@
+"""Turns what documents say about each other into edges between records; what it can't resolve it keeps and names."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from orbit_registry.formats import is_markdown
+from orbit_registry.model.ids import sequence_number
+from orbit_registry.model.record import Record
+
+if TYPE_CHECKING:
+    from orbit_registry.formats.adr import AdrDocument, Rel, Relation
+
+FORWARD: Mapping[Rel, tuple[str, bool]] = {
+    "supersedes": ("supersedes", False),
+    "superseded_by": ("supersedes", True),
+    "amends": ("amends", False),
+    "amended_by": ("amends", True),
+    "extends": ("extends", False),
+    "extended_by": ("extends", True),
+    "reverts": ("contradicts", False),
+    "reverted_by": ("contradicts", True),
+    "implements": ("implements", False),
+    "related_to": ("related_to", False),
+    "references": ("references", False),
+}
+"""The relation of the closed vocabulary that says it, and whether it is read from its other end."""
+
+UNRESOLVED = "x-unresolved"
+"""The key that keeps what a document says of another decision and that leads to no record."""
+
+_DIGITS = re.compile(r"\d{1,9}")
+_NUMBER = re.compile(r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#)?0*(?P<number>\d{1,9})\Z", re.IGNORECASE)
+_IN_FRAGMENT = re.compile(r"adr[-_ ]?0*(?P<number>\d{1,9})", re.IGNORECASE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PAGE = re.compile(r"https?://(?P<repository>[^?#]+?)/(?:-/)?(?:blob|tree|src/branch|src)/[^/?#]+/(?P<path>[^?]+)")
+"""A file's page on a forge; of a branch with a slash in its name, the path is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One edge between two records of the registry."""
+
+    rel: str
+    subject: str
+    target: str
+    stated_by: str
+    """The record whose document says it."""
+    as_written: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A statement about another decision that leads to no record, or to several."""
+
+    rel: str
+    target: str
+    candidates: tuple[str, ...]
+    why: str
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as the record keeps it, under `x-unresolved`."""
+        data: dict[str, object] = {"rel": self.rel, "to": self.target}
+        return {**data, "candidates": list(self.candidates)} if self.candidates else data
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record's text stands, for finding what others mean by it."""
+
+    id: str
+    path: str | None
+    number: int | None
+    """The number that the text is known by; not always that of the id."""
+    names: tuple[str, ...] = ()
+
+
+def place_of(record: Record) -> Place:
+    """Return where a record's text stands, and the number and names it is known by."""
+    source = record.source
+    written = [name for name in record.legacy_ids if name.isdigit()]
+    digits = _DIGITS.search(source.heading) if source and source.heading else None
+    number = int(digits[0]) if digits else int(written[0]) if written else sequence_number(record.id, "ADR-")
+    return Place(record.id, source.path if source else None, number, record.legacy_ids)
+
+
+class Targets:
+    """Finds the record that a document means by a link, a number or a name."""
+
+    def __init__(self, places: Iterable[Place], repositories: Collection[str] = ()) -> None:
+        """`repositories` are the web addresses of the one that the documents are in, without their scheme."""
+        self._repositories = repositories
+        self._paths: dict[str, str] = {}
+        self._by_path: dict[str, dict[str, int | None]] = defaultdict(dict)
+        self._by_folder: dict[tuple[str, int], list[str]] = defaultdict(list)
+        self._by_number: dict[int, list[str]] = defaultdict(list)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for place in places:
+            if place.path is not None:
+                self._paths[place.id] = place.path
+                self._by_path[place.path][place.id] = place.number
+            if place.number is not None:
+                if place.path is not None:
+                    self._by_folder[posixpath.dirname(place.path), place.number].append(place.id)
+                self._by_number[place.number].append(place.id)
+            for name in dict.fromkeys((place.id, *place.names)):
+                self._by_name[name.casefold()].append(place.id)
+
+    def find(self, path: str, relation: Relation) -> tuple[tuple[str, ...], str]:
+        """Return the ids that a statement in the document at `path` can mean, and why there is not one."""
+        written = relation.target_raw.strip().strip("<>").replace("\\", "/")  # as Windows writes a path
+        page = _PAGE.match(written)
+        if page is not None and page["repository"].casefold() in self._repositories:
+            written = f"/{page['path']}"
+        elif _SCHEME.match(written) and not written.lower().startswith("adr:"):
+            return (), "it is outside this repository"
+        file, _, fragment = written.partition("#")
+        if fragment or "/" in file or is_markdown(file):
+            found = self._in_file(path, unquote(file), fragment, relation.text)
+            if found == ():  # a file that was moved is still known by its name
+                found = tuple(
+                    self._by_name.get(posixpath.splitext(posixpath.basename(unquote(file)))[0].casefold(), ())
+                )
+            if found is not None:
+                return found, "the link's target holds several decisions" if len(found) > 1 else "no decision is there"
+        return self._named(path, written) or ((), "no decision has that number or name")
+
+    def _in_file(self, path: str, file: str, fragment: str, text: str) -> tuple[str, ...] | None:
+        """Return the records of the file a link names; None where the words are no link but a name with a slash."""
+        if file.startswith("/"):
+            target = posixpath.normpath(file.lstrip("/"))
+        else:
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) if file else path
+        if target not in self._by_path:
+            return None if not is_markdown(file) else ()
+        return self.at(target, fragment, text)
+
+    def held(self, path: str) -> Collection[str]:
+        """Return all records that a file from the root holds."""
+        return self._by_path.get(path, {})
+
+    def at(self, path: str, fragment: str = "", text: str = "") -> tuple[str, ...]:
+        """Return the records that a file from the root holds; of several, the one whose number anchor or words say."""
+        held = self._by_path.get(path, {})
+        if len(held) < 2:
+            return tuple(held)
+        number = _IN_FRAGMENT.search(unquote(fragment)) or _IN_FRAGMENT.search(text)
+        wanted = int(number["number"]) if number else None
+        return tuple(record for record, own in held.items() if wanted is not None and own == wanted)
+
+    def _named(self, path: str, written: str) -> tuple[tuple[str, ...], str] | None:
+        match = _NUMBER.match(written.strip("`[]() "))
+        if match:
+            number = int(match["number"])
+            here = self._by_folder.get((posixpath.dirname(path), number), [])
+            found = here or self._nearest(path, self._by_number.get(number, []))
+            if found:
+                return tuple(dict.fromkeys(found)), "the number is that of several decisions"
+        of_a_page = written.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in written else written
+        names = (written, of_a_page, "-".join(of_a_page.split()))  # `[[Use one queue]]` is a file with blanks
+        found = next((held for name in names if (held := self._by_name.get(name.casefold()))), [])
+        return (tuple(dict.fromkeys(found)), "several decisions have that name") if found else None
+
+    def _nearest(self, path: str, found: list[str]) -> list[str]:
+        """Return those of several records whose documents share the most folders with the one at `path`."""
+        if len(found) < 2:
+            return found
+        here = posixpath.dirname(path).split("/")
+        shared = [
+            sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, other.split("/"), strict=False)))
+            for other in (posixpath.dirname(self._paths.get(one, "")) for one in found)
+        ]
+        return [one for one, depth in zip(found, shared, strict=True) if depth == max(shared)]
+
+
+def read_edges(
+    record: str, path: str, entry: AdrDocument, targets: Targets, successions: Collection[tuple[str, str]] = ()
+) -> Iterator[Edge | Unresolved]:
+    """Yield each statement of a decision's document about another decision.
+
+    Mere mentions in prose are no edges: the text itself keeps them. Links to other decisions are `references`.
+    `successions` are the (successor, predecessor) that documents state: one that the predecessor's states holds,
+    be the successor only proposed.
+    """
+    stated: set[str] = set()
+    for relation in entry.relations:
+        if relation.weak or (relation.rel == "references" and not _is_link(relation.target_raw)):
+            continue
+        rel, inverted = FORWARD[relation.rel]
+        found, why = targets.find(path, relation)
+        if len(found) != 1:
+            if relation.rel != "references" or len(found) > 1:
+                yield Unresolved(relation.rel, _one_line(relation.target_raw), found, why)
+            continue
+        other = found[0]
+        if other == record or (rel == "references" and other in stated):
+            continue
+        stated.add(other)
+        subject, target = (other, record) if inverted else (record, other)
+        is_pending = relation.rel == "supersedes" and entry.status in ("proposed", "rejected")
+        if is_pending and (record, other) not in successions:
+            is_replaced = (other, record) in successions
+            instead = "the other one replaces it" if is_replaced else "the two are related instead"
+            why = f"a {entry.status} decision replaces nothing; {instead}"
+            yield Unresolved(relation.rel, _one_line(relation.target_raw), (), why)
+            if not is_replaced:
+                yield Edge("related_to", record, other, record, _one_line(relation.target_raw))
+            continue
+        yield Edge(rel, subject, target, record, _one_line(f"{relation.rel} {relation.target_raw}"))
+
+
+def _is_link(target: str) -> bool:
+    return is_markdown(target.partition("#")[0])
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:400]
+
+
+@dataclass(slots=True)
+class EdgeTable:
+    """What each record says of others, with the inverse of each supersession beside it."""
+
+    supersedes: dict[str, list[str]]
+    superseded_by: dict[str, list[str]]
+    links: dict[str, list[tuple[str, str]]]
+    implied: list[tuple[str, Edge]]
+    """Records that get an edge which only the other one's document states."""
+
+    def fields(self, record: str) -> dict[str, object]:
+        """Return the fields of a record that hold its edges."""
+        links: list[object] = [{"rel": rel, "to": to} for rel, to in self.links.get(record, ())]
+        return {
+            "links": links,
+            "supersedes": list(self.supersedes.get(record, ())),
+            "superseded_by": list(self.superseded_by.get(record, ())),
+        }
+
+    def records(self) -> set[str]:
+        """Return every record that has an edge."""
+        return {*self.supersedes, *self.superseded_by, *self.links}
+
+
+def tabulate(edges: Sequence[Edge]) -> EdgeTable:
+    """Return the edges by record, each once; supersession stands at both of its ends."""
+    table = EdgeTable({}, {}, {}, [])
+    stated: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    first: dict[tuple[str, str, str], Edge] = {}
+    for edge in edges:
+        key = (edge.rel, edge.subject, edge.target)
+        stated[key].add(edge.stated_by)
+        first.setdefault(key, edge)
+    related = {(subject, target) for rel, subject, target in first if rel != "references"}
+    for (rel, subject, target), edge in first.items():
+        if rel == "references" and ((subject, target) in related or (target, subject) in related):
+            continue
+        if rel == "related_to" and (rel, target, subject) in first and target < subject:
+            continue
+        if rel == "supersedes":
+            table.supersedes.setdefault(subject, []).append(target)
+            table.superseded_by.setdefault(target, []).append(subject)
+            for end in (subject, target):
+                if end not in stated[rel, subject, target]:
+                    table.implied.append((end, edge))
+            continue
+        table.links.setdefault(subject, []).append((rel, target))
+        if subject not in stated[rel, subject, target]:
+            table.implied.append((subject, edge))
+    return table

@@ -1,0 +1,378 @@
+"""Adds and amends decisions: the record and its entry in a document are one step; statuses are `lifecycle`'s."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError
+from orbit_registry.formats.adr import add_amendment, refuse_restated, set_date, set_title
+from orbit_registry.model.ids import new_uid, sequence_id
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.operations.adr_entries import NewText, entry_text, log_of, new_entry, with_body
+from orbit_registry.operations.adr_files import neighbours_in, new_path, new_text
+from orbit_registry.operations.lifecycle import entry_in
+from orbit_registry.repository.documents import read_documents
+from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step
+from orbit_registry.repository.ids import allocate, next_number, release
+from orbit_registry.repository.prompt_lines import first_prompt, prompts_of
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import (
+    Admission,
+    Edit,
+    edited,
+    new_data,
+    record_path,
+    refuse_places,
+    render,
+    sweep,
+    validated,
+    writing,
+)
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.files import inside
+from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.workspace import Workspace
+
+_FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class NewAdr:
+    """What someone wants to decide; empty fields are left out."""
+
+    title: str
+    feature: str | None = None
+    tasks: tuple[str, ...] = ()
+    deciders: tuple[str, ...] = ()
+    legacy_ids: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    summary: str | None = None
+    status: str | None = None
+    date: str | None = None
+    style: str | None = None
+    body: str | None = None
+    key: str | None = None
+    ensured: str | None = None
+    distinct_from: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A new decision: its record, its document, and which number was the highest before it."""
+
+    record: Record
+    document: str
+    above: str
+
+
+def new_adr(
+    fields: Mapping[str, object], *, key: str | None = None, ensured: str | None = None, status: str | None = "proposed"
+) -> NewAdr:
+    """Return a decision of the fields that a program gives; those of another form are left out."""
+    scope = fields.get("scope")
+    axes = scope if isinstance(scope, Mapping) else {}
+
+    def text(name: str) -> str | None:
+        value = fields.get(name)
+        return value if isinstance(value, str) else None
+
+    def words(holder: Mapping[str, object], name: str) -> tuple[str, ...]:
+        value = holder.get(name)
+        return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()
+
+    given: dict[str, Any] = {name: text(name) for name in ("feature", "date", "summary", "body")}
+    given |= {name: words(fields, name) for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from")}
+    given |= {name: words(axes, name) for name in ("paths", "tags")}
+    return NewAdr(title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **given)
+
+
+def add_adr(
+    workspace: Workspace, wanted: NewAdr, author: Author, admit: Admission | None = None, *, dry_run: bool = False
+) -> Added:
+    """Take a number, and write the record and its document as one step; `admit` is asked before a number is taken.
+
+    Raises:
+        UsageError: a field is missing or has the wrong form; no number is taken.
+        InvalidRecordError: the record would break the schema.
+        WriteError: the disk refused; nothing is left behind, and the number is free again.
+    """
+    kind = workspace.kinds["adr"]
+    wanted = _proposed_if_unfilled(kind, _checked(workspace, kind, wanted), author)
+    with writing(workspace):
+        sweep(workspace, kind)
+        _probe(workspace, kind, wanted, author, admit)
+        allocation = next_number(workspace, kind) if dry_run else allocate(workspace, kind)[0]
+        changes, record = _new_files(workspace, kind, wanted, author, allocation.id)
+        if not dry_run:
+            try:
+                write_step(workspace, "adr-add", changes, author=author)
+            except WriteError:
+                release(workspace, kind, allocation.id)
+                raise
+        return Added(record, changes[0].path, allocation.above)
+
+
+def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
+    title = " ".join(wanted.title.split())
+    if not title:
+        raise UsageError("a decision needs a title", hint='--title "Use DuckDB for the snapshot"')
+    if wanted.feature is not None and not _FEATURE.match(wanted.feature):
+        raise UsageError(f"{wanted.feature!r} is no feature name", hint="letters, digits, `.`, `_` and `-`")
+    if wanted.status is not None and wanted.status not in ("proposed", "accepted", "rejected", "deprecated"):
+        raise UsageError(
+            f"a new decision can't be {wanted.status!r}", hint="proposed, accepted, rejected or deprecated"
+        )
+    adr = workspace.config.adr
+    style = wanted.style or ("log" if adr.log else adr.style)
+    if style == "log" and not wanted.feature and not adr.log:
+        raise UsageError("decisions are kept in logs here, so a feature is needed", hint="--feature NAME")
+    if wanted.date is not None:
+        refuse_date(wanted.date)
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    fields = {name: getattr(wanted, name) for name in NewAdr.__slots__}
+    return NewAdr(**{**fields, "title": title, "style": style, "date": wanted.date or today})
+
+
+def _proposed_if_unfilled(kind: Kind, wanted: NewAdr, author: Author) -> NewAdr:
+    """Return the decision, proposed where its text is still to be written and it states no status.
+
+    Raises:
+        RefusedError: it is to hold from the start, with a prompt in its text.
+    """
+    status = wanted.status or kind.initial.get(author.role, kind.initial["agent"])
+    if kind.status(status).phase != "live":
+        return wanted
+    text = kind.template() if wanted.body is None else wanted.body
+    prompt = first_prompt(text, prompts_of(kind.folder, True))
+    if prompt is None:
+        return wanted
+    if wanted.status is None:
+        return replace(wanted, status=kind.initial["agent"])
+    line = f"line {text.count(chr(10), 0, prompt[0]) + 1} of the text" if wanted.body is not None else "its text"
+    raise RefusedError(
+        f"a decision can't be {status} while {line} is a prompt of the template: `{prompt[1]}`",
+        hint="give the whole text with --body-file, or add it without --status, answer the prompts, and accept it then",
+    )
+
+
+def _refuse_moved(workspace: Workspace, log: str) -> None:
+    """Raise when a log is gone in which decisions have their text: a new file of its name would hide where it is.
+
+    To be asked under the lock: between two looks another writer may have begun the log.
+    """
+    if os.path.lexists(workspace.root / log):
+        return
+    held = [one.id for one in read_collection(workspace).records if one.source is not None and one.source.path == log]
+    if held:
+        count = "1 decision has its text" if len(held) == 1 else f"{len(held)} decisions have their text"
+        said = f"bring it back; where it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
+        raise RefusedError(f"{log} is not there, and {count} in it", hint=said)
+
+
+def refuse_date(text: str) -> None:
+    """Raise when a text is no date as decisions write it: YYYY-MM-DD or YYYY-MM."""
+    try:
+        date.fromisoformat(text if len(text) == 10 else f"{text}-01")
+    except ValueError:
+        raise UsageError(f"{text!r} is no date", hint="YYYY-MM-DD or YYYY-MM") from None
+
+
+def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, admit: Admission | None) -> None:
+    """Find out what is wrong before a number is taken for it; a log is not parsed here, which costs the most."""
+    config = workspace.config
+    record_id = sequence_id(kind.prefix, 0)
+    path = log_of(config, wanted.feature) if wanted.style == "log" else f"{config.adr.folder}/{record_id}.md"
+    inside(workspace.root, path)
+    if wanted.style == "log":
+        _refuse_moved(workspace, path)
+    record, text = _record(workspace, kind, wanted, author, record_id, NewText(path, None, "", record_id))
+    new = Change(record.path, None, text)
+    refuse_for_agent(workspace, [new], author=author)
+    refuse_secrets_in([new, Change(f"the text of {wanted.title!r}", None, wanted.body)])
+    if wanted.body is not None:
+        status = wanted.status or kind.initial["agent"]
+        if wanted.style == "log":
+            entry_text(kind, path, "", _placeholders(wanted, record_id, status), wanted.body)
+        else:
+            _new_file(workspace, kind, wanted, record_id, status)
+    if admit is not None:
+        admit(record)
+
+
+def _record(
+    workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str, document: NewText
+) -> tuple[Record, str]:
+    """Return the record that will point at a document, and its file's text."""
+    heading = {"heading": document.heading} if document.heading else {}
+    source = {"path": document.path, **heading, "format": str(wanted.style), "authority": "record"}
+    names = list(dict.fromkeys((*wanted.legacy_ids, *document.names)))
+    fields = {**_fields(wanted), "legacy_ids": names, "source": source}
+    data = new_data(kind, record_id, new_uid(), author, fields)
+    path = record_path(workspace, kind, record_id)
+    text = render(workspace, kind, data, path)
+    record = validated(text, kind, path, is_new=True)
+    refuse_places(record)
+    return record, text
+
+
+def _new_files(
+    workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str
+) -> tuple[list[Change], Record]:
+    status = wanted.status or kind.initial.get(author.role, kind.initial["agent"])
+    if wanted.style == "log":
+        fields = _placeholders(wanted, record_id, status)
+        new = new_entry(workspace, kind, log_of(workspace.config, wanted.feature), fields, wanted.body)
+    else:
+        new = _new_file(workspace, kind, wanted, record_id, status)
+    record, text = _record(workspace, kind, wanted, author, record_id, new)
+    if entry_in(new.path, new.after, record) is None:
+        raise InvalidRecordError(
+            f"{new.path}: the new entry can't be found again in the text written",
+            hint="close a block of code or comment that is open where it goes, else give another title or --style",
+        )
+    return [Change(new.path, new.before, new.after), Change(record.path, None, text)], record
+
+
+def _fields(wanted: NewAdr) -> dict[str, object]:
+    scope = {"paths": list(wanted.paths), "tags": list(wanted.tags)}
+    return {
+        "title": wanted.title,
+        "status": wanted.status,
+        "date": wanted.date,
+        "tasks": list(wanted.tasks),
+        "feature": wanted.feature,
+        "deciders": list(wanted.deciders),
+        "summary": wanted.summary,
+        "labels": list(wanted.labels),
+        "distinct_from": list(wanted.distinct_from),
+        "scope": {axis: words for axis, words in scope.items() if words},
+        "key": wanted.key,
+        "ensured": wanted.ensured,
+    }
+
+
+def _placeholders(wanted: NewAdr, record_id: str, status: str) -> dict[str, str]:
+    return {
+        "id": record_id,
+        "number": record_id.rpartition("-")[2],
+        "title": wanted.title,
+        "status": status.capitalize(),
+        "date": str(wanted.date),
+        "tasks": " · ".join(f"[{task}]" for task in wanted.tasks),
+        "legacy": " · ".join(f"legacy_id: `{name}`" for name in wanted.legacy_ids),
+        "deciders": ", ".join(wanted.deciders),
+        "tags": ", ".join(wanted.labels),
+    }
+
+
+def _new_file(workspace: Workspace, kind: Kind, wanted: NewAdr, record_id: str, status: str) -> NewText:
+    neighbours = neighbours_in(workspace, workspace.config.adr.folder)
+    path = new_path(workspace, neighbours, record_id, wanted.title, str(wanted.date))
+    if (workspace.root / path).exists():
+        raise RefusedError(f"{path} is there already", hint="give another title")
+    inside(workspace.root, path)
+    fields = _placeholders(wanted, record_id, status)
+    return NewText(path, None, with_body(path, new_text(kind, neighbours, path, fields, status), wanted.body))
+
+
+def amend_adr(
+    workspace: Workspace,
+    any_id: str,
+    text: str,
+    task: str,
+    date: str | None = None,
+    *,
+    author: Author | None = None,
+) -> Record:
+    """Add a dated amendment, anchored at a task, to a decision's entry; the entry's own words stay.
+
+    Raises:
+        RefusedError: the decision is closed, has no entry to amend, or the amendment has no text or no task.
+        UsageError: the date is none.
+    """
+    if not text.strip() or not task.strip():
+        raise RefusedError("an amendment needs a text and a task", hint='`orbit adr amend ID --task T --text "…"`')
+    if date is not None:
+        refuse_date(date)
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        if record.phase == "closed":
+            raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
+        found = read_documents(workspace, [record]).of(record)
+        if found is None:
+            raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")
+        document, entry = found
+        day = date or datetime.now(UTC).strftime("%Y-%m-%d")
+        after = add_amendment(document.text, entry, day, task, text)
+        refuse_restated(document.text, after, document.path)
+        change, result = edited(workspace, record, lambda data: _with_task(data, task))
+        write_step(workspace, "adr-amend", [Change(document.path, document.text, after), change], author=author)
+        return result
+
+
+def _with_task(data: dict[str, object], task: str) -> Mapping[str, object]:
+    held = data.get("tasks")
+    tasks = [str(one) for one in held] if isinstance(held, list) else []
+    return {**data, "tasks": tasks if task in tasks else [*tasks, task]}
+
+
+def update_adr(
+    workspace: Workspace, any_id: str, edit: Edit, title: str | None = None, *, author: Author | None = None
+) -> Record:
+    """Change a decision's fields; title and date change in the record and the document both.
+
+    Raises:
+        RefusedError: the decision is closed.
+        UsageError: the new date is none.
+        InvalidRecordError: the result breaks the schema; nothing was written.
+    """
+    with writing(workspace):
+        result, changes = planned_update(workspace, any_id, edit, title)
+        write_step(workspace, "adr-update", changes, author=author)
+        return result
+
+
+def planned_update(
+    workspace: Workspace, any_id: str, edit: Edit, title: str | None = None
+) -> tuple[Record, list[Change]]:
+    """Return the decision and the changes of files that `update_adr` would make now; see there for what is raised."""
+    record = read_collection(workspace).records.get(any_id)
+    if record.phase == "closed":
+        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
+    flat = " ".join(title.split()) if title is not None else None
+
+    def whole(data: dict[str, object]) -> Mapping[str, object]:
+        changed = dict(edit(data))
+        source = changed.get("source")
+        if flat is not None and isinstance(source, dict) and source.get("heading") == record.title:
+            changed["source"] = {**source, "heading": flat}  # an entry without a number is found by its title
+        return {**changed, "title": flat} if flat is not None else changed
+
+    change, result = edited(workspace, record, whole)
+    return result, [*_projected(workspace, record, result), change]
+
+
+def _projected(workspace: Workspace, old: Record, new: Record) -> list[Change]:
+    """Return what a new title and a new date change in a decision's document."""
+    found = read_documents(workspace, [old]).of(old)
+    if found is None:
+        return []
+    document, entry = found
+    text = document.text
+    if new.title != old.title:
+        text = set_title(text, entry, new.title)
+    day = new.text("date")
+    if day is not None and day != old.text("date"):
+        refuse_date(day)
+        moved = entry_in(document.path, text, old)
+        text = set_date(text, moved, day) if moved else text
+    return [Change(document.path, document.text, text)]

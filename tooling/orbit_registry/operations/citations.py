@@ -1,0 +1,129 @@
+"""What a text cites: ids with their places, examples left out, and files it links to; it decides no meaning of either.
+
+Which file is read when, `checks.context` says."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.citations import Citation, IdForms, find_citations, outside
+from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.formats.position import Span
+from orbit_registry.model.diagnostic import Location
+from orbit_registry.model.record import Record
+
+MOST_REFERENCES = 200
+"""So many of one record are kept."""
+_LINK = re.compile(r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#|//)[^\s()<>]*\.[^\s()<>]*")
+"""What a link to a file looks like; a text without one is not parsed."""
+_INLINE = re.compile(r"""(?P<image>!?)\[[^][]*\]\((?P<target>[^\s()]+)(?:[ ]+"[^"\n]*")?\)""")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)|^(?: {4}|\t)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """One citation: the id as written, where, and the record whose prose it stands in, if any."""
+
+    id: str
+    location: Location
+    record: Record | None = None
+
+
+def cited_in(text: str | None, path: str, forms: IdForms) -> list[tuple[str, int, int]]:
+    """Return the ids that the text of a file cites, each with line and column; none where it has no text."""
+    if text is None or not forms.may_stand_in(text):
+        return []
+    found = ((citation.id, citation.position) for citation in in_text(text, path, forms))
+    return [(cited, position.line, position.column) for cited, position in found]
+
+
+def cited_by(record: Record, forms: IdForms) -> list[Citation]:
+    """Return what the text of a record's own file surely cites."""
+    if not record.kind.in_record or not forms.may_stand_in(record.prose):
+        return []
+    return [citation for citation in find_citations(record.prose, forms) if not citation.weak]
+
+
+def in_text(
+    text: str, path: str, forms: IdForms, *, weak: bool = False, code: Sequence[Span] | None = None
+) -> Iterator[Citation]:
+    """Yield the citations in a file that mean a record, those in code blocks and examples left out.
+
+    Weak ones are only for those who know which records there are. `code` are its blocks, where they are known.
+    """
+    markdown = is_markdown(path)
+    found = [one for one in find_citations(text, forms) if weak or not one.weak]
+    if not found:
+        return  # before the text is parsed: a prefix such as `R-` stands in many a word
+    if code is None:
+        code = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
+    at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
+    for citation in outside(found, code):
+        start = citation.span.start
+        line = text.rfind("\n", at, start) + 1
+        if line:
+            at, ticks = line, 0
+        ticks, at = ticks + text.count("`", at, start), start
+        if not (markdown and ticks % 2 and not _is_whole_code(text, citation.span)):
+            yield citation
+
+
+def _is_whole_code(text: str, span: Span) -> bool:
+    """Say whether the code span around a citation says the id alone, and is no example, command or path."""
+    return text[span.start - 1 : span.start] == "`" and text[span.end : span.end + 1] == "`"
+
+
+def references_of(record: Record, forms: IdForms, home: str | None = None) -> tuple[str, ...]:
+    """Return what a record's texts refer to, in their order: ids as written, and files, from the root, with anchors.
+
+    A link in a document, or in a text that was taken over, counts from where that stands in the project; one that
+    begins with a dot in another record from its folder, any other from the root. `home` is the document that holds the
+    prose: it was parsed to find that, so the prose is not again.
+    """
+    above = "".join(f"{one}\n" for one in (record.title, record.text("summary")) if one)
+    text, code, links = f"{above}{record.prose}", None, None
+    at = home.find(record.prose) if home and record.prose else -1
+    if home and at >= 0 and (_FENCE.search(record.prose) or _LINK.search(record.prose)):
+        parsed, end, by = parse_markdown(home), at + len(record.prose), len(above) - at
+        code = [Span(one.start + by, one.end + by) for one in parsed.code if at <= one.start < end]
+        inside = (one.target for one in parsed.links if one.kind != "image" and at <= one.span.start < end)
+        links = [*_links(above), *inside]
+    found = dict.fromkeys(citation.id for citation in in_text(text, "record.md", forms, code=code))
+    for link in (_links(text) if links is None else links) if _LINK.search(text) else ():
+        target = _file_of(record, link)
+        if target is not None:
+            found[target] = None
+    return tuple(one for one in found if one != record.id)[:MOST_REFERENCES]
+
+
+def _links(text: str) -> Iterator[str]:
+    """Yield the targets of links; most texts are plain enough to be read without a parser, which takes 20 times as
+    long."""
+    if any(mark in text for mark in ("`", "~~~", "<", "\\", "]:", "&", "\n    ", "\t")):
+        yield from (link.target for link in parse_markdown(text).links if link.kind != "image")
+    else:
+        yield from (match["target"] for match in _INLINE.finditer(text) if not match["image"])
+
+
+def _file_of(record: Record, target: str) -> str | None:
+    """Return the file that a link in a record's text names, from the root; None for addresses and what leads out."""
+    file, _, anchor = target.partition("#")
+    file = unquote(file.partition("?")[0])
+    if not file or _SCHEME.match(file) or "." not in posixpath.basename(file) or any(map(str.isspace, file)):
+        return None
+    if file.startswith("/"):
+        folder = ""
+    elif record.kind.in_document:
+        folder = posixpath.dirname(record.source.path) if record.source else record.folder
+    elif record.kind.in_file:
+        folder = posixpath.dirname(record.text("path") or "")
+    else:
+        folder = record.folder if file.startswith(".") else ""
+    path = posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
+    return None if path.startswith("..") else f"{path}#{unquote(anchor)}" if anchor else path

@@ -1,0 +1,152 @@
+"""Derives the freshness of whole collections, in the gate and outside it; what is stale, `records.freshness` says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from orbit_registry.errors import GitError
+from orbit_registry.formats.globs import Glob, parse_glob
+from orbit_registry.model.freshness import Freshness, Sight, derive, says_when, turns
+from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.probe import Ground, kinds_of, look, windows_of
+from orbit_registry.operations.glob_counts import count_matches
+from orbit_registry.repository.vcs_state import gone
+from orbit_registry.workspace.config import Config
+from orbit_registry.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How records stand outside the gate."""
+
+    freshness: Mapping[str, Freshness]
+    """By the record's path; those left out are fresh or closed."""
+    sight: Sight
+    files: tuple[str, ...] = ()
+    """Tracked files, and those that git would add."""
+    tracked: tuple[str, ...] = ()
+    """The tracked ones of `files`."""
+    ground: Ground = field(default_factory=Ground)
+    """What was looked at."""
+    scoped: Sequence[tuple[Record, tuple[str, ...]]] = ()
+    """The records that wait or hold and have a scope, each with its globs."""
+    counts: Mapping[str, int] | None = None
+    """How many of the files each glob matches; None where git lists none."""
+    lost: frozenset[str] = frozenset()
+    """The files of records whose scope matches no file."""
+
+    @property
+    def strays(self) -> tuple[str, ...] | None:
+        """The files that git would add, where one that comes or goes can change what is said; None where none can.
+
+        A record that a file speaks for stays what it is when another comes.
+        """
+        untracked = self.files[len(self.tracked) :]
+        hangs = self.counts is not None and (untracked or self.lost or self.sight.gone)
+        return untracked if hangs else None
+
+    @property
+    def dead(self) -> dict[str, tuple[str, ...]]:
+        """Globs that include and match no file, by the record's path."""
+        counts = self.counts
+        if counts is None:
+            return {}
+        return {record.path: globs for record, paths in self.scoped if (globs := dead_globs(paths, counts))}
+
+
+def _is_in_doubt(record: Record, sight: Sight, homeless: Collection[str]) -> bool:
+    """Say whether something that a record rests on is gone, or it says itself how long it holds, so that it has to be
+    judged; quicker than judging it, which nearly all pass.
+    """
+    data = record.data
+    if record.kind.in_file or says_when(record):
+        return True
+    if "evidence" in data and not sight.gone.isdisjoint(record.evidence):
+        return True
+    return "source" in data and bool(homeless)
+
+
+def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the globs of a scope that include and match no file."""
+    new = (text for text in paths if text not in counts)
+    return tuple(text for text in new if isinstance(glob := parse_glob(text), Glob) and not glob.exclude)
+
+
+def nowhere(scoped: Iterable[tuple[Record, tuple[str, ...]]], counts: Mapping[str, int]) -> frozenset[str]:
+    """Return the files of records whose scope has globs that include, none of which matches a file."""
+    return frozenset(
+        record.path
+        for record, paths in scoped
+        if not any(text in counts for text in paths) and dead_globs(paths, counts)
+    )
+
+
+def not_fresh(
+    records: Iterable[Record],
+    sight: Sight,
+    now: datetime,
+    config: Config,
+    lost: Collection[str],
+    homeless: Collection[str],
+) -> dict[str, Freshness]:
+    """Return the freshness of records that wait or hold and are not fresh, by path; see `records.freshness.derive`."""
+    windows = windows_of(config)
+    found: dict[str, Freshness] = {}
+    for record in records:
+        if (record.path in lost or _is_in_doubt(record, sight, homeless)) and record.phase != "closed":
+            freshness = derive(record, sight, now, windows, nowhere=lost, homeless=homeless)
+            if freshness.reasons:
+                found[record.path] = freshness
+    return found
+
+
+def standing(
+    workspace: Workspace,
+    records: Sequence[Record],
+    now: datetime | None = None,
+    count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = count_matches,
+    *,
+    without: Sequence[str] = (),
+) -> Standing:
+    """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it.
+
+    `without` are folders, from the root, whose untracked files are nobody's: what we write ourselves.
+    """
+    tracked, untracked = _files(workspace, without)
+    ground = Ground.of(records, kinds_of(workspace.config))
+    sight = look(workspace, ground, tracked, untracked)
+    scoped = [(one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.globs)]
+    files = (*(tracked or ()), *untracked)
+    counts: Mapping[str, int] | None = None
+    if tracked is not None:
+        counts = count({text for _, paths in scoped for text in paths}, files) if scoped else {}
+    lost = nowhere(scoped, counts) if counts is not None else frozenset()
+    sources = (one.source for one in records if "source" in one.data or one.kind.in_file)
+    documents = {source.path for source in sources if source is not None}
+    homeless = frozenset(gone(workspace.root, documents))
+    found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
+    return Standing(found, sight, files, tuple(tracked or ()), ground, scoped, counts, lost)
+
+
+def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | None, list[str]]:
+    """Return the tracked files, None where git lists none, and those that it would add."""
+    try:
+        tracked = workspace.git.tracked()
+        if tracked is None:
+            return None, []
+        return tracked, workspace.git.untracked(without=without)
+    except GitError:
+        return None, []
+
+
+def turn_today(records: Iterable[Record], now: datetime, config: Config) -> set[str]:
+    """Return the paths of the records of which the clock alone changes what is said before the day (UTC) ends."""
+    now, windows = now.astimezone(UTC), windows_of(config)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    stating = (record for record in records if says_when(record))
+    day = timedelta(days=1)
+    return {
+        record.path for record in stating if any(now < at and at - midnight <= day for at in turns(record, windows))
+    }

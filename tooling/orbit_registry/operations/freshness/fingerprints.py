@@ -1,0 +1,323 @@
+"""Hashes what records rest on: files, folders, fields of files; owns what counts as a change and what does not.
+
+Line endings and newlines at the end of a file do not count, nor do the order of keys and the spacing in JSON, TOML
+and YAML. Whatever stands in the way of a hash is a value with words, never an exception.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.freshness import Found
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode, inside, read_bytes
+
+FILE_LIMIT = 20_000_000
+FOLDER_FILES = 10_000
+FOLDER_BYTES = 200_000_000
+_FIELD = re.compile(r"(?is)(?P<file>.+?\.(?:json|toml|ya?ml))#(?P<field>.+)\Z")
+_PLAIN_NAME = re.compile(r"\w[\w.-]*")
+_STEP = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^."]+)')
+_PLACE = re.compile(r"[0-9]{1,9}\Z")
+_COMMENTED = re.compile(r"(?m)(?:^|[,{\[])[ \t]*/[/*]")
+_TOML_PLACE = re.compile(r"(?s)(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)\Z")
+_DEEPEST = 200  # levels
+_NO_USE = "it is nested too deeply, or holds a number of no use"
+_MISSING = Found(problem="is not there", is_missing=True)
+
+
+class _RefusedError(Exception):
+    """Ends the reading of one input with what to say of it; never leaves this module."""
+
+    def __init__(self, found: Found) -> None:
+        super().__init__(found.problem)
+        self.found = found
+
+
+class Fingerprints:
+    """What inputs are now, each file read once.
+
+    `tracked` are the tracked files from the root, sorted; None where git can't list them.
+    """
+
+    def __init__(self, root: Path, tracked: Sequence[str] | None) -> None:
+        self._root = root
+        self._tracked = tracked
+        self._found: dict[str, Found] = {}
+        self._values: dict[str, object] = {}
+        self._safe: set[str] = set()
+
+    def find(self, text: str) -> Found:
+        """Return the hash of an input, or why it has none: `src/app.py`, `src/parser/`, `package.json#scripts.test`."""
+        if text not in self._found:
+            try:
+                self._found[text] = Found(f"sha256:{self._hash(text)}")
+            except _RefusedError as refused:
+                self._found[text] = refused.found
+        return self._found[text]
+
+    def _hash(self, text: str) -> str:
+        field = _FIELD.match(text) if "#" in text else None
+        if field is not None and not os.path.lexists(f"{self._root}/{text}"):
+            return _hash_of_value(self._field(field["file"], field["field"]), field["file"])
+        path, mode = self._place(text)
+        if mode is None:
+            raise _RefusedError(_MISSING)
+        if stat.S_ISDIR(mode):
+            name = PurePosixPath(text).as_posix()
+            return self._folder("" if name == "." else f"{name}/")
+        if text.endswith("/"):
+            raise _unreadable("can't be read: it is a file, not a folder")
+        return self._file(text, path)
+
+    def _place(self, text: str) -> tuple[Path, int | None]:
+        """Return where an input stands and its mode, None where it is missing; no part of its way is a link."""
+        parent, _, leaf = text.rpartition("/")
+        try:
+            if parent in self._safe and _PLAIN_NAME.fullmatch(leaf) and not text.startswith("/"):
+                path = self._root / text  # most inputs share their folders
+                mode = path.lstat().st_mode
+                if not stat.S_ISLNK(mode):
+                    return path, mode
+            path = inside(self._root, text)
+            self._safe.add(parent)
+            return path, path.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return self._root / text, None
+        except OrbitError as error:
+            raise _unreadable(f"can't be read: {error.message}") from None
+        except OSError as error:
+            raise _unreadable(f"can't be read: {(error.strerror or str(error)).lower()}") from None
+
+    def _file(self, name: str, path: Path) -> str:
+        extension = path.suffix.lower()
+        if extension not in _READERS:
+            return _hash_of_bytes(_read(path, FILE_LIMIT))
+        content = _read(path, FILE_LIMIT)
+        if len(content) <= DOCUMENT_LIMIT:
+            try:
+                return _hash_of_value(self._value(name, path, content), name)
+            except _AsTextError:
+                pass
+        return _hash_of_bytes(content)
+
+    def _field(self, name: str, field: str) -> object:
+        path, mode = self._place(name)
+        if mode is None:
+            raise _RefusedError(Found(problem=f"can't be read: {name} is not there", is_missing=True))
+        try:
+            value = self._value(name, path, _read(path, DOCUMENT_LIMIT))
+        except _AsTextError as error:
+            raise _unreadable(f"can't be read: {name}{error}") from None
+        for step in _steps(field):
+            if isinstance(value, Mapping) and step in value:
+                value = value[step]
+            elif isinstance(value, list) and _PLACE.match(step) and int(step) < len(value):
+                value = value[int(step)]
+            else:
+                raise _RefusedError(
+                    Found(problem=f"is not there: {name} has no `{step}` in that place", is_missing=True)
+                )
+        return value
+
+    def _value(self, name: str, path: Path, content: bytes) -> object:
+        if name not in self._values:
+            try:
+                text = decode(content, path).removeprefix("\ufeff")
+            except OrbitError as error:
+                said = error.message.replace(f"{self._root}{os.sep}", "")
+                raise _unreadable(f"can't be read: {said}") from None
+            self._values[name] = _READERS[path.suffix.lower()](text, name)
+        return self._values[name]
+
+    def _folder(self, prefix: str) -> str:
+        if self._tracked is None:
+            raise _RefusedError(Found(problem="can't be told: git does not list its files", is_untold=True))
+        total, size, count = hashlib.sha256(), 0, 0
+        for name in self._below(prefix):
+            mark = self._member(name)
+            if mark is None:
+                continue
+            count, size = count + 1, size + mark[1]
+            if count > FOLDER_FILES or size > FOLDER_BYTES:
+                said = f"at most {FOLDER_FILES:,} files and {FOLDER_BYTES // 1_000_000} MB"
+                raise _unreadable(f"is too large: {said} of a folder are hashed")
+            total.update(f"{name[len(prefix) :]}\0{mark[0]}\n".encode("utf-8", "surrogateescape"))
+        if not count:
+            raise _RefusedError(Found(problem="holds no tracked file", is_missing=True))
+        return total.hexdigest()
+
+    def _below(self, prefix: str) -> Iterable[str]:
+        """Yield the tracked files of a folder; records are no part of one, as verifying would change it."""
+        tracked = self._tracked or ()
+        for place in range(bisect_left(tracked, prefix), len(tracked)):
+            name = tracked[place]
+            if not name.startswith(prefix):
+                return
+            if prefix.startswith(".orbit/") or not name.startswith(".orbit/"):
+                yield name
+
+    def _member(self, name: str) -> tuple[str, int] | None:
+        """Return the hash and size of a tracked file; None where it was deleted or a link leads to it."""
+        path, parent = self._root / name, name.rpartition("/")[0]
+        try:
+            if parent and parent not in self._safe:
+                inside(self._root, parent)
+                self._safe.add(parent)
+            found = path.lstat()
+            if stat.S_ISLNK(found.st_mode):
+                return f"link {hashlib.sha256(os.fsencode(path.readlink())).hexdigest()}", 0
+        except (OSError, OrbitError):
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            return "module", 0
+        return _hash_of_bytes(_read(path, FILE_LIMIT, name)), found.st_size
+
+
+def _read(path: Path, limit: int, name: str = "") -> bytes:
+    try:
+        return read_bytes(path, limit=limit)
+    except OrbitError as error:
+        said = error.message.removeprefix(str(path)).lstrip(": ").removeprefix("has ")
+        raise _unreadable(f"can't be read: {f'{name}: ' if name else ''}{said}") from None
+
+
+def _unreadable(said: str) -> _RefusedError:
+    return _RefusedError(Found(problem=said))
+
+
+# --------------------------------------------------------------------------------------------------- what is hashed
+
+
+def _hash_of_bytes(content: bytes) -> str:
+    """Return the hash of a file; of a text, without the differences that an editor or git makes by itself."""
+    if b"\0" not in content:
+        if b"\r" in content:
+            content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        content = content.rstrip(b"\n")
+    return hashlib.sha256(content).hexdigest()
+
+
+def _hash_of_value(value: object, name: str) -> str:
+    try:
+        if _is_deep(value):
+            raise RecursionError
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_spelled)
+    except (ValueError, RecursionError):  # dotted keys nest without a bracket, numbers can be too long to write out
+        raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_deep(value: object) -> bool:
+    """Say whether a value nests deeper than any interpreter follows: how deep one goes differs by its version."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _spelled(value: object) -> list[str]:
+    """Return what JSON has no word for: exact numbers, dates and times."""
+    return ["\0", type(value).__name__, str(value)]
+
+
+def _steps(field: str) -> list[str]:
+    """Return the keys of `a.b."c.d".0`; a text of another form is one key."""
+    steps: list[str] = []
+    at = 0
+    while at < len(field):
+        step = _STEP.match(field, at)
+        if step is None or (step.end() < len(field) and field[step.end()] != "."):
+            return [field]
+        quoted = step["quoted"]
+        steps.append(step["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
+        at = step.end() + 1
+    return steps
+
+
+# ------------------------------------------------------------------------------------------------ structured files
+
+
+class _AsTextError(Exception):
+    """A file is of a form that our readers refuse though others take it; as a whole it is compared as text."""
+
+
+class _WordedError(ValueError):
+    """What is wrong with a JSON file that its decoder takes, in words for people."""
+
+
+def _json(text: str, name: str) -> object:
+    from decimal import Decimal  # as `tomllib` below: few runs look into such a file
+
+    try:
+        return json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_pairs)
+    except json.JSONDecodeError as error:
+        if _COMMENTED.search(text):
+            raise _AsTextError(f":{error.lineno}: it holds comments, which JSON has not") from None
+        raise _unreadable(f"can't be read: {name}:{error.lineno}:{error.colno}: {_lower(error.msg)}") from None
+    except _WordedError as error:
+        raise _unreadable(f"can't be read: {name}: {error}") from None
+    except (ValueError, ArithmeticError, RecursionError):
+        raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise _WordedError(f"the key {json.dumps(twice)} is there twice")
+    return found
+
+
+def _no_number(word: str) -> object:
+    raise _WordedError(f"{word} is no number of JSON")
+
+
+def _toml(text: str, name: str) -> object:
+    import tomllib
+    from decimal import Decimal
+
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        place = _TOML_PLACE.match(str(error))
+        line = place["line"] if place else None
+        where = f"{name}:{line}:{place['column']}" if place and line else f"{name}:{text.count(chr(10)) + 1}"
+        raise _unreadable(f"can't be read: {where}: {_lower(place['said'] if place else str(error))}") from None
+    except (ValueError, ArithmeticError, RecursionError):
+        raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
+
+
+def _yaml(text: str, name: str) -> object:
+    del name
+    try:
+        return load(text)
+    except YamlProblemError as error:
+        place = error.problem.position
+        where = f":{place.line}:{place.column}" if place else ""
+        raise _AsTextError(f"{where}: {error.problem.message}") from None
+
+
+def _lower(said: str) -> str:
+    return said[:1].lower() + said[1:]
+
+
+_READERS = {".json": _json, ".toml": _toml, ".yaml": _yaml, ".yml": _yaml}

@@ -1,0 +1,244 @@
+"""Follows files that moved, as git tells it, and writes their new names into records, as one step."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+
+from orbit_registry.formats.globs import Glob, matches, parse_glob
+from orbit_registry.model.freshness import inputs_of, made
+from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.evaluate import Standing, standing
+from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.writer import edited, writing
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.journal import Change, unified_diff
+from orbit_registry.workspace.workspace import Workspace
+
+_RENAME = re.compile(r"R\d*\Z")
+_UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+"""What no record names: one such file would keep the names of all others from being corrected."""
+_SPECIAL = re.compile(r"[*?\[\]{}]")
+
+
+class Renames:
+    """Which files were renamed, and to what in the end; `files` are those that are there now."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]], files: Iterable[str]) -> None:
+        self._files = frozenset(files)
+        ends: dict[str, str] = {}
+        starts: dict[str, set[str]] = {}
+        for old, new in pairs:
+            carried = starts.pop(old, set()) | {old}
+            ends.update((one, new) for one in carried)
+            starts.setdefault(new, set()).update(carried)
+        self._ends = {
+            old: new
+            for old, new in ends.items()
+            if new in self._files and old not in self._files and not _UNWRITABLE.search(new)
+        }
+
+    def __bool__(self) -> bool:
+        return bool(self._ends)
+
+    def path(self, text: str) -> str | None:
+        """Return where a file or folder is now; None where git knows of no move, or it went several ways."""
+        if text in self._ends:
+            return self._ends[text]
+        folder = text.rstrip("/")
+        inside = {old: new for old, new in self._ends.items() if old.startswith(f"{folder}/")}
+        target = _common_folder(folder, inside)
+        return None if target is None else target + ("/" if text.endswith("/") else "")
+
+    def glob(self, text: str) -> str | None:
+        """Return the glob that matches what this one matched before; None where that can't be said."""
+        parsed = parse_glob(text)
+        if not isinstance(parsed, Glob) or parsed.exclude:
+            return None
+        matched = {old: new for old, new in self._ends.items() if matches(parsed, old)}
+        for candidate in _candidates(text, parsed, matched):
+            known = parse_glob(candidate)
+            if isinstance(known, Glob) and any(matches(known, file) for file in matched.values()):
+                return candidate
+        return None
+
+
+def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
+    """Return the renames that git finds in the history of HEAD since a moment, and in the work tree, oldest first.
+
+    Raises:
+        GitError: git is missing, or takes too long.
+    """
+    options = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative")
+    history = git.parted("log", "--reverse", f"--since={since.isoformat()}", "--format=", *options, "HEAD", check=False)
+    present = git.parted("diff", *options, "HEAD", check=False)
+    return Renames((*_pairs(history), *_pairs(present)), files)
+
+
+def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
+    words = [word.strip("\n") for word in answer]
+    place = 0
+    while place + 2 < len(words):
+        if _RENAME.match(words[place]):
+            yield words[place + 1], words[place + 2]
+            place += 3
+        else:
+            place += 1
+
+
+def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[str]:
+    """Yield what the glob may be now: the file itself, its folder elsewhere, or its file name changed."""
+    if not _SPECIAL.search(text) and text in matched:
+        yield matched[text]
+    prefix = glob.literal_prefix
+    folder = _common_folder(prefix, matched) if prefix else None
+    if folder is not None and text.startswith(f"{prefix}/"):
+        yield f"{folder}{text[len(prefix) :]}" if folder else text[len(prefix) + 1 :]
+    start, slash, name = text.rpartition("/")
+    if name and not _SPECIAL.search(name) and matched:
+        names = {new.rpartition("/")[2] for new in matched.values()}
+        if len(names) == 1:
+            yield f"{start}{slash}{names.pop()}"
+
+
+def _common_folder(folder: str, moved: Mapping[str, str]) -> str | None:
+    """Return where most of a folder's files are now, each under the name it had below the folder."""
+    found: Counter[str] = Counter()
+    for old, new in moved.items():
+        rest = old[len(folder) + 1 :] if folder else old
+        if new.endswith(f"/{rest}"):
+            found[new[: -len(rest) - 1]] += 1
+    if not found:
+        return None
+    target, count = found.most_common(1)[0]
+    return target if count * 2 > len(moved) and target != folder else None
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What a record names that is not there any more."""
+
+    record: Record
+    globs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """References of its evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One name in a record: where it stands, what it was and what it is now; None where nobody can say."""
+
+    record: Record
+    field: str
+    old: str
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """Every lost name with what became of it, and the changes of files that follow."""
+
+    moves: tuple[Move, ...] = ()
+    changes: tuple[Change, ...] = field(default=(), repr=False)
+
+    @property
+    def diff(self) -> str:
+        """The changes as one unified diff."""
+        return unified_diff(self.changes)
+
+
+def plan(workspace: Workspace, lost: Sequence[Lost], renames: Renames) -> Relocation:
+    """Return what would be written; `updated_at` stays, because nobody has looked at what the records say."""
+    moves: list[Move] = []
+    changes: list[Change] = []
+    for one in lost:
+        found = list(_moves(one, renames))
+        moves += found
+        names = {(move.field, move.old): move.new for move in found if move.new is not None}
+        if names:
+            change, _ = edited(workspace, one.record, partial(_moved, names), touch=False)
+            changes.append(change)
+    return Relocation(tuple(moves), tuple(changes))
+
+
+def relocate(workspace: Workspace, lost: Sequence[Lost], renames: Renames) -> Relocation:
+    """Write it, all records or none, and return what was written.
+
+    Raises:
+        InvalidRecordError: a record is invalid; nothing was written.
+        RefusedError: an agent would change a record that holds; nothing was written.
+    """
+    with writing(workspace):
+        planned = plan(workspace, lost, renames)
+        write_step(workspace, "follow-renames", planned.changes)
+        return planned
+
+
+def _moves(lost: Lost, renames: Renames) -> Iterator[Move]:
+    for text in lost.globs:
+        yield Move(lost.record, "scope.paths", text, renames.glob(text))
+    for text in lost.inputs:
+        path, mark, step = text.partition("#")
+        new = renames.path(path)
+        yield Move(lost.record, "freshness.fingerprint", text, None if new is None else f"{new}{mark}{step}")
+    for text in lost.files:
+        yield Move(lost.record, "evidence", text, renames.path(text))
+
+
+def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Mapping[str, object]:
+    result = dict(data)
+    scope, freshness, evidence = data.get("scope"), data.get("freshness"), data.get("evidence")
+    if isinstance(scope, Mapping) and isinstance(scope.get("paths"), list):
+        paths = dict.fromkeys(names.get(("scope.paths", str(text)), str(text)) for text in scope["paths"])
+        result["scope"] = {**scope, "paths": list(paths)}
+    if isinstance(freshness, Mapping) and isinstance(freshness.get("fingerprint"), list):
+        entries = [_renamed(one, "input", "freshness.fingerprint", names) for one in freshness["fingerprint"]]
+        result["freshness"] = {**freshness, "fingerprint": entries}
+    if isinstance(evidence, list):
+        result["evidence"] = [
+            _renamed(one, "reference", "evidence", names) if one.get("kind") == "file" else one for one in evidence
+        ]
+    return result
+
+
+def _renamed(
+    entry: Mapping[str, object], name: str, place: str, names: Mapping[tuple[str, str], str]
+) -> Mapping[str, object]:
+    old = str(entry[name])
+    return {**entry, name: names.get((place, old), old)}
+
+
+def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bool) -> Relocation:
+    """Return where git saw go, since the records were made, what they name; `write` puts the new names into them.
+
+    Raises:
+        RefusedError: an agent would change a record that holds; nothing was written.
+    """
+    found = standing(workspace, records)
+    lost = lost_names(records, found)
+    if not lost:
+        return Relocation()
+    renames = renames_since(workspace.git, min(made(one.record) for one in lost), found.files)
+    return (relocate if write else plan)(workspace, lost, renames)
+
+
+def lost_names(records: Iterable[Record], found: Standing) -> list[Lost]:
+    """Return what records that wait or hold name and that is not there: globs, inputs, files of their evidence."""
+    lost: list[Lost] = []
+    for record in records:
+        if record.phase == "closed":
+            continue
+        globs = found.dead.get(record.path, ())
+        seen = found.sight.inputs
+        inputs = tuple(one.input for one in inputs_of(record) if one.input in seen and seen[one.input].is_missing)
+        files = tuple(
+            reference for kind, reference in record.evidence if kind == "file" and (kind, reference) in found.sight.gone
+        )
+        if globs or inputs or files:
+            lost.append(Lost(record, globs, inputs, files))
+    return lost

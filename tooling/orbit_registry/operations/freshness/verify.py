@@ -1,0 +1,139 @@
+"""Verifies records: hashes anew what they rest on and notes who looked, and when; says nothing about what is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from orbit_registry.errors import GitError, RefusedError, UsageError
+from orbit_registry.model.freshness import inputs_of
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import moment, stamp
+from orbit_registry.operations.freshness.fingerprints import Fingerprints
+from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import edited, writing
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.workspace import Workspace
+
+NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What somebody who verifies a record says of it beside that it holds; None leaves a field as it is."""
+
+    by: str | None = None
+    """Who looked; None: whoever runs this."""
+    add: Sequence[str] = ()
+    remove: Sequence[str] = ()
+    volatility: str | None = None
+    expires: str | None = None
+    """A day, a moment, or `never`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A record verified, and the inputs whose hash is new or another one."""
+
+    record: Record
+    changed: tuple[str, ...]
+
+
+def verify(workspace: Workspace, any_id: str, said: Statement, author: Author) -> Verified:
+    """Hash a record's inputs anew and note who verified it; nothing else of the record changes, `updated_at` neither.
+
+    Raises:
+        RefusedError: the record is closed, in force and an agent asks, or an input can't be hashed or taken out.
+        UsageError: `expires` is no moment.
+    """
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        if record.phase == "closed":
+            by = ", ".join(record.superseded_by)
+            hint = f"verify {by} instead" if by else "only what is proposed or in force can be verified"
+            raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint)
+        before = {entry.input: entry.hash for entry in inputs_of(record)}
+        way_out = f"; `orbit verify {record.id} --remove-input INPUT` takes one out"
+        entries = _hashed(workspace, _wanted(record, said), way_out)
+        given: dict[str, object] = {"fingerprint": entries} if entries else {}
+        if said.volatility is not None:
+            given["volatility"] = said.volatility
+        if said.expires is not None:
+            given["expires_at"] = _expiry(said.expires)
+        given |= {"verified_at": stamp(datetime.now(UTC)), "verified_by": said.by or author.name}
+
+        def edit(data: dict[str, object]) -> Mapping[str, object]:
+            held = data.get("freshness")
+            merged = {**(held if isinstance(held, Mapping) else {}), **given}
+            if not entries:
+                merged.pop("fingerprint", None)
+            return {**data, "freshness": {name: value for name, value in merged.items() if value is not None}}
+
+        change, result = edited(workspace, record, edit, touch=False)
+        write_step(workspace, f"{record.kind.name}-verify", [change], author=author)
+        after = {entry.input: entry.hash for entry in inputs_of(result)}
+        return Verified(result, tuple(text for text, known in after.items() if before.get(text) != known))
+
+
+def fingerprinted(workspace: Workspace, freshness: object, inputs: Sequence[str]) -> dict[str, object]:
+    """Return the freshness of a record with inputs added, each hashed; `freshness` is what it states already.
+
+    Raises:
+        RefusedError: an input can't be hashed.
+    """
+    held = dict(freshness) if isinstance(freshness, Mapping) else {}
+    return {**held, "fingerprint": _hashed(workspace, _joined(_entries(held), inputs), "")}
+
+
+def _hashed(workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str) -> list[dict[str, object]]:
+    """Return the entries of a fingerprint with the hashes of now; `way_out` is said where one has none."""
+    try:
+        tracked = workspace.git.tracked() if entries else None
+    except GitError:
+        tracked = None
+    found = Fingerprints(workspace.root, tracked)
+    result: list[dict[str, object]] = []
+    for entry in entries:
+        text = str(entry["input"])
+        seen = found.find(text)
+        if seen.hash is None:
+            hint = f"name a file, a folder with tracked files, or FILE#FIELD, from the root{way_out}"
+            raise RefusedError(f"`{text}` {seen.problem}; nothing was written", hint=hint)
+        result.append({**entry, "input": text, "hash": seen.hash})
+    return result
+
+
+def _entries(freshness: object) -> list[Mapping[str, object]]:
+    listed = freshness.get("fingerprint") if isinstance(freshness, Mapping) else None
+    return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+
+
+def _joined(held: Sequence[Mapping[str, object]], added: Sequence[str]) -> list[Mapping[str, object]]:
+    """Return entries with new inputs behind them, each once."""
+    names = {str(entry["input"]) for entry in held}
+    new = dict.fromkeys(name.removeprefix("./") or "." for name in added)
+    return [*held, *({"input": name} for name in new if name not in names)]
+
+
+def _wanted(record: Record, said: Statement) -> list[Mapping[str, object]]:
+    """Return the entries that the record is to have, with whatever else they hold."""
+    held = _entries(record.data.get("freshness"))
+    names = [str(entry["input"]) for entry in held]
+    for name in said.remove:
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise RefusedError(f"{record.id} has no input `{name}`", hint=f"its inputs: {known}")
+    return _joined([entry for entry in held if entry["input"] not in said.remove], said.add)
+
+
+def _expiry(text: str) -> str | None:
+    """Return a moment as records write it; None for `never`."""
+    if text == NEVER:
+        return None
+    try:
+        return stamp(moment(text if "T" in text else f"{text}T00:00:00Z"))
+    except ValueError:
+        hint = "a day (2027-01-31), a moment with its zone (2027-01-31T12:00:00Z), or never"
+        raise UsageError(f"{text!r} is no moment", hint=hint) from None

@@ -1,0 +1,327 @@
+"""Owns `orbit init`: makes a workspace, or brings one up to date; what stands already is kept."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, WorkspaceNotFoundError
+from orbit_registry.formats.adr.file_names import home_of, is_aside, is_decision_folder, is_decision_name
+from orbit_registry.formats.yaml import scalar
+from orbit_registry.model.envelope import ENVELOPE_SCHEMA
+from orbit_registry.model.kind import KindTable
+from orbit_registry.model.task import TASK_SCHEMA
+from orbit_registry.repository.document_paths import LOG_NAME
+from orbit_registry.workspace.config import CONFIG_SCHEMA, FOREIGN_HINT, AdrConfig, config_of, config_schema
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.user_dirs import user_home
+from orbit_registry.workspace.workspace import ORBIT, Workspace, is_begun_anew, open_workspace
+
+DRIVER = "orbit-log"
+GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
+OWN_GITIGNORE = ("/state/", ".tmp-*")
+"""The same from within `.orbit/`, where there is no repository yet whose file it could be."""
+GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union", f"**/{LOG_NAME} merge={DRIVER}")
+NOT_OURS = frozenset(
+    {"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor", "versioned_docs"}
+)
+"""Folders whose decisions are somebody else's, or nobody's."""
+ADR_FOLDERS = (
+    "docs/adr",
+    "docs/adrs",
+    "docs/decisions",
+    "docs/architecture/decisions",
+    "docs/architecture/adr",
+    "doc/adr",
+    "doc/architecture/decisions",
+    "architecture/decisions",
+    "adr",
+    "adrs",
+    ".decisions",
+)
+
+
+@dataclass(slots=True)
+class SetupReport:
+    """What `init` did, or would do: paths from the root."""
+
+    root: Path
+    created: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    detected: AdrConfig | None = None
+    driver: bool = False
+    """Whether this clone's git was told of the merge driver, or would be."""
+    baselined: int = 0
+    """Findings that were there already and went into the baseline."""
+    previous: dict[Path, bytes | None] = field(default_factory=dict)
+    """What each written file held before; None where it is new."""
+    is_new: bool = False
+    """Whether there was no `.orbit/` before."""
+
+
+def refuse_outside_git(folder: Path) -> None:
+    """Refuse a folder outside git, but for the home folder, where personal records stand, and for a workspace.
+
+    Raises:
+        WorkspaceNotFoundError: the folder is in no git repository, or is a git directory without files.
+    """
+    root = folder.resolve()
+    git = Git(root)
+    if git.top is not None or (root / ORBIT / "config.yaml").exists():
+        return
+    if git.ask("rev-parse", "--is-inside-git-dir") == "true":
+        raise WorkspaceNotFoundError(f"{root} is git's own folder", hint="run `orbit init` in a clone that has files")
+    if root != user_home().resolve():
+        hint = "run `git init` first; where there is a repository already, `git status` says what is wrong with it"
+        raise WorkspaceNotFoundError(f"{root} is in no git repository, so nothing was written", hint=hint)
+
+
+@contextmanager
+def undone_on_failure(report: SetupReport) -> Iterator[None]:
+    """Remove everything that `init` wrote, and restore what it changed, where the block fails."""
+    try:
+        yield
+    except BaseException:
+        for path, content in report.previous.items():
+            with suppress(OSError, OrbitError):
+                if content is not None:
+                    write_atomic(path, content)
+                    continue
+                path.unlink(missing_ok=True)
+                path.parent.rmdir()  # one that holds more stays
+        if report.is_new:
+            shutil.rmtree(report.root / ORBIT, ignore_errors=True)
+        if report.driver:
+            Git(report.root).ask("config", "--local", "--remove-section", f"merge.{DRIVER}")
+        raise
+
+
+def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) -> SetupReport:
+    """Make `folder`, or the repository around it, a workspace; running it again changes nothing.
+
+    A failure leaves nothing behind.
+
+    Raises:
+        ForeignWorkspaceError: an `.orbit/` of another tool stands there.
+        WorkspaceNotFoundError: `.orbit` is a file.
+        UnsafePathError: `.gitignore` or `.gitattributes` is a symbolic link.
+        WriteError: the disk refused.
+    """
+    git = Git(folder.resolve())
+    root = git.top or folder.resolve()
+    orbit = root / ORBIT
+    if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
+        raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init` again")
+    config = orbit / "config.yaml"
+    if orbit.is_dir() and not config.exists() and not is_begun_anew(orbit):
+        raise ForeignWorkspaceError(f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT)
+    for path in (".gitignore", ".gitattributes") if git.top is not None else ():
+        inside(root, path)
+    report = SetupReport(root, is_new=not orbit.exists())
+    with undone_on_failure(report):
+        _write(report, kinds, git, config, dry_run)
+    return report
+
+
+def _write(report: SetupReport, kinds: KindTable, git: Git, config: Path, dry_run: bool) -> None:
+    root = report.root
+    if config.exists():
+        open_workspace(root)
+        report.kept.append(f"{ORBIT}/config.yaml")
+    else:
+        # Of a home folder, decisions are somebody's projects', and looking through all of it takes long.
+        report.detected = config_of({}).adr if git.top is None and root == user_home().resolve() else detect_style(root)
+        _put(report, f"{ORBIT}/config.yaml", config_text(report.detected), dry_run)
+    schemas = open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
+    for name, text in schema_texts(kinds).items():
+        _put(report, f"{schemas}/{name}", text, dry_run)
+    if git.top is not None:
+        add_lines(report, ".gitignore", GITIGNORE, dry_run)
+        add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
+        report.driver = offer_driver(git, dry_run=dry_run)
+    else:  # whoever makes it a repository later commits nothing of this machine's
+        add_lines(report, f"{ORBIT}/.gitignore", OWN_GITIGNORE, dry_run)
+
+
+def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
+    """Name the merge driver for decision logs in this clone's configuration; other clones merge as git does.
+
+    Returns whether it was not named, or otherwise.
+    """
+    # By the interpreter's own path: git runs it in a shell that may not have our programs on its PATH.
+    # -P: git starts it at the top of the work tree, which is no place to import from: it may hold a stranger's branch.
+    command = f'"{sys.executable}" -P -m orbit_registry.cli.main merge-driver %O %A %B %P'
+    if git.ask("config", "--local", f"merge.{DRIVER}.driver") == command:
+        return False
+    if not dry_run:
+        git.run("config", "--local", f"merge.{DRIVER}.name", "merge decision logs entry by entry")
+        git.run("config", "--local", f"merge.{DRIVER}.driver", command)
+    return True
+
+
+def detect_style(root: Path) -> AdrConfig:
+    """Return how decisions are written here: the folder of decision files with the most, or logs, or the default."""
+    logs = sorted((root / "docs/design").glob(f"*/{LOG_NAME}"))
+    told = _told_folder(root)
+    candidates = [*([told] if told else []), *(folder for folder in ADR_FOLDERS if folder != told)]
+    git = Git(root)
+    counts = Counter({folder: _numbered(root / folder) for folder in candidates})
+    found = [folder for folder, count in counts.items() if count and _is_of_project(git, folder)]
+    if not found and not logs:
+        counts = _elsewhere(root)
+        found = [folder for folder, count in counts.items() if count and _is_of_project(git, folder)]
+    if found:
+        best, *further = sorted(found, key=lambda folder: -counts[folder])
+        return AdrConfig("file", best, tuple(further[: most_folders()]))
+    return AdrConfig("log" if logs else "file", "docs/adr")
+
+
+def most_folders() -> int:
+    """Return how many further folders a configuration may name."""
+    return int(config_schema().document["properties"]["adr"]["properties"]["folders"]["maxItems"])
+
+
+def _elsewhere(root: Path) -> Counter[str]:
+    """Count the decision files of folders anywhere that are called after decisions, but for those of tests."""
+    counts: Counter[str] = Counter()
+    for path in walk(root, hidden=False):
+        folder, name = home_of(posixpath.dirname(path)), posixpath.basename(path)
+        stem, suffix = posixpath.splitext(name)
+        parts = folder.lower().split("/")
+        named = is_decision_folder(parts[-1]) and NOT_OURS.isdisjoint(parts) and not any(map(is_aside, parts))
+        counts[folder] += named and suffix == ".md" and is_decision_name(stem)
+    return counts
+
+
+def _is_of_project(git: Git, folder: str) -> bool:
+    """Say whether git has a folder, or would take it: what it ignores is a copy of something, and never imported."""
+    if git.top is None:
+        return True
+    try:
+        return bool(git.listed("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder))
+    except GitError:
+        return True
+
+
+def _told_folder(root: Path) -> str | None:
+    """Return the folder that adr-tools was told in `.adr-dir`, if it stays inside."""
+    try:
+        folder = read_text(root / ".adr-dir").strip().removeprefix("./").rstrip("/")
+        return inside(root, folder).relative_to(root).as_posix()
+    except OrbitError:
+        return None
+
+
+def _numbered(folder: Path) -> int:
+    """Count the decision files of a folder, those put away in folders below it (`accepted`, `archive`) too."""
+    try:
+        entries = list(folder.iterdir())
+        own = sum(entry.suffix == ".md" and is_decision_name(entry.stem) for entry in entries)
+        return own + sum(_numbered(entry) for entry in entries if is_aside(entry.name) and not entry.is_symlink())
+    except OSError:
+        return 0
+
+
+def config_text(found: AdrConfig) -> str:
+    """Return a new configuration: what was detected as values, every other default of the schema as a comment."""
+    own: dict[str, object] = {}
+    if found != config_of({}).adr:
+        own = {"style": found.style, "folder": found.folder, **({"folders": [*found.folders]} if found.folders else {})}
+    forms = config_schema().document["properties"]
+    plain = [_setting(name, form, None) for name, form in forms.items() if "default" in form]
+    sections = [
+        _section(name, form, {"adr": own}.get(name, {})) for name, form in forms.items() if "properties" in form
+    ]
+    return "\n\n".join([_HEAD, "\n".join(plain), *sections]) + "\n"
+
+
+_HEAD = """\
+# yaml-language-server: $schema=schemas/config.schema.json
+# Orbit's configuration. A line that starts with `#` shows a default; remove the `#` to change it.
+format: orbit-registry
+schema_version: 1"""
+
+
+def _section(name: str, form: Mapping[str, Any], own: Mapping[str, object], indent: str = "") -> str:
+    """Return a section, as a comment but for the keys that `own` sets."""
+    lines = [_line(f"{indent}{name}:", form, stated=bool(own))]
+    for key, one in form["properties"].items():
+        below = f"{indent}  "
+        lines.append(_section(key, one, {}, below) if "properties" in one else _setting(key, one, own.get(key), below))
+    return "\n".join(lines)
+
+
+def _setting(name: str, form: Mapping[str, Any], own: object, indent: str = "") -> str:
+    """Return a key with its own value, or with its default as a comment."""
+    value = form["default"] if own is None else own
+    if isinstance(value, dict) and value:
+        entries = [f"#   {indent}{key}: [{', '.join(names)}]" for key, names in value.items()]
+        return "\n".join([_line(f"{indent}{name}:", form), *entries])
+    text = scalar(value) if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+    return _line(f"{indent}{name}: {text}", form, stated=own is not None)
+
+
+def _line(text: str, form: Mapping[str, Any], *, stated: bool = False) -> str:
+    said = form["description"].rstrip(".")
+    return f"{'' if stated else '# '}{text:<24} # {said[0].lower()}{said[1:]}"
+
+
+def schema_texts(kinds: KindTable) -> dict[str, str]:
+    """Return the JSON Schemas of records, configuration and JSON output, by file name."""
+    texts = {f"{kind.name}.schema.json": json.dumps(kind.schema.document, indent=2) + "\n" for kind in kinds}
+    plain = (CONFIG_SCHEMA, ENVELOPE_SCHEMA, TASK_SCHEMA)
+    return {**texts, **{file.name: file.read_text(encoding="utf-8") for file in plain}}
+
+
+def write_schemas(workspace: Workspace) -> list[str]:
+    """Bring the schemas for editors up to date; returns the paths that changed."""
+    report = SetupReport(workspace.root)
+    for name, text in schema_texts(workspace.kinds).items():
+        _put(report, f"{workspace.config.schemas}/{name}", text, dry_run=False)
+    return report.created + report.changed
+
+
+def _put(report: SetupReport, path: str, text: str, dry_run: bool) -> None:
+    target = inside(report.root, path)
+    there = target.exists()
+    if there and target.read_text(encoding="utf-8", errors="replace") == text:
+        report.kept.append(path)
+        return
+    (report.changed if there else report.created).append(path)
+    if not dry_run:
+        report.previous[target] = target.read_bytes() if there else None
+        write_atomic(target, text)
+
+
+def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: bool) -> None:
+    """Add the lines a file lacks at its end; whatever else it holds stays as it is.
+
+    Raises:
+        UnsafePathError: it is a symbolic link: what that leads to, a clone would have us copy into the repository.
+        UnreadableFileError: it is no file, or too large.
+    """
+    target = inside(report.root, path)
+    there = target.exists()
+    text = read_bytes(target, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape") if there else ""
+    present = {line.strip() for line in text.splitlines()}
+    missing = [line for line in lines if line not in present]
+    if not missing:
+        report.kept.append(path)
+        return
+    newline = "\r\n" if "\r\n" in text else "\n"
+    glue = newline if text and not text.endswith("\n") else ""
+    (report.changed if there else report.created).append(path)
+    if not dry_run:
+        report.previous[target] = text.encode("utf-8", "surrogateescape") if there else None
+        added = "".join(f"{line}{newline}" for line in missing)
+        write_atomic(target, (text + glue + added).encode("utf-8", "surrogateescape"))

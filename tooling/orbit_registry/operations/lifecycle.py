@@ -1,0 +1,379 @@
+"""Moves records through their kinds' statuses: transitions and supersession, with the document kept in step.
+
+What is allowed stands in `kind.yaml`. A change of several files is one step of the journal: all of it or nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
+from orbit_registry.formats.adr import AdrDocument, set_status
+from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.model.record import SUPERSEDED, Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import stamp
+from orbit_registry.operations.adopt.fields import STATUS_LIMIT
+from orbit_registry.repository.documents import Document, read_documents, with_prose
+from orbit_registry.repository.guard import refuse_secrets, refuse_secrets_in, write_step
+from orbit_registry.repository.prompt_lines import first_prompt, prompts_of
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import (
+    FIXED,
+    Edit,
+    edited,
+    record_path,
+    refuse_places,
+    schema_line,
+    validated,
+    writing,
+)
+from orbit_registry.workspace.author import Author, Review
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, read_text
+from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.workspace import Workspace
+
+_LONGEST_LINK = 500
+"""Characters of a link that `text.adr.relations` still reads."""
+
+
+def transition(
+    workspace: Workspace, any_id: str, to: str, author: Author, review: Review | None = None, *, dry_run: bool = False
+) -> Record:
+    """Give a record another status; the same status again changes nothing, and `dry_run` writes nothing.
+
+    Where it leaves review, the record says by whom, when and why.
+
+    Raises:
+        RefusedError: the kind's table has no such transition (it says which there are), an agent may not make it,
+            what would come into force holds a secret, or the record does not say any more what the reviewer read.
+    """
+    with nullcontext() if dry_run else writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        if review is not None and review.expected:
+            _refuse_another(workspace, record, review.expected)
+        if str(record.data["status"]) == to:
+            return record
+        changes, result = _moved(workspace, record, to, author, review)
+        if not dry_run:
+            write_step(workspace, f"{record.kind.name}-{to}", changes, author=author)
+        return result
+
+
+def transitions(
+    workspace: Workspace, ids: Iterable[str], to: str, author: Author
+) -> tuple[list[Record], list[OrbitError]]:
+    """Give many records of one kind another status as one step, and return them, and why the others were left.
+
+    Raises:
+        RefusedError: an agent may not; nothing was written.
+    """
+    with writing(workspace):
+        records = read_collection(workspace).records
+        done: list[Record] = []
+        left: list[OrbitError] = []
+        changes: list[Change] = []
+        for any_id in ids:
+            try:
+                own, result = _moved(workspace, records.get(any_id), to, author)
+            except OrbitError as error:
+                left.append(error)
+                continue
+            changes += own
+            done.append(result)
+        if done:
+            write_step(workspace, f"{done[0].kind.name}-{to}", changes, author=author)
+        return done, left
+
+
+def _moved(
+    workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None
+) -> tuple[list[Change], Record]:
+    """Return what giving a record another status changes, and the record as it is then."""
+    refuse_transition(record, to)
+    if to == SUPERSEDED and not record.superseded_by:
+        raise RefusedError(
+            f"{record.id} can't be superseded by nothing",
+            hint=f"`orbit {record.kind.name} supersede {record.id} --with NEW-ID` writes both ends",
+        )
+    restated = _restated(workspace, record, to.capitalize(), to)
+    fields = {"status": to, **_reviewed(record, to, review or Review(), author), **restated.fields}
+    change, result = edited(workspace, record, lambda data: {**data, **fields})
+    changes = [change, *restated.changes]
+    if record.phase == "pending" and result.phase == "live":
+        _refuse_unfilled(workspace, record, to)
+        refuse_secrets_in(changes)
+        for name, text in _files_beside(workspace, record):
+            refuse_secrets(name, text)
+    return _out_of_inbox(workspace, record, result, changes) if record.phase == "pending" else (changes, result)
+
+
+def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
+    """Refuse to put a decision of ours into force whose template is not filled in; it names the line."""
+    source = record.source
+    if not record.kind.in_document or (source is not None and source.authority == "document"):
+        return
+    documents = read_documents(workspace, [record])
+    prose = with_prose(workspace, record, documents).prose
+    prompt = first_prompt(prose, prompts_of(record.kind.folder, True))
+    if prompt is None:
+        return
+    home = documents.of(record)
+    path, text = (home[0].path, home[0].text) if home is not None else (record.body_path, prose)
+    start = max(0, text.find(prose, home[1].span.start if home is not None else 0))
+    line = text.count("\n", 0, start + prompt[0]) + 1
+    raise RefusedError(
+        f"{record.id} can't become {to}: {path}:{line} is a prompt of its template, `{prompt[1]}`",
+        hint=f"answer it, or delete the line; `orbit check` lists what else is unfilled ({record.id})",
+    )
+
+
+def _refuse_another(workspace: Workspace, record: Record, expected: str) -> None:
+    """Refuse a verdict on something else than what was read."""
+    now = with_prose(workspace, record, read_documents(workspace, [record])).digest
+    if now != expected:
+        said = f"{record.id} does not say what was read: its digest is {now}, not {expected}"
+        raise RefusedError(said, hint=f"read it again: `orbit show {record.id}`")
+
+
+def verdict(record: Record, to: str) -> str:
+    """Return what giving a record another status says of it in review: approved, rejected, or nothing."""
+    if record.phase != "pending" or to == SUPERSEDED:
+        return ""
+    status = record.kind.status(to)
+    return "approved" if status.phase == "live" else "rejected" if record.kind.is_rejection(status) else ""
+
+
+def _reviewed(record: Record, to: str, review: Review, author: Author) -> Mapping[str, object]:
+    """Return what a review leaves in the record: who suggested it, who decided, when and why."""
+    said = verdict(record, to)
+    if not said:
+        return {}
+    first = record.approval.get("suggested_by") or record.author
+    by, at = review.by or author.name, stamp(datetime.now(UTC))
+    given = {"suggested_by": first, f"{said}_by": by, f"{said}_at": at, "reason": review.reason}
+    given["change"] = record.change if said == "approved" else ""
+    return {"approval": {name: value for name, value in given.items() if value}}
+
+
+def refuse_transition(record: Record, to: str) -> None:
+    """Raise when a record may not go to a status; the message names those it may."""
+    known = record.kind.statuses
+    if to not in known:
+        raise RefusedError(f"a {record.kind.name} has no status {to!r}", hint=f"statuses: {', '.join(known)}")
+    status = record.status
+    if to not in status.to:
+        hint = record.kind.ways(status, record.id)
+        raise RefusedError(f"{record.id} is {status.name} and can't become {to}", hint=hint)
+
+
+def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author | None = None) -> tuple[Record, Record]:
+    """Let one record replace another: both ends are written, or neither.
+
+    Raises:
+        RefusedError: they are the same record, of different kinds, the new one does not hold, a circle would close, or
+            the old one can't be superseded.
+    """
+    with writing(workspace):
+        records = read_collection(workspace).records
+        old, new = records.get(old_id), records.get(new_id)
+        _refuse_supersession(records, old, new)
+
+        restated = _restated(workspace, old, _superseded_words(workspace, old, new), SUPERSEDED)
+
+        def closed(data: dict[str, object]) -> Mapping[str, object]:
+            by = _with(data.get("superseded_by"), new.id)
+            return {**data, "status": SUPERSEDED, "superseded_by": by, **restated.fields}
+
+        old_change, old_record = edited(workspace, old, closed)
+        new_change, new_record = edited(
+            workspace, new, lambda data: {**data, "supersedes": _with(data.get("supersedes"), old.id)}
+        )
+        step = [*restated.changes, old_change, new_change]
+        write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
+        return old_record, new_record
+
+
+def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
+    if old.uid == new.uid:
+        raise RefusedError(f"{old.id} can't supersede itself", hint="name the record that takes its place")
+    if old.kind.name != new.kind.name:
+        raise RefusedError(
+            f"{new.id} is of the kind {new.kind.name}; a record is superseded by one of its own kind, {old.kind.name}",
+            hint=f"add one with `orbit {old.kind.name} add`, or link the two: `related_to`",
+        )
+    if new.phase != "live":
+        raise RefusedError(
+            f"{new.id} is {new.status.name}; only a record that holds can replace another",
+            hint=_how_to_hold(new),
+        )
+    if old.id in records.reachable(new.id, "superseded_by"):
+        raise RefusedError(
+            f"{new.id} is itself replaced by {old.id}; that would close a circle",
+            hint=f"add a new {old.kind.label.lower()} that says what holds now, and let it replace {old.id}",
+        )
+    if old.status.name != SUPERSEDED:
+        refuse_transition(old, SUPERSEDED)
+    elif new.id not in old.superseded_by:
+        by = ", ".join(old.superseded_by)
+        hint = f"replace {by} with {new.id}" if by else f"name its successor in `superseded_by` of {old.path}"
+        raise RefusedError(f"{old.id} is already superseded by {by or 'another record'}", hint=hint)
+
+
+def _how_to_hold(record: Record) -> str:
+    """Return what brings a record into force, else what may stand in its place."""
+    kind = record.kind
+    to_live = [verb for verb, to in kind.verbs.items() if to in record.status.to and kind.status(to).phase == "live"]
+    if to_live:
+        return f"`orbit {kind.name} {to_live[0]} {record.id}` first"
+    by = ", ".join(record.superseded_by)
+    return f"name what replaced it: {by}" if by else f"name one in force: `orbit {kind.name} list --phase live`"
+
+
+def _with(value: object, record_id: str) -> list[str]:
+    held = [str(one) for one in value] if isinstance(value, list) else []
+    return held if record_id in held else [*held, record_id]
+
+
+def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
+    """Return what the old document says: the new one's id, linked where it stands in another file, at its entry."""
+    source, target = old.source, new.source
+    if source is None or target is None or source.path == target.path:
+        return f"Superseded by {new.id}"
+    link = posixpath.relpath(target.path, posixpath.dirname(source.path))
+    found = read_documents(workspace, [new]).of(new) if target.heading is not None else None
+    anchor = parse_markdown(found[0].text).anchors.get(found[1].span.start) if found is not None else None
+    if anchor and len(link) + len(anchor) < _LONGEST_LINK:
+        link = f"{link}#{anchor}"
+    return f"Superseded by [{new.id}]({link})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Restated:
+    """What a new status changes beside the record's own: its document, and the status as that has it now."""
+
+    changes: tuple[Change, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+def _restated(workspace: Workspace, record: Record, words: str, status: str) -> _Restated:
+    """Return what stating a status in a decision's document changes; a record without a document changes none.
+
+    Raises:
+        RefusedError: the document decides, and it is not there or would not read back as that status.
+    """
+    source = record.source
+    if source is None or not record.kind.in_document:
+        return _Restated()
+    follows = source.authority == "document"
+    found = read_documents(workspace, [record]).of(record)
+    if found is None:
+        if not follows:
+            return _Restated()
+        said = f"{record.id} follows {source.path}, where its text can't be found; nothing was changed"
+        raise RefusedError(said, hint="`orbit check` says what is missing; mend that first")
+    document, entry = found
+    text = set_status(document.text, entry, words)
+    now = entry_in(document.path, text, record)
+    if now is None or now.status != status:
+        said = f"{document.path} can't be made to say `{words}` by itself; nothing was changed"
+        raise RefusedError(said, hint="write the status there by hand, then run `orbit check --fix`")
+    # The words last agreed on tell a document that changed since from one that is older than the record.
+    fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
+    return _Restated((Change(document.path, document.text, text),), fields)
+
+
+def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
+    """Return a record's decision in the text of its document."""
+    source = record.source
+    return Document(path, text).entry(source.heading) if source else None
+
+
+def _out_of_inbox(
+    workspace: Workspace, record: Record, result: Record, changes: list[Change]
+) -> tuple[list[Change], Record]:
+    """Return the changes with the record's whole folder moved out of the inbox, where it stands in it."""
+    path = record_path(workspace, record.kind, record.id)
+    if record.path == path or record.kind.in_document:
+        return changes, result
+    own, *others = changes
+    beside = list(_files_beside(workspace, record))
+    folder = path.rpartition("/")[0]
+    text = (own.after or "").replace(
+        f"# {schema_line(workspace, record.kind, record.path)}\n", f"# {schema_line(workspace, record.kind, path)}\n", 1
+    )
+    # No reader may find a folder without its record: that comes first and goes last.
+    come = [Change(path, None, text), *(Change(f"{folder}/{name}", None, text) for name, text in beside)]
+    gone = [
+        *(Change(f"{record.folder}/{name}", text, None) for name, text in beside),
+        Change(own.path, own.before, None),
+    ]
+    return [*come, *gone, *others], replace(result, path=path)
+
+
+def _files_beside(workspace: Workspace, record: Record) -> Iterator[tuple[str, str]]:
+    """Yield names and texts of the files in a record's folder: votes, long text, whatever somebody put there."""
+    folder = workspace.root / record.folder
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder).as_posix()
+        if (file.is_symlink() or not file.is_dir()) and f"{record.folder}/{name}" != record.path:
+            yield name, read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
+
+
+def change_fields(workspace: Workspace, any_id: str, edit: Edit, *, author: Author | None = None) -> Record:
+    """Change a record's fields; the caller's edit sees the data as the file has it now.
+
+    Raises:
+        RefusedError: the record is closed.
+    """
+    with writing(workspace):
+        result, changes = planned_change(workspace, any_id, edit)
+        write_step(workspace, f"{result.kind.name}-update", changes, author=author)
+        return result
+
+
+def planned_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, list[Change]]:
+    """Return the record and the change of its file that `change_fields` would make now; raises what that does."""
+    record = read_collection(workspace).records.get(any_id)
+    _refuse_closed(record)
+    change, result = edited(workspace, record, edit)
+    return result, [change]
+
+
+def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, author: Author | None = None) -> Record:
+    """Give a record's file another text, as somebody wrote it; `before` is the one they began with.
+
+    Raises:
+        RefusedError: the record is closed, or its file is another one by now.
+        InvalidRecordError: the text is no such record, or changes what only verbs change; it says where.
+    """
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        _refuse_closed(record)
+        if read_text(workspace.root / record.path) != before:
+            raise RefusedError(f"{record.path} has changed meanwhile", hint="begin again with the text it has now")
+        result = validated(after, record.kind, record.path)
+        for name in sorted(FIXED | record.kind.schema.managed):
+            if result.data.get(name) != record.data.get(name):
+                verbs = ", ".join(("supersede", *record.kind.verbs))
+                raise InvalidRecordError(f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}")
+        refuse_places(result, known=record)
+        if after == before:
+            return record
+        text = rewrite(
+            after, {**result.data, "updated_at": stamp(datetime.now(UTC))}, order=record.kind.schema.properties
+        )
+        write_step(workspace, f"{record.kind.name}-update", [Change(record.path, before, text)], author=author)
+        return validated(text, record.kind, record.path)
+
+
+def _refuse_closed(record: Record) -> None:
+    if record.phase == "closed":
+        raise RefusedError(
+            f"{record.id} is {record.status.name} and is kept as it was", hint="add a new record instead"
+        )

@@ -1,0 +1,129 @@
+"""Writes and removes the links that records state, and adds globs to their scopes; which ones, its callers know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.model.link import RELATED, SUPERSEDES, Link, relation
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations.lifecycle import change_fields
+from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.writer import edited, writing
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.workspace import Workspace
+
+
+def link(
+    workspace: Workspace, records: RecordSet, subject: str, word: str, target: str, author: Author
+) -> tuple[Record, Link]:
+    """Let one record state a link to another; an inverse word (`amended_by`) is written at its other end.
+
+    Returns the record that states the link, and the link.
+
+    Raises:
+        UsageError: there is no such relation, or it is supersession, which closes a record.
+        RefusedError: the two are one, the link is there, the record is closed, or an agent may not change it.
+    """
+    rel, inverted = _relation(records, subject, word, target)
+    start, end = _ends(records, subject, target, inverted)
+    if start.uid == end.uid:
+        raise RefusedError(f"{start.id} can't be linked to itself", hint="name another record")
+    if rel == RELATED and Link(rel, start.id) in end.links:
+        raise RefusedError(f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends")
+
+    def linked(data: dict[str, object]) -> Mapping[str, object]:
+        held = _held(data)
+        if any(_is(one, rel, _names(end)) for one in held):
+            raise RefusedError(f"{start.id} {rel} {end.id} is stated already", hint=f"`orbit related {start.id}`")
+        return {**data, "links": [*held, {"rel": rel, "to": end.id}]}
+
+    return change_fields(workspace, start.id, linked, author=author), Link(rel, end.id)
+
+
+def unlink(
+    workspace: Workspace, records: RecordSet, subject: str, word: str, target: str, author: Author
+) -> tuple[Record, Link]:
+    """Take back a link that a record states; `target` may be a name that no record has.
+
+    Raises:
+        RefusedError: it states no such link; the hint lists those it states.
+    """
+    rel, inverted = _relation(records, subject, word, target)
+    if target in records or inverted:
+        start, end = _ends(records, subject, target, inverted)
+        if rel == RELATED and Link(rel, start.id) in end.links:
+            start, end = end, start
+        names = _names(end)
+    else:
+        start, names = records.get(subject), (target,)
+
+    def unlinked(data: dict[str, object]) -> Mapping[str, object]:
+        held = _held(data)
+        left = [one for one in held if not _is(one, rel, names)]
+        if len(left) == len(held):
+            stated = ", ".join(f"{one.rel} {one.to}" for one in start.links) or "none"
+            hint = f"its links: {stated}; what its text refers to goes with the text"
+            raise RefusedError(f"{start.id} states no link {rel} {names[0]}", hint=hint)
+        return {**data, "links": left} if left else {key: value for key, value in data.items() if key != "links"}
+
+    return change_fields(workspace, start.id, unlinked, author=author), Link(rel, names[0])
+
+
+def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple[str, bool]:
+    """Return the relation that a word names, and whether it is read from its other end."""
+    rel, inverted = relation(word)
+    if rel == SUPERSEDES:
+        old, new = (subject, target) if inverted else (target, subject)
+        verb = f"`orbit {records.get(old).kind.name} supersede {old} --with {new}` closes {old} and writes both ends"
+        hint = f"{verb}; to undo one, take it out of both records and give {old} its status back"
+        raise UsageError(f"{word} is no link: a record that is replaced is closed", hint=hint)
+    return rel, inverted
+
+
+def _ends(records: RecordSet, subject: str, target: str, inverted: bool) -> tuple[Record, Record]:
+    """Return the record that states a link and the one it leads to."""
+    first, other = records.get(subject), records.get(target)
+    return (other, first) if inverted else (first, other)
+
+
+def _names(record: Record) -> tuple[str, ...]:
+    return (record.id, *record.legacy_ids)
+
+
+def _held(data: Mapping[str, object]) -> list[object]:
+    value = data.get("links")
+    return list(value) if isinstance(value, list) else []
+
+
+def _is(one: object, rel: str, names: Sequence[str]) -> bool:
+    return isinstance(one, Mapping) and one.get("rel") == rel and one.get("to") in names
+
+
+def planned_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[Change]:
+    """Return the changes that `add_globs` would write."""
+    changes = (edited(workspace, record, partial(_with, tuple(globs)))[0] for record, globs in wanted if globs)
+    return [change for change in changes if change.before != change.after]
+
+
+def add_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[Change]:
+    """Add globs to the records' scopes, all or none, and return what was written.
+
+    Raises:
+        RefusedError: an agent would change a record that holds; nothing was written.
+        InvalidRecordError: a record would be invalid; nothing was written.
+    """
+    with writing(workspace):
+        changes = planned_globs(workspace, wanted)
+        write_step(workspace, "scope-suggest", changes)
+        return changes
+
+
+def _with(globs: tuple[str, ...], data: dict[str, object]) -> Mapping[str, object]:
+    scope = data.get("scope")
+    held = scope if isinstance(scope, Mapping) else {}
+    paths = held.get("paths")
+    return {**data, "scope": {**held, "paths": [*dict.fromkeys((*(paths if isinstance(paths, list) else ()), *globs))]}}

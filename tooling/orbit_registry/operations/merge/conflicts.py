@@ -1,0 +1,300 @@
+"""Tells which records met in a merge, and which id each has afterwards; it claims numbers and changes no record."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from orbit_registry.formats.adr import read_document
+from orbit_registry.model.ids import sequence_id, sequence_number
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import moment
+from orbit_registry.operations.merge.state import SIDES, MergeState, Side, data_in, uid_in
+from orbit_registry.operations.renumber_texts import alias_ids
+from orbit_registry.repository.document_paths import LOG_NAME
+from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+
+@dataclass(slots=True)
+class Subject:
+    """One record of the merge, known by its uid, with its file and id on each side that has it."""
+
+    kind: Kind
+    uid: str
+    paths: dict[Side, str] = field(default_factory=dict)
+    texts: dict[Side, str] = field(default_factory=dict)
+    final: str = ""
+    """The id it has after the merge."""
+    aliases: tuple[str, ...] = ()
+    """New names, where the merge itself gives it a new number."""
+    why: str = ""
+
+    def id_on(self, side: Side) -> str | None:
+        """Return the id the record has on a side, as its file says: git may have followed a rename of its folder."""
+        if side not in self.texts:
+            return None
+        return str((data_in(self.texts[side]) or {}).get("id") or self.paths[side].split("/")[-2])
+
+    @property
+    def home(self) -> str:
+        """The folder of the kind's records that holds it."""
+        return next(iter(self.paths.values())).rsplit("/", 2)[0]
+
+    @property
+    def final_path(self) -> str:
+        """The record's file after the merge."""
+        return f"{self.home}/{self.final}/{self.kind.name}.yaml"
+
+    @property
+    def is_renumbered(self) -> bool:
+        """Say whether this merge gives the record a number that no side knew."""
+        return self.final not in {self.id_on(side) for side in self.paths}
+
+    @property
+    def side(self) -> Side:
+        """The side that brings the record in."""
+        return "theirs" if "theirs" in self.texts else "ours" if "ours" in self.texts else "base"
+
+    @property
+    def data(self) -> Mapping[str, object]:
+        """The record's data on that side."""
+        return data_in(self.texts[self.side]) or {}
+
+    @property
+    def title(self) -> str:
+        """The record's title on that side."""
+        return str(self.data.get("title") or self.id_on(self.side))
+
+    @property
+    def source(self) -> Mapping[str, object]:
+        """Where its prose stands on that side; empty where it has no document."""
+        value = self.data.get("source")
+        return value if isinstance(value, Mapping) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """The records of a merge, and the files whose records can't be told."""
+
+    all: tuple[Subject, ...]
+    unreadable: Mapping[str, str]
+    """Path → why."""
+
+    def renames(self, side: Side) -> dict[str, str]:
+        """Return what the ids of one side become."""
+        found = ((subject.id_on(side), subject.final) for subject in self.all)
+        return {old: new for old, new in found if old is not None and old != new}
+
+    def ids(self, side: Side) -> frozenset[str]:
+        """Return the ids of these records on one side."""
+        return frozenset(found for subject in self.all if (found := subject.id_on(side)) is not None)
+
+
+def find_subjects(workspace: Workspace, state: MergeState) -> Subjects:
+    """Return the records in unmerged files, and those whose entries stand in unmerged logs under a contested number."""
+    found: dict[str, Subject] = {}
+    unreadable: dict[str, str] = {}
+    for path, stages in state.unmerged.items():
+        kind = kind_of(workspace, path)
+        if kind is None or not stages:
+            continue
+        broken = [side for side in SIDES if side in stages and uid_in(state.text(side, path)) is None]
+        is_needed = broken != ["base"] or len(stages) < len(SIDES)  # a base alone tells what was removed
+        if broken and is_needed:
+            unreadable[path] = f"{broken[0]} holds no valid record"
+            continue
+        _add(found, state, kind, path, stages)
+    for kind in workspace.kinds:
+        if kind.numbering == "sequence":
+            logs = _contested_in_logs(state, kind) if kind.in_document else []
+            for path in dict.fromkeys((*logs, *_mixed_up(state, kind))):
+                _add(found, state, kind, path, SIDES)
+    return Subjects(tuple(found.values()), unreadable)
+
+
+def kind_of(workspace: Workspace, path: str) -> Kind | None:
+    """Return the kind of the record whose file stands at a path; None where it is no record's file."""
+    parts = path.split("/")
+    kind = workspace.kinds.of_plural(parts[-3]) if len(parts) > 3 and parts[0] == ORBIT else None
+    return kind if kind is not None and parts[-1] == f"{kind.name}.yaml" else None
+
+
+def _add(found: dict[str, Subject], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]) -> None:
+    """Add each record that one of the sides has at a path, with where the other sides have it."""
+    home = path.rsplit("/", 2)[0]
+    for uid in dict.fromkeys(uid_in(state.text(side, path)) for side in SIDES if side in sides):
+        if uid is None or uid in found:
+            continue
+        subject = found[uid] = Subject(kind, uid)
+        for side in SIDES:
+            own = path if uid_in(state.text(side, path)) == uid else state.path_of_uid(side, uid, home)
+            text = state.text(side, own) if own else None
+            if own and text is not None:
+                subject.paths[side], subject.texts[side] = own, text
+
+
+def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
+    """Return the record files whose id means different records on the sides of an unmerged log."""
+    paths: dict[str, None] = {}
+    for path, stages in state.unmerged.items():
+        if path.rpartition("/")[2] != LOG_NAME or len(stages) < 2 or state.is_oversized(path):
+            continue
+        texts: dict[int, set[str]] = defaultdict(set)
+        for side in stages:
+            text = state.text(side, path) or ""
+            for entry in read_document(text, path).entries:
+                texts[int(entry.number or 0)].add(entry.span.of(text).rstrip())
+        for number in (number for number, versions in texts.items() if len(versions) > 1):
+            record_id = sequence_id(kind.prefix, number)
+            own = f"{ORBIT}/{kind.file_of(record_id)}"
+            uids = {uid_in(state.text(side, own)) for side in SIDES} - {None}
+            if own not in state.unmerged and len(uids) > 1:
+                paths[own] = None
+    return list(paths)
+
+
+def _mixed_up(state: MergeState, kind: Kind) -> list[str]:
+    """Return the record files in which git merged an edit of one record into another that has its number by now.
+
+    That happens in the later steps of a rebase, after a record of the first was renumbered.
+    """
+    paths = _changed_on_both(state, kind)
+    return [path for path in paths if len({uid_in(state.text(side, path)) for side in SIDES} - {None}) > 1]
+
+
+def add_shared(workspace: Workspace, state: MergeState, subjects: Subjects) -> Subjects:
+    """Return the subjects with the records that both sides changed and git merged by line: both may name one number,
+    and mean two records.
+    """
+    found = {subject.uid: subject for subject in subjects.all}
+    if any(subjects.renames(side) for side in SIDES):
+        for kind in workspace.kinds:
+            for path in _changed_on_both(state, kind):
+                _add(found, state, kind, path, SIDES)
+    for subject in found.values():
+        subject.final = subject.final or _merged_id(subject)
+    return Subjects(tuple(found.values()), subjects.unreadable)
+
+
+def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
+    """Return the record files that both sides changed since the base and that git could merge."""
+    base = state.commits["base"]
+    changed: list[set[str]] = []
+    for side in ("ours", "theirs"):
+        commit = state.commits[side]
+        if not base or not commit:
+            return []
+        arguments = ("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--diff-filter=M")
+        changed.append({*state.git.listed(*arguments, base, commit, "--", f"{ORBIT}/{kind.plural}", check=False)})
+    both = sorted(path for path in changed[0] & changed[1] if path.endswith(f"/{kind.name}.yaml"))
+    return [path for path in both if path not in state.unmerged]
+
+
+def assign_ids(
+    workspace: Workspace, state: MergeState, subjects: Subjects, records: RecordSet, *, claim: bool
+) -> list[Subject]:
+    """Give each record its id after the merge; returns those that lose a number to another, in the order of ids.
+
+    Of two records under one id, the one that the default branch has keeps it, else the older one. `claim` takes the
+    new numbers for good; without it they are only looked up.
+    """
+    by_id: dict[tuple[str, str], list[Subject]] = defaultdict(list)
+    for subject in subjects.all:
+        subject.final = _merged_id(subject)
+        by_id[subject.kind.name, subject.final].append(subject)
+    here = {record.uid: record for record in records}
+    losers: list[Subject] = []
+    for (_, record_id), group in sorted(by_id.items()):
+        kind = group[0].kind
+        if kind.numbering != "sequence":
+            continue
+        keeper = _keeper(state, group, record_id, records)
+        losers += [subject for subject in group if subject.uid != keeper]
+    fresh: list[Subject] = []
+    for subject in losers:
+        known = here.get(subject.uid)
+        if known is not None and known.id != subject.final:
+            _renumber(subject, known.id, records)
+        else:
+            fresh.append(subject)
+    for kind_name in dict.fromkeys(subject.kind.name for subject in fresh):
+        kind = workspace.kinds[kind_name]
+        mine = sorted((one for one in fresh if one.kind.name == kind_name), key=lambda one: (one.final, one.uid))
+        for subject, record_id in zip(mine, _numbers(workspace, kind, mine, claim=claim), strict=True):
+            _renumber(subject, record_id, records)
+    return losers
+
+
+def _merged_id(subject: Subject) -> str:
+    """Return the id the record has by itself: one side may have renumbered it since the base."""
+    base, ours, theirs = (subject.id_on(side) for side in SIDES)
+    if ours and theirs:
+        return theirs if ours == base else ours
+    return ours or theirs or base or ""
+
+
+def _keeper(state: MergeState, group: list[Subject], record_id: str, records: RecordSet) -> str:
+    """Return the uid of the record that keeps an id, and note why on the others."""
+    path = f"{group[0].home}/{record_id}/{group[0].kind.name}.yaml"
+    held = records.with_id(record_id)
+    settled = held[0].uid if path not in state.unmerged and len(held) == 1 else None
+    uids = {subject.uid for subject in group}
+    if settled is not None and settled not in uids:
+        uids.add(settled)
+        keeper, why = settled, f"{record_id} is {held[0].title!r}, which is merged already"
+    elif len(uids) == 1:
+        return group[0].uid
+    else:
+        keeper, branch = _on_default_branch(state, path, uids) or (_oldest(group), "")
+        title = next(subject.title for subject in group if subject.uid == keeper)
+        why = f"{record_id} is {title!r} on {branch}" if branch else f"{title!r} is older"
+    for subject in group:
+        subject.why = why if subject.uid != keeper else ""
+    return keeper
+
+
+def _on_default_branch(state: MergeState, path: str, uids: set[str]) -> tuple[str, str] | None:
+    git = state.git
+    default = git.default_branch()
+    for branch in dict.fromkeys((default, _local(default), "refs/heads/main", "refs/heads/master")):
+        held = git.read(branch, path) if branch and git.commit(branch) else None
+        uid = uid_in(held.decode("utf-8", "replace")) if held is not None else None
+        if branch and uid in uids:
+            short = branch.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+            return uid, short
+    return None
+
+
+def _local(branch: str | None) -> str | None:
+    return f"refs/heads/{branch.removeprefix('refs/remotes/origin/')}" if branch else None
+
+
+def _oldest(group: list[Subject]) -> str:
+    def age(subject: Subject) -> tuple[float, str]:
+        try:
+            return moment(str(subject.data.get("created_at"))).timestamp(), subject.uid
+        except ValueError:
+            return float("inf"), subject.uid
+
+    return min(group, key=age).uid
+
+
+def _numbers(workspace: Workspace, kind: Kind, subjects: list[Subject], *, claim: bool) -> list[str]:
+    count = len(subjects)
+    if claim:
+        return [taken.id for taken in allocate(workspace, kind, count)]
+    claims = claims_folder(workspace) / f"{kind.name}.json"
+    highest = max((seen.number for seen in seen_numbers(workspace, kind, claims)), default=0)
+    numbers = [sequence_number(subject.final, kind.prefix) or 0 for subject in subjects]
+    highest = max(highest, *numbers)
+    return [sequence_id(kind.prefix, highest + 1 + index) for index in range(count)]
+
+
+def _renumber(subject: Subject, record_id: str, records: RecordSet) -> None:
+    old = subject.final
+    others = [record for record in records if record.uid != subject.uid]
+    subject.aliases = alias_ids(subject.title, subject.uid, old, others, bare=False)
+    subject.final = record_id

@@ -1,0 +1,349 @@
+"""Drafts the merged text of each conflicting file: records, their folders and documents, logs, votes; writes none."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from orbit_registry.errors import InvalidRecordError, OrbitError
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.adr import read_document
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.operations.citation_rewrite import Meaning, Moves, rewrite_mentions
+from orbit_registry.operations.citing_files import rewrite_file
+from orbit_registry.operations.merge.conflicts import Subject, Subjects, kind_of
+from orbit_registry.operations.merge.logs import merge_logs
+from orbit_registry.operations.merge.records import merge_records, merge_votes
+from orbit_registry.operations.merge.state import SIDES, MergeState, Side, data_in
+from orbit_registry.operations.renumber_texts import (
+    in_order,
+    moved_document,
+    renamed_votes,
+    renumbered_data,
+    renumbered_document,
+)
+from orbit_registry.repository.document_paths import LOG_NAME
+from orbit_registry.repository.draft import Draft
+from orbit_registry.repository.votes import NAME as VOTES
+from orbit_registry.repository.writer import validated
+from orbit_registry.workspace.files import DOCUMENT_LIMIT
+from orbit_registry.workspace.git import merge_lines
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+_MARKER = re.compile(r"(?m)^(?:<{7,}|\|{7,}|={7,}|>{7,})(?:[ \t].*)?$")
+_OPEN = re.compile(r"(?m)^<{7,} ")
+_BY_HAND = "it was edited by hand since; if it is right, `git add` it"
+
+
+@dataclass(slots=True)
+class Resolution:
+    """A merge being mended: what is known of it, and what was drafted so far."""
+
+    workspace: Workspace
+    state: MergeState
+    subjects: Subjects
+    draft: Draft
+    resolved: set[str] = field(default_factory=set)
+    """Unmerged paths that are settled."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Unmerged paths that need a person → why."""
+    created: set[str] = field(default_factory=set)
+    """Paths that the merge brings into being or moves."""
+    written: set[str] = field(default_factory=set)
+    """Uids of the records that were drafted."""
+    documents: dict[str, str] = field(default_factory=dict)
+    """Uid → where the record's document is afterwards."""
+    moves: dict[str, str] = field(default_factory=dict)
+    """Documents that move: old path → new path."""
+    owners: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    """Document of one record → what an id in a link to it becomes; a log, which both sides share, tells nothing."""
+    came_from: dict[str, str] = field(default_factory=dict)
+    """New path → the path it has on its side."""
+    belongs: dict[str, Side] = field(default_factory=dict)
+    """Files that are one side's alone."""
+    translated: set[str] = field(default_factory=set)
+    """Files that were merged from versions whose citations were put right before."""
+    done: dict[str, str] = field(default_factory=dict)
+    """Path → what was done with it, in words."""
+
+    def settle(self, path: str, text: str | None, what: str) -> bool:
+        """Draft the text of an unmerged path, unless a person has worked on it; says whether it was drafted."""
+        try:
+            free = self.may_replace(path, text)
+            if free:
+                self.draft.put(path, text)
+        except OrbitError as error:
+            self.reasons[path] = error.message
+            return False
+        if not free:
+            if path in self.state.unmerged:
+                self.reasons[path] = _BY_HAND
+            return False
+        if path in self.state.unmerged:
+            self.resolved.add(path)
+        self.done[path] = what
+        return True
+
+    def may_replace(self, path: str, text: str | None) -> bool:
+        """Say whether the work tree holds what git left there: no line of its own, no conflict settled by hand."""
+        held = self.draft.on_disk(path)
+        sides = [one for side in SIDES if (one := self.state.text(side, path)) is not None]
+        if held is None or held == text:
+            return True
+        if path not in self.state.unmerged:
+            return held == self.state.text("ours", path) or (len(sides) == 3 and held == merge_lines(*sides)[0])
+        if held in sides:
+            return True
+        if not _OPEN.search(held):
+            return False
+        known = {line.rstrip("\r") for one in (*sides, text or "") for line in one.split("\n")}
+        return all(line.rstrip("\r") in known for line in _MARKER.sub("", held).split("\n"))
+
+
+def write_records(resolution: Resolution) -> None:
+    """Draft each record under the id it has afterwards, with the files of its folder."""
+    state = resolution.state
+    for path, why in resolution.subjects.unreadable.items():
+        resolution.reasons[path] = why
+    for path, stages in state.unmerged.items():
+        if kind_of(resolution.workspace, path) and not stages:
+            resolution.reasons[path] = "it is no regular file on one side"
+    finals = Counter(subject.final_path for subject in resolution.subjects.all)
+    for subject in resolution.subjects.all:
+        path = subject.final_path
+        if finals[path] > 1:
+            own = next((one for one in subject.paths.values() if one in state.unmerged), path)
+            resolution.reasons[own] = f"two records took the code {subject.final}; give one of them another by hand"
+            continue
+        text = _record_text(resolution, subject, path)
+        if text is None:
+            continue
+        resolution.translated.add(path)
+        if resolution.settle(path, text, "merged"):
+            resolution.written.add(subject.uid)
+            if path not in state.unmerged:
+                resolution.created.add(path)
+        if subject.is_renumbered:
+            _move_folder(resolution, subject, path)
+    for path in state.unmerged:
+        if kind_of(resolution.workspace, path) and path not in finals and path not in resolution.reasons:
+            resolution.settle(path, None, "moved")
+
+
+def _record_text(resolution: Resolution, subject: Subject, path: str) -> str | None:
+    """Return a record's merged text; None, with the reason noted, where a person has to decide."""
+    own = next((one for one in subject.paths.values() if one in resolution.state.unmerged), path)
+    try:
+        texts = {side: _translated(resolution, subject, side) for side in subject.texts}
+        ours, theirs, base = texts.get("ours"), texts.get("theirs"), texts.get("base")
+        if ours is not None and theirs is not None:
+            merged = merge_records(base, ours, theirs, subject.kind, path)
+            if merged.text is None:
+                resolution.reasons[own] = "; ".join(merged.contested)
+            return merged.text
+        if base is not None and (ours or theirs) != base:
+            kept, gone = ("ours", "theirs") if ours is not None else ("theirs", "ours")
+            resolution.reasons[own] = f"{gone} removed {subject.id_on('base')}, {kept} changed it"
+            return None
+        text = ours if ours is not None else theirs
+        if text is not None:
+            validated(text, subject.kind, path)
+        return text
+    except YamlProblemError as error:
+        resolution.reasons[own] = f"{subject.final}: {error.problem.message}"
+    except InvalidRecordError as error:
+        resolution.reasons[own] = error.message
+    return None
+
+
+def _meaning_on(resolution: Resolution, side: Side, base: str | None) -> Meaning:
+    """Return what citations in one side's version of a file become; what stood there before both sides stays."""
+    renames = resolution.subjects.renames(side)
+    inherited = {line.rstrip("\r") for line in (base or "").split("\n")}
+    known = resolution.subjects.ids("base")
+
+    def meaning(path: str, line: str, written: str) -> str:
+        del path
+        if side != "base" and written not in known and line.rstrip("\r") in inherited:
+            return written
+        return renames.get(written, written)
+
+    return meaning
+
+
+def _translated(resolution: Resolution, subject: Subject, side: Side) -> str:
+    """Return a record's text on one side, with all ids as they are afterwards."""
+    text = subject.texts[side]
+    ids = frozenset(resolution.subjects.renames(side))
+    if ids:
+        meaning = _meaning_on(resolution, side, subject.texts.get("base"))
+        text = rewrite_file(resolution.workspace, subject.paths[side], text, ids, meaning, Moves()).text
+    old = subject.id_on(side) or subject.final
+    if old == subject.final:
+        return text
+    document = moved_document(subject.source, old, subject.final) if subject.is_renumbered else None
+    data = renumbered_data(data_in(text) or {}, old, subject.final, subject.aliases, document)
+    return rewrite(text, data, order=subject.kind.schema.properties)
+
+
+def _move_folder(resolution: Resolution, subject: Subject, path: str) -> None:
+    """Draft the other files of a renumbered record's folder; the old folder keeps those of the record that stays."""
+    state, side = resolution.state, subject.side
+    old_folder, new_folder = subject.paths[side].rpartition("/")[0], path.rpartition("/")[0]
+    other: Side = "ours" if side == "theirs" else "theirs"
+    resolution.came_from[path] = resolution.draft.came_from[path] = subject.paths[side]
+    resolution.belongs[path] = side
+    for name in state.files_below(side, old_folder):
+        if name == subject.paths[side]:
+            continue
+        text = state.text(side, name)
+        target = f"{new_folder}{name.removeprefix(old_folder)}"
+        if text is None:
+            continue
+        if name.endswith(f"/{VOTES}"):
+            text = renamed_votes(text, subject.id_on(side) or "", subject.final)
+        resolution.draft.put(target, text)
+        resolution.created.add(target)
+        resolution.came_from[target] = resolution.draft.came_from[target] = name
+        resolution.belongs[target] = side
+        kept = state.text(other, name)
+        if kept is None or name in state.unmerged:
+            resolution.settle(name, kept, "moved" if kept is None else "merged")
+            resolution.created.add(name)
+
+
+def merge_documents(resolution: Resolution) -> None:
+    """Draft the documents of renumbered records: the number in the text, and the new name."""
+    state = resolution.state
+    for subject in resolution.subjects.all:
+        path = str(subject.source.get("path") or "")
+        if not path or subject.uid not in resolution.written:
+            continue
+        side, old = subject.side, subject.id_on(subject.side) or ""
+        if not subject.is_renumbered:
+            if not _is_log(resolution, path):
+                resolution.owners.setdefault(path, {one: one for one in resolution.subjects.ids(side)})
+            continue
+        target = moved_document(subject.source, old, subject.final) or path
+        resolution.documents[subject.uid] = target
+        if _is_log(resolution, path):
+            if path not in state.unmerged:
+                _number_in(resolution, subject, path, path)
+            continue
+        if path in state.unmerged and len(state.unmerged[path]) > 1:
+            _part_documents(resolution, subject, path, target)
+            continue
+        if target != path:
+            resolution.moves[path] = target
+            resolution.came_from[target] = path
+            resolution.created |= {path, target}
+        resolution.owners[path] = resolution.owners[target] = {old: subject.final}
+        _number_in(resolution, subject, path, target)
+
+
+def _number_in(resolution: Resolution, subject: Subject, path: str, target: str) -> None:
+    """Draft a document that git merged cleanly: its number, and its move."""
+    text = resolution.draft.readable(path)
+    if text is None:
+        return
+    old = subject.id_on(subject.side) or ""
+    heading = subject.source.get("heading")
+    numbered = renumbered_document(
+        text, path, None if heading is None else str(heading), subject.title, old, subject.final
+    )
+    try:
+        resolution.draft.put(path, numbered)
+        resolution.draft.move(path, target)
+    except OrbitError as error:
+        resolution.reasons[path] = error.message
+
+
+def _part_documents(resolution: Resolution, subject: Subject, path: str, target: str) -> None:
+    """Draft two documents where both sides wrote one under the same name: each record keeps its own."""
+    side = subject.side
+    other: Side = "ours" if side == "theirs" else "theirs"
+    mine, kept = resolution.state.text(side, path), resolution.state.text(other, path)
+    old = subject.id_on(side) or ""
+    if target == path or mine is None or kept is None:
+        resolution.reasons[path] = f"two decisions stand under one name; move {subject.final}'s away by hand"
+        return
+    if not resolution.settle(path, kept, "merged"):
+        return
+    numbered = renumbered_document(mine, path, None, subject.title, old, subject.final)
+    renames = {old: subject.final}
+    forms = resolution.workspace.kinds.id_forms
+    result = rewrite_mentions(
+        numbered, target, forms, frozenset(renames), lambda _path, _line, cited: renames.get(cited, cited), Moves()
+    )
+    resolution.draft.put(target, result.text)
+    resolution.created.add(target)
+    resolution.belongs[target] = side
+    resolution.belongs[path] = other
+
+
+def _is_log(resolution: Resolution, path: str) -> bool:
+    if path.rpartition("/")[2] == LOG_NAME:
+        return True
+    texts = [resolution.state.text(side, path) for side in SIDES]
+    return any(text and read_document(text, path).format == "log" for text in texts)
+
+
+def merge_logs_of(resolution: Resolution) -> None:
+    """Draft each unmerged log by entry; what both sides changed stays a conflict around that entry alone."""
+    state = resolution.state
+    for path, stages in state.unmerged.items():
+        if not is_markdown(path) or path in resolution.resolved or len(stages) < 2:
+            continue
+        if path.startswith(f"{ORBIT}/"):
+            continue
+        if state.is_oversized(path):
+            if path.rpartition("/")[2] == LOG_NAME:
+                resolution.reasons[path] = f"one side is larger than {DOCUMENT_LIMIT:,} bytes"
+            continue
+        if not _is_log(resolution, path):
+            continue
+        if "ours" not in stages or "theirs" not in stages:
+            resolution.reasons[path] = "one side removed the log, the other changed it"
+            continue
+        texts = [_log_text(resolution, side, path) for side in SIDES]
+        try:
+            merged = merge_logs(texts[0], texts[1], texts[2])
+        except OrbitError as error:
+            resolution.reasons[path] = error.message
+            continue
+        resolution.translated.add(path)
+        if resolution.settle(path, merged.text, "merged by entry") and merged.contested:
+            resolution.resolved.discard(path)
+            resolution.reasons[path] = f"changed on both sides: {', '.join(merged.contested)}"
+
+
+def _log_text(resolution: Resolution, side: Side, path: str) -> str:
+    """Return a log as one side has it, its own new ids put into those the records have afterwards."""
+    text = resolution.state.text(side, path) or ""
+    renames = resolution.subjects.renames(side)
+    if not renames or not text:
+        return text
+    meaning = _meaning_on(resolution, side, resolution.state.text("base", path))
+    for subject in resolution.subjects.all:
+        old = subject.id_on(side)
+        if old in renames and subject.source.get("path") == path:
+            text = renumbered_document(text, path, old, subject.title, old or "", subject.final)
+    forms = resolution.workspace.kinds.id_forms
+    text = rewrite_mentions(text, path, forms, frozenset(renames), meaning, Moves()).text
+    return in_order(text, path, *sorted(renames.values()))
+
+
+def merge_votes_of(resolution: Resolution) -> None:
+    """Draft each unmerged file of votes: those of both sides."""
+    state = resolution.state
+    for path, stages in state.unmerged.items():
+        if not path.startswith(f"{ORBIT}/") or not path.endswith(f"/{VOTES}") or path in resolution.resolved:
+            continue
+        if path in resolution.reasons or not stages:
+            continue
+        sides: Iterable[Side] = ("ours", "theirs")
+        texts = [state.text(side, path) or "" for side in sides]
+        resolution.settle(path, merge_votes(*texts), "both sides' votes")

@@ -1,0 +1,300 @@
+"""`orbit resolve`: mends a merge by record, entry and vote, from the index's stages; it commits nothing.
+
+The index says what met (`state`), the records' uids say which id each has afterwards (`subjects`), each
+side's texts are put into those ids and merged (`files`), and what cites a renumbered record follows. All files
+change as one step; the index follows the files, so that a run that was killed is finished by the next one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.formats.citations import find_citations
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations.citation_rewrite import Meaning, Moves, Unclear, search_patterns
+from orbit_registry.operations.citing_files import Cited, changed_files, lines_at, rewrite_everywhere
+from orbit_registry.operations.merge.conflicts import Subjects, add_shared, assign_ids, find_subjects
+from orbit_registry.operations.merge.files import (
+    Resolution,
+    merge_documents,
+    merge_logs_of,
+    merge_votes_of,
+    write_records,
+)
+from orbit_registry.operations.merge.state import MergeState, Side, read_merge, rebased_tip
+from orbit_registry.operations.renumber import Renumbered, file_lines, unclear_lines
+from orbit_registry.operations.renumber_texts import in_order
+from orbit_registry.repository.draft import Draft
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.writer import writing
+from orbit_registry.workspace.files import read_text, write_atomic
+from orbit_registry.workspace.journal import apply_step
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A file that is still in conflict, and why."""
+
+    path: str
+    reason: str
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the file as JSON shows it."""
+        return {"path": self.path, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveReport:
+    """What `resolve` did, or with `dry_run` would do. Paths are from the root."""
+
+    operation: str | None
+    """merge, rebase, cherry-pick or revert; None where git names none."""
+    renumbered: tuple[Renumbered, ...] = ()
+    files: tuple[Cited, ...] = ()
+    """Files that changed, were merged or moved."""
+    unresolved: tuple[Left, ...] = ()
+    """Records, logs and votes that need a person."""
+    others: tuple[str, ...] = ()
+    """Files in conflict that are none of the registry's."""
+    unclear: tuple[Unclear, ...] = ()
+    unstaged: tuple[str, ...] = ()
+    """Files that changed but were not added, because they held other changes or were not tracked."""
+    later: tuple[Unclear, ...] = ()
+    """Citations that later steps of a rebase will bring, under a number that another record has by then."""
+    dry_run: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether there was nothing to do."""
+        return not (self.renumbered or self.files or self.unresolved)
+
+    def as_data(self) -> dict[str, object]:
+        """Return the report as JSON shows it."""
+        return {
+            "operation": self.operation,
+            "dry_run": self.dry_run,
+            "renumbered": [one.as_dict() for one in self.renumbered],
+            "files": [one.as_dict() for one in self.files],
+            "unresolved": [one.as_dict() for one in self.unresolved],
+            "others": list(self.others),
+            "unclear": [one.as_dict() for one in self.unclear],
+            "unstaged": list(self.unstaged),
+            "later": [one.as_dict() for one in self.later],
+        }
+
+    def text(self) -> str:
+        """Return the report for people."""
+        lines = ["nothing to resolve"] if self.is_empty else []
+        would = "would become" if self.dry_run else "is now"
+        for one in self.renumbered:
+            lines.append(f"{one.old} ({one.title}) {would} {one.new}, because {one.why}")
+            lines.append(f"  still found as {', '.join(one.aliases)}")
+        lines += file_lines(self.files)
+        lines += unclear_lines(self.unclear)
+        if self.unresolved:
+            lines += ["", "still in conflict:", *(f"  {left.path}: {left.reason}" for left in self.unresolved)]
+        if self.others:
+            lines += ["", "not the registry's; merge them by hand:", *(f"  {path}" for path in self.others)]
+        if self.unstaged:
+            lines += ["", "changed, but left for you to add:", *(f"  {path}" for path in self.unstaged)]
+        if self.later:
+            lines += ["", "later steps of this rebase cite the old number; look at these lines when it is done:"]
+            lines += [f"  {one.path}: {one.line}" for one in self.later]
+        return "\n".join(lines).lstrip("\n")
+
+
+def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
+    """Mend the merge, rebase or cherry-pick under way: what is mended is added to the index, nothing is committed.
+
+    Raises:
+        GitError: git is missing, or this is no repository.
+        WriteError: the disk refused; no file was changed.
+    """
+    if dry_run:
+        return _plan(workspace, claim=False)[0]
+    with writing(workspace):
+        report, draft, resolution = _plan(workspace, claim=True)
+        staged = _stageable(workspace, draft, resolution)
+        note = workspace.state / "resolve.json"
+        staged |= _begun(workspace, resolution.state)
+        if staged:
+            write_atomic(note, json.dumps({**_signature(resolution.state), "paths": sorted(staged)}))
+        # What it writes was on one of the two branches, so the rule about agents held there or is a reviewer's to see.
+        apply_step(workspace, "resolve", draft.changes)
+        if staged:
+            listed = "".join(f"{path}\0" for path in sorted(staged)).encode("utf-8", "surrogateescape")
+            workspace.git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=listed)
+            note.unlink(missing_ok=True)
+        changed = {change.path for change in draft.changes}
+        left = set(resolution.reasons) | set(report.others)
+        return _with_unstaged(report, sorted(changed - staged - left))
+
+
+def _with_unstaged(report: ResolveReport, paths: Iterable[str]) -> ResolveReport:
+    fields = {name: getattr(report, name) for name in ResolveReport.__slots__}
+    return ResolveReport(**{**fields, "unstaged": tuple(paths)})
+
+
+def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Draft, Resolution]:
+    """Return what there is to do, and the files as they will be."""
+    state = read_merge(workspace)
+    draft = Draft(workspace)
+    if not state.unmerged and state.operation is None:
+        nothing = Subjects((), {})
+        return ResolveReport(state.operation, dry_run=not claim), draft, Resolution(workspace, state, nothing, draft)
+    records = read_collection(workspace).records
+    subjects = find_subjects(workspace, state)
+    assign_ids(workspace, state, subjects, records, claim=claim)
+    subjects = add_shared(workspace, state, subjects)
+    resolution = Resolution(workspace, state, subjects, draft)
+    write_records(resolution)
+    merge_documents(resolution)
+    merge_logs_of(resolution)
+    merge_votes_of(resolution)
+    files, unclear = _follow(resolution, records)
+    for subject in subjects.all:
+        document = resolution.documents.get(subject.uid)
+        text = draft.readable(document) if subject.is_renumbered and document else None
+        if document and text is not None and document not in state.unmerged:
+            draft.put(document, in_order(text, document, subject.final))
+    left = tuple(Left(path, reason) for path, reason in sorted(resolution.reasons.items()))
+    ours = {one.path for one in left}
+    others = tuple(sorted(set(state.unmerged) - resolution.resolved - ours))
+    return (
+        ResolveReport(
+            state.operation,
+            tuple(_renumbered(resolution)),
+            _with_resolved(files, resolution),
+            left,
+            others,
+            unclear,
+            later=tuple(_later(resolution)),
+            dry_run=not claim,
+        ),
+        draft,
+        resolution,
+    )
+
+
+def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
+    for subject in resolution.subjects.all:
+        if subject.is_renumbered and subject.uid in resolution.written:
+            old = subject.id_on(subject.side) or ""
+            document = resolution.documents.get(subject.uid)
+            yield Renumbered(
+                subject.uid,
+                subject.title,
+                old,
+                subject.final,
+                subject.aliases,
+                subject.final_path,
+                document,
+                subject.why,
+            )
+
+
+def _with_resolved(files: tuple[Cited, ...], resolution: Resolution) -> tuple[Cited, ...]:
+    """Return the changed files, and those that were merged without a change in the work tree."""
+    listed = {file.path: file for file in files}
+    for path in resolution.resolved:
+        held = listed.get(path)
+        what = resolution.done.get(path, "merged")
+        if what == "moved":
+            continue
+        listed[path] = Cited(path, held.citations if held else 0, held.was if held else None, what)
+    return tuple(listed[path] for path in sorted(listed))
+
+
+def _follow(resolution: Resolution, records: RecordSet) -> tuple[tuple[Cited, ...], tuple[Unclear, ...]]:
+    """Draft what cites a record under an id that it no longer has."""
+    subjects, state = resolution.subjects, resolution.state
+    renames: dict[Side, dict[str, str]] = {side: subjects.renames(side) for side in ("base", "ours", "theirs")}
+    ids = frozenset(old for side in renames.values() for old in side)
+    if not ids:
+        return changed_files(resolution.draft), ()
+    moves = Moves(resolution.moves, frozenset(), resolution.owners)
+    lines = state.lines(search_patterns(ids, moves))
+    meaning = _meaning(resolution, records, ids, renames, lines)
+    return rewrite_everywhere(resolution.workspace, resolution.draft, ids, meaning, moves)
+
+
+def _later(resolution: Resolution) -> Iterator[Unclear]:
+    """Yield what the steps of a rebase that are still to come will cite by an old number."""
+    state = resolution.state
+    renames = resolution.subjects.renames("theirs")
+    tip = rebased_tip(state.git) if state.operation == "rebase" and renames else None
+    if tip is None:
+        return
+    patterns = search_patterns(frozenset(renames), Moves())
+    known = lines_at(state.git, state.commits["theirs"], patterns)
+    for path, lines in sorted(lines_at(state.git, tip, patterns).items()):
+        if path.startswith(f"{ORBIT}/"):
+            continue
+        for line in sorted(lines - known.get(path, set())):
+            for cited in find_citations(line, resolution.workspace.kinds.id_forms):
+                if cited.id in renames:
+                    yield Unclear(path, cited.position, cited.id, line.strip()[:200])
+
+
+def _meaning(
+    resolution: Resolution,
+    records: RecordSet,
+    ids: frozenset[str],
+    renames: Mapping[Side, Mapping[str, str]],
+    lines: Mapping[Side, Mapping[str, set[str]]],
+) -> Meaning:
+    """Return what a citation means by the side that its line came from."""
+    everywhere = {side: set().union(*held.values()) if held else set() for side, held in lines.items()}
+    sides: tuple[Side, ...] = ("ours", "theirs")
+    base_ids = resolution.subjects.ids("base")
+
+    def meaning(path: str, line: str, written: str) -> str | None:
+        if path in resolution.translated:
+            return written
+        bare = line.rstrip("\r")
+        came = resolution.came_from.get(path, path)
+        owner = resolution.belongs.get(path)
+        found: list[Side] = [owner] if owner else [side for side in sides if bare in lines[side].get(came, ())]
+        if not found:
+            found = [side for side in sides if bare in everywhere[side]]
+        if written not in ids:
+            mine = [side for side in found if renames[side]]
+            return written if records.candidates(written) or len(mine) != len(found) or not found else None
+        inherited = bare in lines["base"].get(came, ())
+        if inherited and written not in base_ids and len(found) == len(sides):
+            return written
+        meant = {renames[side].get(written, written) for side in found}
+        return meant.pop() if len(meant) == 1 else None
+
+    return meaning
+
+
+def _stageable(workspace: Workspace, draft: Draft, resolution: Resolution) -> set[str]:
+    """Return the paths whose new text may go into the index: no other change of theirs would go with it."""
+    git = workspace.git
+    changed = {change.path for change in draft.changes}
+    if not changed and not resolution.resolved:
+        return set()
+    dirty = {*git.listed("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")}
+    tracked = set(git.tracked() or ())
+    unmerged = set(resolution.state.unmerged)
+    clean = {path for path in changed if path in tracked and path not in dirty and path not in unmerged}
+    return clean | (changed & resolution.created) | resolution.resolved
+
+
+def _signature(state: MergeState) -> dict[str, object]:
+    return {"ours": state.commits["ours"], "theirs": state.commits["theirs"]}
+
+
+def _begun(workspace: Workspace, state: MergeState) -> set[str]:
+    """Return the paths that a run of this very merge, killed before it was done, would have added."""
+    try:
+        held = json.loads(read_text(workspace.state / "resolve.json"))
+        same = {key: held[key] for key in ("ours", "theirs")} == _signature(state)
+        return {str(path) for path in held["paths"]} if same else set()
+    except (OrbitError, ValueError, KeyError, TypeError):
+        return set()

@@ -1,0 +1,289 @@
+"""Gives a record another number: its folder, its document and what cites it follow in one step; no merging here."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.errors import GitError, RecordNotFoundError, RefusedError
+from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.model.ids import sequence_id
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations.citation_rewrite import Meaning, Moves, Unclear
+from orbit_registry.operations.citing_files import Cited, rewrite_everywhere
+from orbit_registry.operations.renumber_texts import (
+    alias_ids,
+    in_order,
+    moved_document,
+    renamed_votes,
+    renumbered_data,
+    renumbered_document,
+)
+from orbit_registry.repository.draft import Draft
+from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.votes import NAME as VOTES
+from orbit_registry.repository.writer import validated, writing
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+_UID = re.compile(r"[0-9a-f]{32}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Renumbered:
+    """A record's new number: what it was, what it is, and the names under which it is still found."""
+
+    uid: str
+    title: str
+    old: str
+    new: str
+    aliases: tuple[str, ...]
+    path: str
+    """The record's file now, from the root."""
+    document: str | None
+    """Its document now."""
+    why: str = ""
+    """Where the highest number before it came from, or why this record and not the other."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the change as JSON shows it."""
+        return {
+            "title": self.title,
+            "from": self.old,
+            "to": self.new,
+            "aliases": list(self.aliases),
+            "path": self.path,
+            "document": self.document,
+            "why": self.why,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RenumberReport:
+    """What a renumbering did, or with `dry_run` would do."""
+
+    record: Renumbered
+    files: tuple[Cited, ...]
+    unclear: tuple[Unclear, ...]
+    dry_run: bool = False
+
+    def as_data(self) -> dict[str, object]:
+        """Return the report as JSON shows it."""
+        return {
+            **self.record.as_dict(),
+            "dry_run": self.dry_run,
+            "files": [file.as_dict() for file in self.files],
+            "unclear": [one.as_dict() for one in self.unclear],
+        }
+
+    def text(self) -> str:
+        """Return the report for people."""
+        would = "would become" if self.dry_run else "is now"
+        lines = [f"{self.record.old} ({self.record.title}) {would} {self.record.new}"]
+        lines.append(f"  still found as {', '.join(self.record.aliases)}")
+        return "\n".join([*lines, *file_lines(self.files), *unclear_lines(self.unclear)])
+
+
+def file_lines(files: Sequence[Cited]) -> list[str]:
+    """Return a line for each file of a report."""
+    return [f"  {file}" for file in files]
+
+
+def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
+    """Return the mentions left for a person, with what to do."""
+    if not unclear:
+        return []
+    places = [f"  {one.path}:{one.position.line}:{one.position.column}: {one.id} in: {one.line}" for one in unclear]
+    return ["", "left as they are, because nothing tells which record they mean; correct them by hand:", *places]
+
+
+def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dry_run: bool = False) -> RenumberReport:
+    """Give a record a new number, the next free one unless `number` is given; the old id goes on resolving.
+
+    `any_id` is an id, a legacy id, a uid, or the path of the record's file or folder (two records may share an id).
+
+    Raises:
+        RecordNotFoundError, AmbiguousIdError: nothing, or several records, answer to `any_id`.
+        RefusedError: the kind has no numbers, the number is taken, or a merge waits to be resolved.
+        WriteError: the disk refused; nothing was changed.
+    """
+    if dry_run:
+        return _plan(workspace, any_id, number, dry_run=True)[0]
+    with writing(workspace):
+        report, draft = _plan(workspace, any_id, number, dry_run=False)
+        write_step(workspace, "renumber", draft.changes)
+        return report
+
+
+def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: bool) -> tuple[RenumberReport, Draft]:
+    git = workspace.git
+    if git.top is not None and git.run("ls-files", "-u", "--", ORBIT):
+        raise RefusedError("a merge waits to be resolved", hint="run `orbit resolve` first")
+    records = read_collection(workspace).records
+    record = find_record(records, any_id)
+    if record.kind.numbering != "sequence":
+        raise RefusedError(f"{record.id} has a code, not a number", hint="codes are never renumbered")
+    new, why = _new_id(workspace, record, number, dry_run=dry_run)
+    alone = len(records.with_id(record.id)) == 1
+    bare = alone and not _taken_elsewhere(workspace, record)
+    aliases = alias_ids(record.title, record.uid, record.id, records, bare=bare)
+    draft = Draft(workspace)
+    done = move_record(workspace, draft, record, new, aliases, why)
+    meaning = _meaning(records, record, done, alone)
+    files, unclear = rewrite_everywhere(
+        workspace, draft, frozenset({record.id}), meaning, moves_of(records, record, done)
+    )
+    settle_document(draft, done)
+    return RenumberReport(done, files, unclear, dry_run), draft
+
+
+def find_record(records: RecordSet, any_id: str) -> Record:
+    """Return the record that an id, legacy id, uid or path means.
+
+    Raises:
+        RecordNotFoundError, AmbiguousIdError: nothing, or several records, answer to it.
+    """
+    path = any_id.removeprefix("./").rstrip("/")
+    for record in records:
+        if path in (record.path, record.folder) or (_UID.match(any_id) and record.uid == any_id):
+            return record
+    if path.startswith(f"{ORBIT}/"):
+        raise RecordNotFoundError(f"there is no valid record at {path}", hint="`orbit check` says what is wrong there")
+    return records.get(any_id)
+
+
+def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run: bool) -> tuple[str, str]:
+    kind = record.kind
+    seen = list(seen_numbers(workspace, kind, claims_folder(workspace) / f"{kind.name}.json"))
+    highest = max((one.number for one in seen), default=0)
+    if number is None:
+        if dry_run:
+            return sequence_id(kind.prefix, highest + 1), ""
+        taken = allocate(workspace, kind)[0]
+        return taken.id, f"the next above {taken.above}"
+    wanted = sequence_id(kind.prefix, number)
+    if wanted == record.id:
+        raise RefusedError(f"{record.id} has that number already", hint="leave --to out to get the next free number")
+    place = _branch_with(workspace, record, wanted)
+    if place is None and not _was(record, wanted):
+        place = next((one.where for one in seen if one.number == number), None)
+    if place is not None or (workspace.folder_of(kind) / wanted).exists():
+        where = place or "in the working tree"
+        raise RefusedError(f"{wanted} is taken: {where}", hint="leave --to out to get the next free number")
+    if number > highest and not dry_run:
+        allocate(workspace, kind, number - highest)
+    return wanted, "as asked for"
+
+
+def _was(record: Record, record_id: str) -> bool:
+    """Say whether an id was the record's own before."""
+    return any(name.rpartition("/")[2] == record_id for name in record.legacy_ids)
+
+
+def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | None:
+    """Return a branch that has another record under this id, in words."""
+    git, kind = workspace.git, record.kind
+    if git.top is None:
+        return None
+    folder = git.prefix + f"{ORBIT}/{kind.plural}"
+    with contextlib.suppress(GitError):
+        for ref, names in git.names(git.refs(), folder).items():
+            held = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None
+            if held is not None and record.uid.encode() not in held:
+                return f"on {ref.removeprefix('refs/heads/').removeprefix('refs/remotes/')}"
+    return None
+
+
+def _taken_elsewhere(workspace: Workspace, record: Record) -> bool:
+    """Say whether the default branch has another record under this id, so that the bare id will be that one's."""
+    git = workspace.git
+    branch = git.default_branch() if git.top is not None else None
+    theirs = git.read(branch, record.path) if branch else None
+    return theirs is not None and record.uid.encode() not in theirs
+
+
+def move_record(
+    workspace: Workspace, draft: Draft, record: Record, new: str, aliases: tuple[str, ...], why: str
+) -> Renumbered:
+    """Draft a record's move to its new folder, and its document's to its new name, with the number in both.
+
+    Raises:
+        RefusedError: something stands where it would go.
+    """
+    old, kind = record.id, record.kind
+    folder = f"{record.folder.rpartition('/')[0]}/{new}"
+    path = f"{folder}/{kind.name}.yaml"
+    if (workspace.root / folder).exists():
+        raise RefusedError(f"{folder} is there already", hint="run `orbit check`")
+    source = record.source
+    stated = record.data.get("source")
+    document = moved_document(stated, old, new) if isinstance(stated, Mapping) else None
+    if source and document and document != source.path and draft.readable(document) is not None:
+        raise RefusedError(f"{document} is there already", hint="move it away, then try again")
+    text = draft.text(record.path) or ""
+    result = rewrite(text, renumbered_data(record.data, old, new, aliases, document), order=kind.schema.properties)
+    validated(result, kind, path)
+    for name in _files_below(workspace, record.folder):
+        moved = f"{folder}/{name}"
+        held = draft.text(f"{record.folder}/{name}")
+        draft.put(moved, renamed_votes(held, old, new) if name == VOTES and held else held)
+        draft.put(f"{record.folder}/{name}", None)
+        draft.came_from[moved] = f"{record.folder}/{name}"
+    draft.put(path, result)
+    if source and document:
+        prose = draft.readable(source.path)
+        if prose is not None:
+            numbered = renumbered_document(prose, source.path, source.heading, record.title, old, new)
+            draft.put(source.path, numbered)
+            draft.move(source.path, document)
+    return Renumbered(record.uid, record.title, old, new, aliases, path, document, why)
+
+
+def _files_below(workspace: Workspace, folder: str) -> list[str]:
+    """Return the regular files of a record's folder, named from it."""
+    found = []
+    top = workspace.root / folder
+    for parent, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if not name.startswith(".tmp-")]
+        prefix = os.path.relpath(parent, top).replace(os.sep, "/")
+        found += [name if prefix == "." else f"{prefix}/{name}" for name in names if not name.startswith(".tmp-")]
+    return sorted(found)
+
+
+def settle_document(draft: Draft, done: Renumbered) -> None:
+    """Put the renumbered entry of a log where its new number belongs, so that entries go on ascending."""
+    text = draft.readable(done.document) if done.document else None
+    if done.document and text is not None:
+        draft.put(done.document, in_order(text, done.document, done.new))
+
+
+def moves_of(records: RecordSet, record: Record, done: Renumbered) -> Moves:
+    """Return the move of a record's document, and whose ids the links to documents mean."""
+    source = record.source
+    if source is None:
+        return Moves()
+    shared = any(other.source and other.source.path == source.path for other in records if other.uid != record.uid)
+    own = {} if shared else {source.path: {done.old: done.new}, done.document or source.path: {done.old: done.new}}
+    others = [other for other in records.with_id(record.id) if other.uid != record.uid and other.source]
+    kept = {other.source.path: {done.old: done.old} for other in others if other.source and not shared}
+    moved = {source.path: done.document} if done.document and done.document != source.path else {}
+    return Moves(moved, frozenset(), {**kept, **own})
+
+
+def _meaning(records: RecordSet, record: Record, done: Renumbered, alone: bool) -> Meaning:
+    """Return what citations mean outside a merge: the one record of that id; of two, those in its own files alone."""
+    own = {done.path, done.document, *([record.source.path] if record.source else [])}
+    others = {other.source.path for other in records if other.source and other.uid != record.uid}
+
+    def meaning(path: str, line: str, written: str) -> str | None:
+        del line
+        if written != record.id:
+            return written if records.candidates(written) else None
+        return done.new if alone or (path in own and path not in others) else None
+
+    return meaning

@@ -1,0 +1,105 @@
+"""What a new number changes in a record's own texts: its data, its document, its file's name, its votes; pure text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from orbit_registry.formats.adr import AdrDocument, insert_entry, read_document, remove_entry, set_number, split_gap
+from orbit_registry.formats.adr.file_names import number_of_path
+from orbit_registry.model.record import Record
+from orbit_registry.operations.adr_files import slug
+from orbit_registry.operations.citation_rewrite import number_of
+from orbit_registry.repository.document_paths import LOG_NAME
+from orbit_registry.repository.documents import Document
+
+
+def alias_ids(title: str, uid: str, old: str, records: Iterable[Record], *, bare: bool) -> tuple[str, ...]:
+    """Return the names that keep leading to a renumbered record: `title-words/ADR-0007`, and the bare id if no other
+    record has it. The first part comes from the title, so that it is the same on every branch.
+    """
+    words = slug(title)
+    name = words if len(words) <= 40 else words[:41].rpartition("-")[0] or words[:40]
+    alias = f"{name}/{old}"
+    if any(alias in record.legacy_ids and record.uid != uid for record in records):
+        alias = f"{name}-{uid[:6]}/{old}"
+    return (alias, old) if bare else (alias,)
+
+
+def moved_document(source: Mapping[str, object], old: str, new: str) -> str | None:
+    """Return where a renumbered record's document goes: `0007-use-x.md` → `0008-use-x.md`; None where it has none.
+
+    A log stays, whatever number its name begins with.
+    """
+    path = str(source.get("path") or "")
+    if not path or source.get("heading") is not None or path.rpartition("/")[2] == LOG_NAME:
+        return path or None
+    folder, slash, name = path.rpartition("/")
+    written = number_of_path(path)
+    if written is None or int(written) != number_of(old) or written not in name:
+        return path
+    digits = str(number_of(new)).zfill(len(written))
+    return f"{folder}{slash}{name.replace(written, digits, 1)}"
+
+
+def renumbered_data(
+    data: Mapping[str, object], old: str, new: str, aliases: Sequence[str], document: str | None
+) -> dict[str, object]:
+    """Return a record's data under a new id, with its old names and where its document now is."""
+    held = data.get("legacy_ids")
+    names = [str(name) for name in held] if isinstance(held, list) else []
+    result = {**data, "id": new, "legacy_ids": list(dict.fromkeys((*(n for n in names if n != new), *aliases)))}
+    source = data.get("source")
+    if isinstance(source, Mapping):
+        moved = {**source, "path": document or source["path"]}
+        if "heading" in source:
+            moved["heading"] = _renumbered_heading(str(source["heading"]), old, new)
+        result["source"] = moved
+    return result
+
+
+def _renumbered_heading(heading: str, old: str, new: str) -> str:
+    found = re.match(r"(ADR[- ]?)(\d{1,9})\Z", heading, re.IGNORECASE)
+    if found is None or int(found[2]) != number_of(old):
+        return heading
+    return found[1] + str(number_of(new)).zfill(len(found[2]))
+
+
+def entry_of(text: str, path: str, heading: str | None, title: str) -> AdrDocument | None:
+    """Return a record's decision in its document; of several with its number, the one with its title."""
+    document = Document(path, text)
+    found = document.entry(heading)
+    if found is None or found.number is None:
+        return found
+    same = [one for one in document.file.entries if one.number and int(one.number) == int(found.number)]
+    return next((one for one in same if one.title == title), found)
+
+
+def renumbered_document(text: str, path: str, heading: str | None, title: str, old: str, new: str) -> str:
+    """Return a document with the number in its decision's own heading and front matter replaced."""
+    entry = entry_of(text, path, heading, title)
+    if entry is None or entry.number is None or int(entry.number) != number_of(old):
+        return text
+    return set_number(text, entry, str(number_of(new)))
+
+
+def renamed_votes(text: str, old: str, new: str) -> str:
+    """Return votes given to a record under its old id as votes for the new one."""
+    return text.replace(f'"learning_id": "{old}"', f'"learning_id": "{new}"')
+
+
+def in_order(text: str, path: str, *record_ids: str) -> str:
+    """Return a log with the entries of these ids moved to their places; one that did not ascend stays as it is."""
+    file = read_document(text, path)
+    numbers = [int(entry.number or 0) for entry in file.entries]
+    moved = {number_of(record_id) for record_id in record_ids}
+    rest = [number for number in numbers if number not in moved]
+    if file.format != "log" or numbers == sorted(numbers) or rest != sorted(rest) or len(set(numbers)) < len(numbers):
+        return text
+    for record_id in record_ids:
+        entries = read_document(text, path).entries
+        entry = next((one for one in entries if int(one.number or 0) == number_of(record_id)), None)
+        if entry is not None:
+            content = split_gap(entry.span.of(text))[0]
+            text = insert_entry(remove_entry(text, entry), content, record_id)
+    return text

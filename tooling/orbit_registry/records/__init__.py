@@ -1,1 +1,0 @@
-"""Values that hold records and what is said of them; nothing here reads or writes a file."""

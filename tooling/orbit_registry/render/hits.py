@@ -1,0 +1,126 @@
+"""What a search found, and what is like another record, as JSON shows it and as people read it; asks nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from orbit_registry.checks.duplicates import Neighbour
+from orbit_registry.model.record import Record
+from orbit_registry.render.records import chunk_place
+from orbit_registry.search.hits import Hit, SearchResult
+
+GENERIC = "the text names nothing that a record could be about: put a word in quotes to look for it all the same"
+
+
+def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, object]:
+    """Return what was found as JSON shows it, the best first."""
+    hits = [hit_data(hit, explain=explain) for hit in result.hits]
+    said = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
+    note = "; ".join([*([GENERIC] if result.generic else []), *([result.note] if result.note else [])])
+    return {"hits": hits, **said, **({"note": note} if note else {})}
+
+
+def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
+    """Return a hit as JSON shows it; the whole record is for `show`."""
+    record = hit.record
+    data: dict[str, object] = {
+        "id": record.id,
+        "score": round(hit.score, 4),
+        "title": record.title,
+        "kind": record.kind.name,
+        "versions": list(record.words("versions")),
+        "snippet": hit.snippet,
+        "matched": list(hit.matched),
+    }
+    if hit.chunk is not None:
+        data["chunk"] = chunk_place(hit.chunk)
+    if explain:
+        data["parts"] = {
+            "text": round(hit.parts.text, 4),
+            "version": hit.parts.version,
+            "context": round(hit.parts.context, 4),
+            "via": hit.parts.via or None,
+        }
+    return data
+
+
+def result_text(result: SearchResult, *, explain: bool = False) -> str:
+    """Return what was found as people read it: by group, what is to be followed first, and the best first in each."""
+    if not result.hits:
+        return "nothing found"
+    groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
+    for hit in result.hits:
+        groups[_group(hit.record)].append(hit)
+    lines: list[str] = []
+    for group in sorted(groups):
+        if len(groups) > 1:
+            lines += [*([""] if lines else []), group[1]]
+        for hit in groups[group]:
+            lines += _lines(hit, explain=explain)
+    more = "1 more hit" if result.omitted == 1 else f"{result.omitted} more hits"
+    return "\n".join([*lines, *([f"and {more}: --limit shows them"] if result.omitted else [])])
+
+
+def _group(record: Record) -> tuple[int, str]:
+    """Return where a record stands among others, and what those beside it are called; a field may part its kind."""
+    kind = record.kind
+    parted = (f"{str(record.text(name)).capitalize()}s ({kind.labels.lower()})" for name in kind.places)
+    return kind.place(record.data), next(parted, kind.labels)
+
+
+def _lines(hit: Hit, *, explain: bool) -> Iterable[str]:
+    record = hit.record
+    yield f"{hit.score:.2f}  {hit.name}  {record.title}"
+    if hit.chunk is not None:
+        where = f"{record.source.path}:" if record.source is not None else "line "
+        yield f"      {where}{hit.chunk.first_line}-{hit.chunk.last_line}  {hit.chunk.breadcrumb}".rstrip()
+    if hit.snippet != record.title:
+        yield f"      {hit.snippet}"
+    if explain:
+        parts = hit.parts
+        why = [*([f"has {', '.join(hit.matched)}"] if hit.matched else []), *([f"by {parts.via}"] if parts.via else [])]
+        factors = f"text {parts.text:.3f} × version {parts.version:g} × context {parts.context:g}"
+        yield f"      = {factors} ({'; '.join(why)})"
+
+
+MOST_NAMED = 5
+"""So many are named in text."""
+
+
+def neighbours_data(near: Sequence[Neighbour]) -> list[dict[str, object]]:
+    """Return records that are like another as JSON shows them."""
+    return [
+        {
+            "id": one.record.id,
+            "score": round(one.score, 4),
+            "title": one.record.title,
+            "difference": str(one.contrast) if one.contrast is not None else None,
+            **({"rejected": one.rejection} if one.rejection else {}),
+        }
+        for one in near
+    ]
+
+
+def near_text(one: Neighbour) -> str:
+    """Return one of them in a line."""
+    return f"{one.record.id} ({'; '.join(filter(None, (one.words, one.rejection)))}): {one.record.title}"
+
+
+def known_already(one: Neighbour) -> str:
+    """Return why what one of them says is not written again."""
+    if one.rejection:
+        return f"this was {one.rejection} ({one.record.id}, {one.words}: {one.record.title})"
+    return f"this is known already: {near_text(one)}"
+
+
+def settles(one: Neighbour, option: str) -> str:
+    """Return how what one of them says can be written all the same; `option` says that the two differ."""
+    if one.rejection and one.is_exact:
+        return "what was turned down is not proposed again in the same words: say what is different now"
+    return f"where the two differ, {option}"
+
+
+def shows(near: Sequence[Neighbour]) -> list[str]:
+    """Return the commands that show the nearest ones."""
+    return [f"orbit show {one.record.id}" for one in near[:MOST_NAMED]]

@@ -1,0 +1,328 @@
+"""Records, their votes and their doubts as JSON shows them and as people read them, tables too; it prints nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from orbit_registry.errors import RecordNotFoundError
+from orbit_registry.model.freshness import Cause, Freshness, expires
+from orbit_registry.model.rank import rank_order
+from orbit_registry.model.record import Record
+from orbit_registry.model.votes import Vote, counted, moment, stamp, tally
+from orbit_registry.repository.votes import half_life_days
+
+if TYPE_CHECKING:
+    from orbit_registry.search.chunks import Chunk
+
+NEAR = 3
+"""So many chunks are named where a name is wrong."""
+ORDERS = ("votes", "updated", "id")
+
+
+def in_order(records: Sequence[Record], sort: str) -> list[Record]:
+    """Return records in one of `ORDERS`; by votes is the order in which they are pushed."""
+    if sort == "updated":
+        return sorted(records, key=_updated, reverse=True)
+    if sort == "votes":
+        half_life = half_life_days()
+        return sorted(records, key=lambda record: rank_order(record, half_life))
+    return list(records)
+
+
+def _updated(record: Record) -> datetime:
+    return moment(str(record.data["updated_at"]))
+
+
+def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
+    """Return count, score now, time of the last one (None where there is none) and how many each task has.
+
+    Raises:
+        UsageError: the half-life that the environment sets is no number of days.
+    """
+    result = tally(votes, datetime.now(UTC), half_life_days())
+    tasks = Counter(vote.task_id for vote in counted(votes))
+    return {
+        "count": result.count,
+        "score": round(result.score, 6),
+        "last": stamp(result.last) if result.last else None,
+        "tasks": dict(sorted(tasks.items())),
+    }
+
+
+def vote_cell(votes: Sequence[Vote]) -> str:
+    """Return the count, and what it weighs now where that is less: `3 (1.25)`; nothing where there is no vote."""
+    result = tally(votes, datetime.now(UTC), half_life_days())
+    if not result.count:
+        return ""
+    weight = f"{result.score:.2f}"
+    return f"{result.count}" if weight == f"{result.count:.2f}" else f"{result.count} ({weight})"
+
+
+def vote_words(votes: Sequence[Vote]) -> str:
+    """Return the same as one line."""
+    result = tally(votes, datetime.now(UTC), half_life_days())
+    if not result.count or result.last is None:
+        return "none"
+    tasks = Counter(vote.task_id for vote in counted(votes))
+    by_task = ", ".join(f"{task} {count}" if count > 1 else task for task, count in sorted(tasks.items()))
+    return f"{result.count} (weighing {result.score:.2f} now), last {stamp(result.last)}, in {by_task}"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as aligned columns; the last one takes what space is left."""
+    listed = [tuple(cell.replace("\n", " ") for cell in row) for row in rows]
+    if not listed:
+        return ""
+    heads = tuple(column.upper() for column in columns)
+    widths = [min(40, max(len(row[index]) for row in (heads, *listed))) for index in range(len(columns))]
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+    return "\n".join(map(line, (heads, *listed)))
+
+
+def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
+    """Return records as a table of the columns their kind names; the headline last, where it may run on."""
+    if not records:
+        return "no records"
+    headline = records[0].kind.headline
+    ordered = [column for column in columns if column not in (headline, "title")]
+
+    def cell(record: Record, column: str) -> str:
+        if column == "votes":
+            return vote_cell(record.votes)
+        if column == "status" and _is_expired(record):
+            return "expired"
+        value = record.data.get(column, "")
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+    rows = [[*(cell(record, column) for column in ordered), record.title] for record in records]
+    return table([*ordered, headline], rows)
+
+
+def _is_expired(record: Record) -> bool:
+    end = expires(record) if record.phase == "live" else None
+    return end is not None and end <= datetime.now(UTC)
+
+
+def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
+    """Return what is derived for a record as JSON shows it."""
+    return {
+        "id": record.id,
+        "kind": record.kind.name,
+        "title": record.title,
+        "path": record.path,
+        "state": freshness.state.value,
+        "cause": freshness.cause.value if freshness.cause else None,
+        "reasons": reasons_data(freshness),
+        "do": remedies(record, freshness),
+    }
+
+
+def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
+    """Return why a record is not fresh as JSON shows it."""
+    return [
+        {"cause": one.cause.value, "subject": one.subject, "message": one.message, "gone": one.is_gone}
+        for one in freshness.reasons
+    ]
+
+
+def remedies(record: Record, freshness: Freshness) -> list[str]:
+    """Return the commands that make sense for a record that is not fresh, the likeliest first."""
+    verify_it = f"orbit verify {record.id}"
+    verbs = record.kind.verbs.items()
+    closing = [f"orbit {record.kind.name} {verb} {record.id}" for verb, to in verbs if _closes(record, to)][-1:]
+    if freshness.cause is Cause.EXPIRED:
+        return [*closing, f"{verify_it} --expires DATE"]
+    unhashed = [
+        f"--remove-input {quote(one.subject)}"
+        for one in freshness.reasons
+        if one.cause is Cause.FINGERPRINT and (one.is_gone or one.is_unreadable)
+    ]
+    without = [" ".join((verify_it, *unhashed))] if unhashed else []
+    moved = any(one.cause is Cause.ANCHOR and one.subject == "scope.paths" for one in freshness.reasons)
+    renames = ["orbit learning prune --fix-renames"] if moved and record.kind.name == "learning" else []
+    taken = [one for one in freshness.reasons if one.cause is Cause.SOURCE] if record.kind.in_file else []
+    where = " --path FILE" if any(one.is_unreadable for one in taken) else ""
+    again = [] if freshness.is_gone or unhashed else [f"orbit refresh {record.id}{where}" if taken else verify_it]
+    return [*renames, *without, *again, *closing]
+
+
+def _closes(record: Record, to: str) -> bool:
+    return to in record.status.to and record.kind.status(to).phase == "closed"
+
+
+def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
+    """Return a record as JSON shows it: its file's fields, its kind, phase and path, its headline as `title`.
+
+    `expired` is there where a live record's time is over. `path` is the record's own file; where its text is a file,
+    `text` says where that stands and was taken from.
+    """
+    head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
+    source = record.source if record.kind.in_file else None
+    text = {"text": {"path": source.path, "taken_from": record.text("path")}} if source is not None else {}
+    votes = {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
+    return {
+        **head,
+        "title": record.title,
+        **record.data,
+        **head,
+        **({"expired": True} if _is_expired(record) else {}),
+        **(text if record.kind.in_file else {}),
+        **votes,
+        **({"prose": record.prose, "digest": record.digest} if prose else {}),
+    }
+
+
+def _own(record: Record) -> set[str]:
+    """Return the columns of a kind's list that are stated and stand in no line that every record has."""
+    shown = {"id", "title", "status", record.kind.headline, "date", "tasks", "feature", "category", "path", "labels"}
+    return {name for name in record.kind.columns if name in record.data} - shown
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _review(record: Record) -> str:
+    """Return who suggested a record and took it up or turned it down, when and why."""
+    said = record.approval
+    parts = [f"suggested by {said['suggested_by']}"] if "suggested_by" in said else []
+    for verdict in ("approved", "rejected"):
+        if f"{verdict}_by" in said:
+            parts.append(f"{verdict} by {said[f'{verdict}_by']} on {said.get(f'{verdict}_at', '')[:10]}")
+    return "; ".join([*parts, *([f"because {said['reason']}"] if "reason" in said else [])])
+
+
+def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
+    """Return a record as people read it: head, facts, long text; `outcome` says what became of it, beside its votes."""
+    status = record.status
+    end = expires(record) if record.phase == "live" else None
+    lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
+    facts = [
+        ("file", record.path),
+        ("document", record.source.path if record.source else ""),
+        *((name, _plain(record.data[name])) for name in record.kind.columns if name in _own(record)),
+        ("review", _review(record)),
+        ("summary", (record.text("summary") or "") if record.kind.headline != "summary" else ""),
+        *((name, ":".join(map(str, value.values()))) for name, value in _references(record)),
+        ("date", record.text("date") or ""),
+        ("deciders", ", ".join(record.words("deciders"))),
+        ("tasks", ", ".join(record.words("tasks"))),
+        ("feature", record.text("feature") or ""),
+        ("category", record.text("category") or ""),
+        ("paths", ", ".join(record.scope.paths)),
+        ("tags", ", ".join(record.scope.tags)),
+        ("labels", ", ".join(record.words("labels"))),
+        ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
+        ("links", ", ".join(f"{link.rel} {link.to}" for link in record.links)),
+        ("supersedes", ", ".join(record.supersedes)),
+        ("superseded by", ", ".join(record.superseded_by)),
+        ("legacy ids", ", ".join(record.legacy_ids)),
+        ("votes", vote_words(record.votes) if record.votes or record.kind.voted else ""),
+        ("outcome", outcome),
+        *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
+        ("digest", record.digest if record.phase == "pending" else ""),
+        ("holds until", f"{end:%Y-%m-%d}" if end else ""),
+        ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
+    ]
+    lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]
+    return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
+
+
+def named_chunk(record: Record, name: str) -> Chunk:
+    """Return the chunk of a record that has a code, or the section that a link with this behind its `#` leads to.
+
+    Raises:
+        RecordNotFoundError: there is none; the hint names those that are near.
+    """
+    from orbit_registry.search.chunks import chunks_of  # few ask for a chunk
+
+    chunks = chunks_of(record)
+    by_name = {anchor: chunk for chunk in chunks for anchor in chunk.anchors} | {chunk.code: chunk for chunk in chunks}
+    chunk = by_name.get(name.lower())
+    if chunk is not None:
+        return chunk
+    from difflib import get_close_matches  # most names are right
+
+    near = get_close_matches(name.lower(), by_name, n=NEAR) or [chunk.code for chunk in chunks[:NEAR]]
+    listed = " or ".join(f"{record.id}#{other} ({by_name[other].breadcrumb})".replace(" ()", "") for other in near)
+    hint = f"did you mean {listed}?" if near else "this record has no chunks; leave out what follows `#`"
+    raise RecordNotFoundError(f"{record.id} has no chunk {name!r}", hint=hint)
+
+
+def chunk_data(record: Record, chunk: Chunk, freshness: Freshness) -> dict[str, object]:
+    """Return one chunk of a record as JSON shows it."""
+    return {
+        "id": record.id,
+        "kind": record.kind.name,
+        "title": record.title,
+        "status": record.status.name,
+        "chunk": chunk_place(chunk),
+        "path": record.source.path if record.source is not None else record.path,
+        "prose": chunk.body,
+        "freshness_state": None if record.phase == "closed" else freshness.state.value,
+        "freshness_reasons": reasons_data(freshness),
+    }
+
+
+def chunk_place(chunk: Chunk) -> dict[str, object]:
+    """Return where a chunk stands as JSON shows it."""
+    return {"code": chunk.code, "breadcrumb": chunk.breadcrumb, "lines": [chunk.first_line, chunk.last_line]}
+
+
+def chunk_head(record: Record, chunk: Chunk, freshness: Freshness) -> str:
+    """Return what people read above the text of a chunk: where it stands, and whether its record holds."""
+    status, path = record.status, record.source.path if record.source is not None else record.path
+    return "\n".join([
+        f"{record.id}#{chunk.code}  {chunk.breadcrumb or record.title}",
+        status.name + (f": {status.banner}" if status.banner else ""),
+        *(f"{freshness.state.value}: {reason.message}" for reason in freshness.reasons),
+        f"{path}:{chunk.first_line}-{chunk.last_line}",
+    ])  # fmt: skip
+
+
+def details_text(record: Record) -> str:
+    """Return the fields of its kind that fill lines of their own, each below its name: a diff, a list of sentences.
+
+    Whoever decides on a proposal sees what it would change.
+    """
+    parts = [f"{name.replace('_', ' ').capitalize()}\n\n{text}" for name, text in _details(record)]
+    return "".join(f"\n\n{part}" for part in parts)
+
+
+_ON_LINES = frozenset({"links", "evidence", "labels", "tasks", "deciders"})
+"""Lists that `record_text` puts on a line."""
+
+
+def _details(record: Record) -> Iterator[tuple[str, str]]:
+    for name in record.kind.schema.properties:
+        if name in _ON_LINES:
+            continue
+        value = record.data.get(name)
+        if isinstance(value, str) and "\n" in value and name != record.kind.prose:
+            yield name, "\n".join(f"  {line}".rstrip() for line in value.rstrip("\n").split("\n"))
+        elif isinstance(value, list) and any(isinstance(one, Mapping) or " " in str(one) for one in value):
+            yield name, "\n".join(f"- {_item(one)}" for one in value)
+
+
+def _item(value: object) -> str:
+    """Return one entry of a list on a line; a reference stands for itself, anything else has its name before it."""
+    if not isinstance(value, Mapping):
+        return " ".join(str(value).split())
+    said = [
+        ":".join(map(str, one.values())) if isinstance(one, Mapping) else f"{name} {_plain(one)}"
+        for name, one in value.items()
+    ]
+    return ", ".join(said)
+
+
+def _references(record: Record) -> list[tuple[str, Mapping[str, object]]]:
+    """Return the fields of its kind that name something outside the registry: a target, a run."""
+    fields = ((name, record.data.get(name)) for name in record.kind.schema.properties)
+    return [(name, value) for name, value in fields if isinstance(value, Mapping) and {"type", "id"} <= {*value}]

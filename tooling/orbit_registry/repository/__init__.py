@@ -1,0 +1,1 @@
+"""Records and documents in files: read, write, number, guard."""

@@ -1,0 +1,168 @@
+"""Owns `.orbit/baseline.yaml`: the findings that were there at adoption, known by their words and not by lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.formats.position import Position, YamlProblemError
+from orbit_registry.formats.yaml import dump, load
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text, write_atomic
+from orbit_registry.workspace.workspace import Workspace
+
+VERSION = 1
+"""The `schema_version` of the file."""
+BROKEN = "ORB109"
+NEVER = frozenset({BROKEN, "ORB290", "ORB410"})
+"""Findings about this run or this change, which no baseline can hold."""
+_COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
+"""Numbers that stand alone; those in ids, paths, dates and positions stay."""
+_UPGRADE = "upgrade orbit-registry as it was installed"
+_COMMENT = "Findings that were there at adoption; `orbit baseline update` rewrites this file."
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Known:
+    """One finding of the baseline, without its place."""
+
+    code: str
+    path: str
+    record: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The known findings, and how often each is there."""
+
+    counts: Mapping[Known, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Findings as a baseline sorts them."""
+
+    new: tuple[Diagnostic, ...]
+    baselined: tuple[Diagnostic, ...]
+    gone: tuple[Known, ...]
+    """Known findings that no longer are."""
+
+
+def known_as(diagnostic: Diagnostic) -> Known:
+    """Return what the baseline knows a finding by: its words without counts, which move with every other file."""
+    words = _COUNTS.sub("…", diagnostic.message)
+    return Known(diagnostic.code, _written(diagnostic.location.path), diagnostic.record or "", _written(words))
+
+
+def _written(text: str) -> str:
+    """Return a text as a file can hold it: bytes of a file's name that are no UTF-8 as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
+    """Return the baseline that knows these findings."""
+    return Baseline(Counter(known_as(one) for one in diagnostics if one.code not in NEVER))
+
+
+def apply(baseline: Baseline, diagnostics: Iterable[Diagnostic]) -> Sorted:
+    """Tell new findings from known ones; one that is there more often than the baseline says is new."""
+    left = Counter(baseline.counts)
+    new: list[Diagnostic] = []
+    baselined: list[Diagnostic] = []
+    for diagnostic in diagnostics:
+        known = known_as(diagnostic)
+        if left[known] > 0:
+            left[known] -= 1
+            baselined.append(diagnostic)
+        else:
+            new.append(diagnostic)
+    gone = sorted(known for known, count in left.items() for _ in range(count))
+    return Sorted(tuple(new), tuple(baselined), tuple(gone))
+
+
+def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
+    """Return the baseline; one that can't be used is empty, and a diagnostic says why."""
+    file = workspace.baseline
+    path = workspace.relative(file)
+    if not file.exists() and not file.is_symlink():
+        return Baseline(), []
+    hint = "`orbit baseline update` writes a new one"
+    try:
+        data = load(read_text(file, limit=DOCUMENT_LIMIT))
+    except YamlProblemError as error:
+        problem = from_problem(error.problem, path)
+        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, problem.message, problem.location, hint)]
+    except OrbitError as error:
+        said = error.message.replace(f"{file}", path)
+        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, said, Location(path), hint)]
+    newer = _newer(data)
+    if newer:
+        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, newer, Location(path, Position(1)), _UPGRADE)]
+    counts: Counter[Known] = Counter()
+    rows = data.get("findings") if isinstance(data, dict) else None
+    for row in rows if isinstance(rows, list) else [None]:
+        if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
+            said = "the baseline holds something that is no list of findings"
+            return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, said, Location(path, Position(1)), hint)]
+        names = ("code", "path", "record", "message")
+        counts[Known(*(str(row.get(name, "")) for name in names))] += max(0, int(row.get("count", 1)))
+    return Baseline(counts), []
+
+
+def _newer(data: object) -> str | None:
+    """Return what is said of a file that a newer version of the tool wrote, None of any other."""
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if not isinstance(version, int) or version <= VERSION:
+        return None
+    return f"schema_version {version} is newer than this tool knows ({VERSION})"
+
+
+def refuse_newer(workspace: Workspace) -> None:
+    """Raise where a newer version of the tool wrote the baseline: what it knows more would be lost.
+
+    Raises:
+        RefusedError: it did; reading it says the same as a finding.
+    """
+    try:
+        newer = _newer(load(read_text(workspace.baseline, limit=DOCUMENT_LIMIT)))
+    except (OrbitError, YamlProblemError):
+        return
+    if newer:
+        raise RefusedError(f"{workspace.relative(workspace.baseline)}: {newer}", hint=_UPGRADE)
+
+
+def baseline_text(baseline: Baseline) -> str:
+    """Return the file of a baseline: sorted, so that the same findings give the same bytes."""
+    rows: list[dict[str, object]] = []
+    for known, count in sorted(baseline.counts.items()):
+        row: dict[str, object] = {"code": known.code, "path": known.path}
+        if known.record:
+            row["record"] = known.record
+        row["message"] = known.message
+        if count > 1:
+            row["count"] = count
+        rows.append(row)
+    return dump({"schema_version": VERSION, "findings": rows}, comment=_COMMENT)
+
+
+def write_baseline(workspace: Workspace, baseline: Baseline) -> bool:
+    """Write the baseline in one step; False where the file says so already.
+
+    Raises:
+        WriteError: the disk refused; the old file stands.
+    """
+    text = baseline_text(baseline)
+    try:
+        if workspace.baseline.exists() and read_text(workspace.baseline, limit=DOCUMENT_LIMIT) == text:
+            return False
+    except OrbitError:
+        pass
+    write_atomic(workspace.baseline, text)
+    return True

@@ -1,0 +1,79 @@
+"""Turns a record file's text into a record, and says with positions why it can't; it opens no file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from orbit_registry.formats.position import Position, YamlProblemError
+from orbit_registry.formats.yaml import load, locate
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.model.schema import SCHEMA_VERSION, SchemaProblem
+
+INVALID = "ORB103"
+UNKNOWN_FIELD = "ORB104"
+MISPLACED = "ORB105"
+NEWER = "ORB106"
+HIDING = frozenset({"ORB101", "ORB102", INVALID, UNKNOWN_FIELD, MISPLACED, NEWER})
+"""Codes of errors for which a file holds no record."""
+
+
+def hides_record(problem: Diagnostic) -> bool:
+    """Say whether a file is left out of every answer for a problem; a folder of another program is not."""
+    return problem.code in HIDING and problem.severity is Severity.ERROR
+
+
+def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> tuple[Record | None, list[Diagnostic]]:
+    """Return the record in a text, or what is wrong with it; a record with wrong fields is no record.
+
+    Finding the places of wrong fields costs a hundred times what knowing of them does: `explain=False` leaves it out.
+    """
+    try:
+        data = load(text)
+    except YamlProblemError as error:
+        return None, [from_problem(error.problem, path)]
+    if not isinstance(data, dict):
+        found = "empty" if data is None else "not a mapping"
+        hint = "a record is `key: value` lines; compare with another record"
+        return None, [Diagnostic(INVALID, Severity.ERROR, f"the file is {found}", Location(path, Position(1)), hint)]
+    version = data.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        message = f"schema_version {version} is newer than this tool knows ({SCHEMA_VERSION})"
+        hint = "upgrade orbit-registry as it was installed"
+        where = Location(path, locate(text, ("schema_version",)))
+        return None, [Diagnostic(NEWER, Severity.ERROR, message, where, hint)]
+    if not kind.schema.is_valid(data):
+        return None, explain_invalid(text, data, kind, path) if explain else []
+    record = record_of(data, kind, path)
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    if folder != record.id:
+        message = f"the record {record.id} stands in the folder {folder}/"
+        where = Location(path, locate(text, ("id",)))
+        hint = f"rename the folder to {record.id}/, or correct the id"
+        return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
+    return record, []
+
+
+def explain_invalid(text: str, data: Mapping[str, object], kind: Kind, path: str) -> list[Diagnostic]:
+    """Return why data break the kind's schema, each with its place in the text."""
+    named = data.get("id")
+    record = named if isinstance(named, str) else None
+    return [_diagnostic(text, problem, path, record) for problem in kind.schema.problems(data)]
+
+
+def _diagnostic(text: str, problem: SchemaProblem, path: str, record: str | None) -> Diagnostic:
+    code = UNKNOWN_FIELD if problem.unknown_field else INVALID
+    where = Location(path, locate(text, problem.pointer))
+    return Diagnostic(code, Severity.ERROR, problem.message, where, problem.hint, record)
+
+
+def record_of(data: Mapping[str, object], kind: Kind, path: str) -> Record:
+    """Return the record of data that are known to be valid."""
+    return Record(kind, data, path, prose=str(data.get(kind.prose, "")) if kind.in_record else "")
+
+
+def ordered(data: Mapping[str, object], order: Sequence[str]) -> dict[str, object]:
+    """Return data with keys in the schema's order, unknown ones last."""
+    known = {name: data[name] for name in order if name in data}
+    return {**known, **{name: value for name, value in data.items() if name not in known}}

@@ -1,0 +1,173 @@
+"""Owns what may be written: no new secret, and by agents nothing that comes into force or is; it takes no lock.
+
+No shell can hold anyone to it who could edit the files; it keeps our own commands from being the side door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.secrets import NEEDLES, find_secrets
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.freshness import stated
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.repository.codec import decode_record
+from orbit_registry.workspace.author import Author, acting_role
+from orbit_registry.workspace.journal import Change, apply_step
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
+_LISTED = 3
+LONGEST_DAYS = 30
+"""Days for which an agent's record may hold that nobody reviewed."""
+AGENTS_OWN = frozenset(("attempts", "freshness", "status", "updated_at"))
+"""What an agent may change in a person's record of such a kind: that it was tried again, and that it is over."""
+
+
+def write_step(
+    workspace: Workspace,
+    name: str,
+    changes: Iterable[Change],
+    *,
+    author: Author | None = None,
+    taken_over: bool = False,
+) -> None:
+    """Make all changes as one step of the journal, unless they may not be made; the caller holds the write lock.
+
+    `author` is who asks for it; whoever runs this process, by its environment, where nobody is named. What is taken
+    over from elsewhere is as it is: the gate reports the secrets in it.
+
+    Raises:
+        RefusedError: a text would hold a secret that none held before; an agent would put a record into force, or
+            change or remove one that is. Nothing was written.
+        UnsafePathError, WriteError: see `store.journal.apply_step`.
+    """
+    wanted = list(changes)
+    refuse_for_agent(workspace, wanted, author=author)
+    if not taken_over:
+        known = {said for one in wanted for said in _secrets(_said(one.path, one.before))}
+        refuse_secrets_in(wanted, known)
+    apply_step(workspace, name, wanted)
+
+
+def refuse_secrets_in(changes: Iterable[Change], known: Collection[str] = ()) -> None:
+    """Raise where a file would hold what looks like a secret, beside those known; see `refuse_secrets`."""
+    for change in changes:
+        said = _said(change.path, change.after)
+        refuse_secrets("" if isinstance(said, Mapping) else change.path, said, known)
+
+
+def refuse_secrets(name: str, value: object, known: Collection[str] = ()) -> None:
+    """Raise where a text, or one within a value, holds what looks like a secret; the secret itself is not shown.
+
+    `name` is what a text is called; what stands in a mapping is called by its key.
+    """
+    for place, text in _texts(name, value):
+        for found in find_secrets(text):
+            if text[found.start : found.end] not in known:
+                line = f":{text.count(chr(10), 0, found.start) + 1}" if "\n" in text else ""
+                hint = "withdraw it where it is valid, take it out of the text, then try again"
+                raise RefusedError(f"{place}{line} holds a secret: {found.kind}; nothing was written", hint=hint)
+
+
+def _said(path: str, text: str | None) -> object:
+    """Return what a file says: the fields of a record, else its text."""
+    if text is None or not NEEDLES.search(text):
+        return ""
+    if path.startswith(f"{ORBIT}/") and path.endswith(".yaml"):
+        try:
+            return load(text)
+        except YamlProblemError:
+            return text
+    return text
+
+
+def _secrets(value: object) -> Iterator[str]:
+    for _, text in _texts("", value):
+        yield from (text[found.start : found.end] for found in find_secrets(text))
+
+
+def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            place = name or f"`{key}`"
+            yield name or "a key", str(key)
+            yield from _texts(place, part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(name, part)
+
+
+def refuse_for_agent(
+    workspace: Workspace, changes: Iterable[Change], *, author: Author | None = None, hint: str = BY_A_PERSON
+) -> None:
+    """Raise when changes break the rule: by an agent nothing comes into force, is turned down, or changes in force.
+
+    A record that is named among the changes counts as changed even where its own file stays: its text may not. Kinds
+    whose records an agent's are live from the start (a failure is opened by whoever meets it) have limits of their own.
+    """
+    role = author.role if author is not None else acting_role()
+    if role != "agent":
+        return
+    files = {f"{kind.name}.yaml": kind for kind in workspace.kinds}
+    made: list[Record] = []
+    waited: set[str] = set()
+    for change in changes:
+        kind = files.get(change.path.rpartition("/")[2])
+        if kind is None or not change.path.startswith(f"{ORBIT}/"):
+            continue
+        before = _record(change.before, kind, change.path)
+        after = _record(change.after, kind, change.path)
+        if _may_be_live(kind):
+            _refuse_overreach(before, after)
+            continue
+        if before is not None and before.phase == "live":
+            said = f"{before.id} is in force; an agent may not change it"
+            way = "propose a new record; " if hint == BY_A_PERSON else ""
+            raise RefusedError(said, hint=way + hint)
+        if before is not None and before.phase == "pending":
+            waited.add(before.uid)
+        if after is not None and (after.phase == "live" or after.is_rejected):
+            made.append(after)
+    made = [one for one in made if one.phase == "live" or one.uid in waited]  # it may import what others rejected
+    if made:
+        first = made[0]
+        said = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {_listed(made)}"
+        raise RefusedError(said, hint=hint)
+
+
+def _refuse_overreach(before: Record | None, after: Record | None) -> None:
+    """Raise when an agent's record, live unreviewed, would outrank or outlast reviewed ones, or speak for a person."""
+    if after is None or after.phase != "live":
+        return
+    if before is not None and before.role == "human":
+        changed = {name for name in {*before.data, *after.data} if before.data.get(name) != after.data.get(name)}
+        if theirs := sorted(changed - AGENTS_OWN):
+            said = f"{before.id} is what a person said; an agent may not change its {', '.join(theirs)}"
+            raise RefusedError(said, hint=BY_A_PERSON)
+        return
+    days = after.data.get("ttl_days")
+    for_long = "expires_at" in stated(after) or (isinstance(days, int) and not 0 < days <= LONGEST_DAYS)
+    if for_long or after.data.get("priority") or after.legacy_ids:
+        said = (
+            f"an agent's {after.kind.label.lower()} holds {LONGEST_DAYS} days at most, without priority or earlier ids"
+        )
+        raise RefusedError(said, hint=BY_A_PERSON)
+
+
+def _may_be_live(kind: Kind) -> bool:
+    return kind.status(kind.initial["agent"]).phase == "live"
+
+
+def _record(text: str | None, kind: Kind, path: str) -> Record | None:
+    return decode_record(text, kind, path)[0] if text is not None else None
+
+
+def _listed(records: list[Record]) -> str:
+    shown = ", ".join(f"{record.id} ({record.title})" for record in records[:_LISTED])
+    return shown if len(records) <= _LISTED else f"{shown} and {len(records) - _LISTED} more"

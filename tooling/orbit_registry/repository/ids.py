@@ -1,0 +1,156 @@
+"""Gives out sequence numbers that no branch, remote, work tree or process has; codes need no allocation.
+
+The next number is one above every number seen: in the working tree (records, documents), in every local and
+remote-tracking ref, and in the claims kept beside the repository's objects, where all work trees see them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.formats.adr.file_names import number_of_path
+from orbit_registry.model.ids import sequence_id, sequence_number
+from orbit_registry.model.kind import Kind
+from orbit_registry.repository.document_paths import LOG_NAME, decision_paths
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
+from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+_HEADING = re.compile(rb"(?m)^#{1,6}[ \t]*(?:\[)?ADR[- ]?(\d{1,6})\b")
+_MOST = 999_999
+"""No heading or claim pushes the sequence beyond this; only a record does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A number that is now taken, and which one was the highest before it, in words; empty for the first one."""
+
+    id: str
+    above: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    number: int
+    where: str
+
+
+def allocate(workspace: Workspace, kind: Kind, count: int = 1) -> list[Allocation]:
+    """Take the next `count` numbers of a kind; they are never given out again, even if nothing is written.
+
+    Raises:
+        LockTimeoutError: another process allocates for too long.
+        WriteError: the claim can't be written.
+    """
+    folder = claims_folder(workspace)
+    claims = folder / f"{kind.name}.json"
+    with locked(folder / f"{kind.name}.lock"):
+        highest = _highest(workspace, kind, claims)
+        taken = {"highest": highest.number + count, "root": str(workspace.root), "at": int(time.time())}
+        write_atomic(claims, json.dumps(taken))
+    return [_above(kind, highest, highest.number + 1 + index) for index in range(count)]
+
+
+def release(workspace: Workspace, kind: Kind, record_id: str) -> None:
+    """Give back the number that was taken last, of which nothing was written; one that can't be given back is lost."""
+    folder = claims_folder(workspace)
+    claims = folder / f"{kind.name}.json"
+    with (
+        contextlib.suppress(OrbitError, OSError, ValueError, KeyError, TypeError),
+        locked(folder / f"{kind.name}.lock"),
+    ):
+        claim = json.loads(claims.read_text(encoding="utf-8"))
+        if sequence_id(kind.prefix, claim["highest"]) == record_id:
+            write_atomic(claims, json.dumps({**claim, "highest": claim["highest"] - 1}))
+
+
+def next_number(workspace: Workspace, kind: Kind) -> Allocation:
+    """Return the number that would be taken now, without taking it."""
+    highest = _highest(workspace, kind, claims_folder(workspace) / f"{kind.name}.json")
+    return _above(kind, highest, highest.number + 1)
+
+
+def _highest(workspace: Workspace, kind: Kind, claims: Path) -> _Seen:
+    return max(seen_numbers(workspace, kind, claims), key=lambda seen: seen.number, default=_Seen(0, ""))
+
+
+def _above(kind: Kind, highest: _Seen, number: int) -> Allocation:
+    above = f"{sequence_id(kind.prefix, highest.number)} {highest.where}" if highest.number else ""
+    return Allocation(sequence_id(kind.prefix, number), above)
+
+
+def claims_folder(workspace: Workspace) -> Path:
+    """Return where numbers taken are noted: beside the repository's objects, or in the state where there is no git."""
+    common = workspace.git.common_dir
+    return (common / "orbit") if common is not None else (workspace.state / "claims")
+
+
+def seen_numbers(workspace: Workspace, kind: Kind, claims: Path) -> Iterator[_Seen]:
+    """Yield every number of a kind that is taken, with where it was seen."""
+    for parent in (workspace.folder_of(kind), workspace.folder_of(kind, pending=True)):
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(parent):
+                number = sequence_number(entry.name, kind.prefix)
+                if number is not None:
+                    yield _Seen(number, "in the working tree")
+    if kind.in_document:
+        yield from _in_documents(workspace)
+    yield from _in_claims(claims)
+    yield from _in_refs(workspace, kind)
+
+
+def _in_documents(workspace: Workspace) -> Iterator[_Seen]:
+    for path in decision_paths(workspace):
+        named = number_of_path(path) if path.rpartition("/")[2] != LOG_NAME else None
+        if named is not None and named.isdigit() and int(named) <= _MOST:
+            yield _Seen(int(named), f"in {path}")
+        with contextlib.suppress(OrbitError):
+            for found in _HEADING.finditer(read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)):
+                yield _Seen(int(found[1]), f"in {path}")
+
+
+def _in_claims(claims: Path) -> Iterator[_Seen]:
+    try:
+        data = json.loads(claims.read_text(encoding="utf-8"))
+        highest, root = data["highest"], data["root"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if isinstance(highest, int) and 0 < highest <= _MOST:
+        yield _Seen(highest, f"claimed in {root}")
+
+
+def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_Seen]:
+    git = workspace.git
+    if git.top is None:
+        return
+    refs = git.refs()
+    prefix = workspace.root.resolve().relative_to(git.top.resolve()).as_posix()
+    base = "" if prefix == "." else f"{prefix}/"
+    with contextlib.suppress(GitError):
+        for ref, names in git.names(refs, f"{base}{ORBIT}/{kind.plural}").items():
+            numbers = [number for name in names if (number := sequence_number(name, kind.prefix)) is not None]
+            if numbers:
+                yield _Seen(max(numbers), f"on {_said(ref)}{_fetched(git.common_dir, ref)}")
+
+
+def _said(ref: str) -> str:
+    return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("refs/tags/")
+
+
+def _fetched(common_dir: Path | None, ref: str) -> str:
+    """Return how old our knowledge of a remote branch is, in words."""
+    if common_dir is None or not ref.startswith("refs/remotes/"):
+        return ""
+    try:
+        hours = (time.time() - (common_dir / "FETCH_HEAD").stat().st_mtime) / 3600
+    except OSError:
+        return ""
+    return f", fetched {hours * 60:.0f} min ago" if hours < 1 else f", fetched {hours:.0f} h ago"

@@ -1,0 +1,232 @@
+"""Reads the records of a workspace, parsing only changed files; a bad file becomes diagnostics and hides no other."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.ids import is_safe_id
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import BODY, Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import Vote
+from orbit_registry.repository.codec import MISPLACED, decode_record, record_of
+from orbit_registry.repository.legacy_layout import old_layout_problem, old_names
+from orbit_registry.repository.votes import BROKEN, parse_votes
+from orbit_registry.repository.votes import NAME as VOTES
+from orbit_registry.workspace.cache import FileValue
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode
+from orbit_registry.workspace.workspace import Workspace
+
+UNREADABLE = "ORB101"
+
+
+class Entry(NamedTuple):
+    """One record folder as it stands on disk, unread."""
+
+    kind: Kind
+    path: str
+    has_votes: bool
+    pending: bool
+    has_body: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The record's folder, from the root."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def record_id(self) -> str:
+        """The id of the record that belongs there."""
+        return self.folder.rpartition("/")[2]
+
+    @property
+    def body_path(self) -> str:
+        """Where its prose stands if no document holds it, from the root."""
+        return f"{self.folder}/{BODY}"
+
+    @property
+    def votes_path(self) -> str:
+        """Where its votes stand, from the root."""
+        return f"{self.folder}/{VOTES}"
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What was read: the valid records, and what is wrong with the other files."""
+
+    records: RecordSet
+    problems: tuple[Diagnostic, ...]
+
+
+def read_collection(workspace: Workspace, *, now: datetime | None = None, explain: bool = True) -> Collection:
+    """Return every record of a workspace, those in the inbox among them, and every file that holds none.
+
+    Without `explain` files with wrong fields are left out in silence, for callers that ask for the records alone.
+    """
+    return Reading(workspace, now=now, explain=explain).collection
+
+
+class Reading:
+    """The files of all records as they stand, and the records in them."""
+
+    def __init__(self, workspace: Workspace, *, now: datetime | None = None, explain: bool = True) -> None:
+        self._root, self._explain = workspace.root, explain
+        self._now = now or datetime.now(UTC)
+        self._problems: dict[str, list[Diagnostic]] = {}
+        self._faulty_votes: dict[str, list[Vote]] = {}
+        self.misplaced: list[Diagnostic] = []
+        """What stands where the folder of a record should."""
+        self.entries = list(_entries(workspace, self.misplaced))
+        self._by_path = {entry.path: entry for entry in self.entries}
+        self._by_votes = {entry.votes_path: entry for entry in self.entries if entry.has_votes}
+        files = workspace.values.files
+        self.states: Mapping[str, FileValue] = {
+            **{path: FileValue(path) for path in (*self._by_path, *self._by_votes)},  # one may vanish meanwhile
+            **files("records", self._root, self._by_path, self._data_in),
+            **files("votes", self._root, self._by_votes, self._votes_in, limit=DOCUMENT_LIMIT),
+        }
+        """Record and vote files by path."""
+        for path, state in self.states.items():
+            if state.error is not None:
+                self._problems[path] = [self._unreadable(path, state.error)]
+
+    def _data_in(self, path: str, content: bytes) -> Mapping[str, object] | None:
+        try:
+            text = decode(content, path)
+        except OrbitError as error:
+            self._problems[path] = [self._unreadable(path, error)]
+            return None
+        record, self._problems[path] = decode_record(text, self._by_path[path].kind, path, explain=self._explain)
+        return None if record is None else record.data
+
+    def _votes_in(self, path: str, content: bytes) -> list[list[str]] | None:
+        votes: list[Vote] = []
+        try:
+            text = decode(content, path)
+            votes, problems = parse_votes(text, path, self._by_votes[path].record_id, self._now)
+        except OrbitError as error:
+            problems = [self._unreadable(path, error)]
+        if problems:  # the clock may end them
+            self._problems[path], self._faulty_votes[path] = problems, votes
+            return None
+        return [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes]
+
+    def _unreadable(self, path: str, error: OrbitError) -> Diagnostic:
+        message = error.message.replace(f"{self._root}{os.sep}", "")
+        entry = self._by_votes.get(path)
+        code, record_id = (UNREADABLE, None) if entry is None else (BROKEN, entry.record_id)
+        return Diagnostic(code, Severity.ERROR, message, Location(path), error.hint, record_id)
+
+    def document_of(self, entry: Entry) -> str | None:
+        """Return the document that a record names."""
+        record = self.record(entry)
+        source = record.source if record is not None and entry.kind.has_source else None
+        return None if source is None else source.path
+
+    @property
+    def documents(self) -> set[str]:
+        """The documents that records name."""
+        return {path for entry in self.entries if (path := self.document_of(entry)) is not None}
+
+    @cached_property
+    def collection(self) -> Collection:
+        """The records, without the prose that stands in documents, and every file that holds none."""
+        records: list[Record] = []
+        problems = list(self.misplaced)
+        for entry in self.entries:
+            record = self.record(entry)
+            problems += self._problems.get(entry.path, ())
+            if record is not None:
+                records.append(record)
+                problems += self._problems.get(entry.votes_path, ())
+        return Collection(RecordSet(records, problems), tuple(problems))
+
+    def record(self, entry: Entry) -> Record | None:
+        """Return one record; None where its file holds none."""
+        data = self.states[entry.path].value
+        if data is None:
+            return None
+        record = record_of(data, entry.kind, entry.path)
+        return replace(record, votes=self._votes(entry)) if entry.has_votes else record
+
+    def _votes(self, entry: Entry) -> tuple[Vote, ...]:
+        path = entry.votes_path
+        if path in self._faulty_votes:
+            return tuple(self._faulty_votes[path])
+        rows = self.states[path].value or ()
+        return tuple(Vote(entry.record_id, model, datetime.fromisoformat(at), task) for model, at, task in rows)
+
+
+def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[Entry]:
+    """Yield every record folder, by kind and name; what stands where a record should goes to `problems`."""
+    for kind in workspace.kinds:
+        for pending in (False, True):
+            folder = workspace.relative(workspace.folder_of(kind, pending=pending))
+            yield from _entries_in(workspace, kind, folder, pending, problems)
+
+
+def _entries_in(
+    workspace: Workspace, kind: Kind, folder: str, pending: bool, problems: list[Diagnostic]
+) -> Iterator[Entry]:
+    try:
+        names = _names(f"{workspace.root}/{folder}")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        problems.append(_unlisted(folder, (error.strerror or "").lower()))
+        return
+    record_file = f"{kind.name}.yaml"
+    old = old_names(kind.plural, names)
+    if old:
+        problems.append(old_layout_problem(folder, old))
+    skipped = frozenset(old)
+    for name in names:
+        if name in skipped or name.startswith("."):
+            continue
+        path = f"{folder}/{name}"
+        try:
+            files = _names(f"{workspace.root}/{path}") if is_safe_id(name) else None
+        except NotADirectoryError:
+            files = None
+        except OSError:
+            problems.append(_unlisted(path, "see its owner and permissions"))
+            continue
+        if files is None:
+            problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
+        elif record_file in files:
+            yield Entry(kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files)
+        elif files:  # git keeps no empty folder, and a killed move may leave one
+            problems.append(_misplaced(path, f"the folder holds no {record_file}", kind, name))
+
+
+def _names(folder: str) -> list[str]:
+    """Return the names in a folder, sorted.
+
+    Raises:
+        OSError: it is missing, no folder (a symbolic link is none) or not permitted.
+    """
+    if not stat.S_ISDIR(os.lstat(folder).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
+    return sorted(os.listdir(folder))
+
+
+def _unlisted(folder: str, why: str) -> Diagnostic:
+    hint = "make it a folder that can be read, and no symbolic link"
+    return Diagnostic(UNREADABLE, Severity.ERROR, f"can't be listed: {why}", Location(folder), hint)
+
+
+def _misplaced(path: str, message: str, kind: Kind, folder: str = "") -> Diagnostic:
+    where = f"records stand at .orbit/{kind.file_of('<ID>')}"
+    if folder and not folder.startswith(kind.prefix):
+        hint = f"{where}; if another program keeps this folder, leave it, and let `orbit baseline update` take it in"
+        return Diagnostic(MISPLACED, Severity.WARNING, message, Location(path), hint)
+    return Diagnostic(MISPLACED, Severity.ERROR, message, Location(path), f"{where}; move the file there, or delete it")

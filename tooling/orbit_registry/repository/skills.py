@@ -1,0 +1,140 @@
+"""Finds and reads the skills of a project: pages that agents load by themselves; it writes none.
+
+A skill is a folder with a `SKILL.md` in one of the places where agents look. Those that `orbit export` made are ours
+already, and left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.formats.position import Span
+from orbit_registry.model.kind import Status
+from orbit_registry.model.record import Record
+from orbit_registry.workspace.files import inside, read_text
+from orbit_registry.workspace.workspace import Workspace
+
+PLACES = (
+    "skills", ".agents/skills", ".claude/skills", ".codex/skills", ".cursor/skills", ".gemini/skills", ".github/skills",
+)  # fmt: skip
+PAGE, SKILL = "SKILL.md", "skill"
+MARK = "<!-- Made by `orbit export`: changes are lost. -->"
+LIMIT, MOST = 200_000, 500
+"""Bytes of a page, and pages, that are read."""
+_PATH = re.compile(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
+_HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
+_SECTION = re.compile(
+    r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$", re.I | re.M
+)
+_HEADING = re.compile(r"^(#{1,6})[ \t]", re.M)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_NEW_SECTION = "## Learned"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill's page: its path from the root, what its head says of it, and its whole text."""
+
+    path: str
+    name: str
+    description: str
+    text: str
+
+    @property
+    def body(self) -> str:
+        """The text below the head."""
+        return _HEAD.sub("", self.text, count=1)
+
+
+def is_skill(path: str) -> bool:
+    """Say whether a path from the root is where a skill's page stands."""
+    return _PATH.match(path) is not None
+
+
+def head(text: str) -> str:
+    """Return the head of a skill's page, which says what it may do and when; empty where it has none."""
+    found = _HEAD.match(text)
+    return found[0] if found is not None else ""
+
+
+def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
+    """Return the skills in the order of their paths, and why others can't be read: too large, no text, links."""
+    found: list[Skill] = []
+    problems: list[str] = []
+    for place in PLACES:
+        try:
+            folder = inside(workspace.root, place)
+            names = sorted(entry.name for entry in folder.iterdir() if (entry / PAGE).exists())
+        except (OSError, OrbitError):
+            continue
+        for name in names[:MOST]:
+            path = f"{place}/{name}/{PAGE}"
+            try:
+                text = read_text(inside(workspace.root, path), limit=LIMIT)
+            except OrbitError as error:
+                problems.append(f"{path}: {error.message}")
+                continue
+            if MARK not in text:
+                said = _said(head(text))
+                found.append(Skill(path, said.get("name") or name, said.get("description", ""), text))
+    return found, problems
+
+
+def skill_records(workspace: Workspace) -> list[Record]:
+    """Return the skills as records of a kind that has no files of its own, for what reads records; ids are the paths.
+
+    None where the workspace has a kind of that name.
+    """
+    if SKILL in workspace.kinds:
+        return []
+    status = Status("active", "live", pushed=False, searched=True, shown=False, word="in force", banner=None, to=())
+    kind = replace(
+        workspace.kinds["learning"], name=SKILL, plural="skills", prefix="", label="Skill", labels="Skills",
+        headline="title", prose="body", initial={}, statuses={"active": status}, verbs={}, voted=False,
+    )  # fmt: skip
+    found = []
+    for skill in read_skills(workspace)[0]:
+        title = f"{skill.name}: {skill.description}" if skill.description else skill.name
+        data = {"id": skill.path, "uid": skill.path, "status": "active", "title": title}
+        found.append(Record(kind, data, skill.path, skill.body))
+    return found
+
+
+def statements(skill: Skill) -> Sequence[str]:
+    """Return what a skill says: items and paragraphs, and each sentence of those with several; no headings or code."""
+    blocks = re.split(
+        r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.)[ \t])", re.sub(r"```.*?(?:```|\Z)", "\n\n", skill.body, flags=re.DOTALL)
+    )
+    lines = (" ".join(re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n")).split()) for block in blocks)
+    texts = [line for line in lines if line and not line.startswith("#")]
+    return [*dict.fromkeys(chain.from_iterable([text, *filter(None, _SENTENCE_END.split(text))] for text in texts))]
+
+
+def _said(stated: str) -> dict[str, str]:
+    """Return what a head states by its keys, each on one line however many it is written on."""
+    from orbit_registry.formats.adr.header import read_fields  # with the formats of decisions, which are much to load
+
+    return {one.key: " ".join(one.value.split()) for one in read_fields(stated, Span(0, len(stated)))}
+
+
+def with_items(text: str, items: Iterable[str]) -> str:
+    """Return a page with further items in its section of what was learned; one is added where there is none.
+
+    Where all lines end as on Windows, those that are added do too.
+    """
+    if 0 < text.count("\n") == text.count("\r\n"):
+        return with_items(text.replace("\r\n", "\n"), items).replace("\n", "\r\n")
+    section = _SECTION.search(text)
+    if section is None:
+        start = text if text.endswith("\n") or not text else f"{text}\n"
+        return f"{start}{chr(10) if start.strip() else ''}{_NEW_SECTION}\n\n" + "".join(f"{item}\n" for item in items)
+    following = (one.start() for one in _HEADING.finditer(text, section.end()) if len(one[1]) <= len(section[1]))
+    end = next(following, len(text))
+    held = text[section.start() : end].rstrip()
+    is_list = held != section[0].rstrip() and held.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
+    added = ("\n" if is_list else "\n\n") + "\n".join(items)
+    return text[: section.start()] + held + added + (text[section.start() + len(held) : end] or "\n") + text[end:]

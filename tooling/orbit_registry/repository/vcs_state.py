@@ -1,0 +1,326 @@
+"""Gathers from disk and git what checks need beside the records; what can't be told is a fact too, never a crash."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from orbit_registry.errors import GitError, GitStoppedError, UsageError
+from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import load
+from orbit_registry.repository.reader import Entry, Reading
+from orbit_registry.workspace.files import Folders, walk
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.journal import pending
+from orbit_registry.workspace.workspace import OURS, Workspace
+
+IMPORTED_BODY = "imported-body.md"
+_MOST_FILES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A question that git can't answer here, why, and what would let it."""
+
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A record as another commit holds it."""
+
+    uid: str
+    status: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What disk and git say beside the records."""
+
+    tracked: tuple[str, ...] | None = None
+    """Tracked files from the root, sorted; None outside git."""
+    untracked: tuple[str, ...] = ()
+    """Files that git would add, sorted."""
+    base: str | None = None
+    """What `changed` compares with, in words."""
+    changed: frozenset[str] | None = None
+    """Paths that differ from the base; None where git can't tell."""
+    before: Mapping[str, Earlier] = field(default_factory=dict)
+    """Changed records as the base holds them, by id."""
+    authors: Mapping[str, str] = field(default_factory=dict)
+    """Who made the last commit since the base of a record that waited there or is new, by id; none if uncommitted."""
+    texts_before: Mapping[str, str] = field(default_factory=dict)
+    """Changed documents as the base holds them, by path."""
+    against: str | None = None
+    """The revision asked for, in words."""
+    is_unanswered: bool = False
+    """Whether a revision was asked for and git can't tell what differs from it."""
+    theirs: Mapping[str, Earlier] = field(default_factory=dict)
+    """Changed records as that revision holds them, by id."""
+    untold: tuple[Untold, ...] = ()
+    citing: tuple[str, ...] = ()
+    """Files in which ids are looked up, sorted: documents and, where configured, code."""
+    journals: tuple[str, ...] = ()
+    """Steps that were begun and not ended."""
+    beside: frozenset[str] = frozenset()
+    """Text files beside records: `body.md`, `imported-body.md`."""
+    documents_gone: frozenset[str] = frozenset()
+    """Documents that records name and that are not there."""
+    unknown_folders: Mapping[str, str] = field(default_factory=dict)
+    """Folders of `.orbit/` that no kind has though records stand in them, each with the folder of their kind."""
+
+
+def gather(workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None) -> Facts:
+    """Return the facts of a workspace.
+
+    `documents` are those that records name; `against` is the revision that the work is
+    to be merged into.
+
+    Raises:
+        UsageError: `against` names no commit.
+        GitStoppedError: git was killed or took too long, so that it is not known what changed.
+    """
+    git, entries = workspace.git, reading.entries
+    untold: list[Untold] = []
+    tracked = _tracked(git, untold)
+    base = _base(git, against, untold) if tracked is not None else None
+    edited = _edited(git, untold) if tracked is not None else None
+    untracked = tuple(git.untracked()) if edited is not None else ()
+    changed = _changed(git, base, edited, untracked, tracked or (), untold)
+    moved = [entry for entry in entries if changed is not None and entry.path in changed]
+    named = git.commit(against) if against is not None and tracked is not None else None
+    before = _held_at(git, base.commit, moved) if base and base.commit else {}
+    files = islice(walk(workspace.root, hidden=False), _MOST_FILES) if tracked is None else (*tracked, *untracked)
+    return Facts(
+        tracked=None if tracked is None else tuple(tracked),
+        untracked=untracked,
+        base=base.words if base else None,
+        changed=frozenset(changed) if changed is not None else None,
+        before=before,
+        authors=_authors(git, base.commit, moved, before, edited or ()) if base and base.commit else {},
+        texts_before=_texts_at(git, base.commit, changed & set(documents)) if base and base.commit and changed else {},
+        against=against if named else None,
+        is_unanswered=against is not None and changed is None,
+        theirs=_held_at(git, named, moved) if named else {},
+        untold=tuple(untold),
+        citing=tuple(citing_files(workspace, files)),
+        journals=tuple(path.name for path in pending(workspace)),
+        beside=frozenset(_beside(workspace.root, entries)),
+        documents_gone=frozenset(gone(workspace.root, documents)),
+        unknown_folders=unknown_folders(workspace),
+    )
+
+
+# --- what git says
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    commit: str | None
+    """None before the first commit: everything is new."""
+    words: str
+    head: str | None = None
+
+
+def _tracked(git: Git, untold: list[Untold]) -> list[str] | None:
+    try:
+        tracked = git.tracked()
+    except GitStoppedError:
+        raise
+    except GitError as error:
+        untold.append(Untold(f"git can't list the tracked files: {error.message}", error.hint))
+        return None
+    if tracked is None:
+        said = "not in a git repository: can't tell which records changed, nor which globs match no tracked file"
+        untold.append(Untold(said, "run it in a git work tree, with git installed"))
+    return tracked
+
+
+def _base(git: Git, against: str | None, untold: list[Untold]) -> _Base | None:
+    """Return the commit that "changed" compares with: where HEAD left the branch that it goes to."""
+    head = git.head()
+    named = git.commit(against) if against is not None else None
+    if against is not None and named is None:
+        if git.is_shallow:
+            said = f"can't compare with {against}: this shallow clone doesn't hold it"
+            branch = "" if any(mark in against for mark in "~^@:") else f" origin {_branch(against)}"
+            untold.append(Untold(said, f"fetch it: `git fetch --unshallow{branch}`"))
+            return None
+        raise UsageError(
+            f"{against!r} names no commit here", hint="fetch it first, or name a branch or commit you have"
+        )
+    if head is None:
+        return _Base(None, "nothing: there is no commit yet")
+    target, tip = (against, named) if against is not None else git.default_tip() or (None, None)
+    if target is None and git.ask("symbolic-ref", "--quiet", "HEAD") is None:
+        said = "can't tell what changed: HEAD is detached and no default branch is in this clone"
+        untold.append(Untold(said, "name the branch this work goes to: `orbit check --against REF`"))
+        return None
+    if target is None or tip == head:
+        return _Base(head, "HEAD: uncommitted changes", head)
+    merge_base = git.merge_base(target)
+    if merge_base is not None:
+        return _Base(merge_base, f"{_branch(target)} at {merge_base[:10]}", head)
+    why = "the clone is shallow" if git.is_shallow else "they share no commit"
+    hint = (
+        "fetch the history: `git fetch --unshallow`" if git.is_shallow else "name the branch it goes to: --against REF"
+    )
+    untold.append(Untold(f"can't tell what changed since {_branch(target)}: {why}", hint))
+    return None
+
+
+def _branch(revision: str) -> str:
+    return revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
+
+
+def _edited(git: Git, untold: list[Untold]) -> set[str] | None:
+    """Return what differs from HEAD in the work tree or the index, new files left out."""
+    try:
+        rows = git.listed("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
+    except GitError as error:
+        untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
+        return None
+    return {row[3 + len(git.prefix) :] for row in rows if row.startswith(git.prefix, 3)}
+
+
+def _changed(
+    git: Git,
+    base: _Base | None,
+    edited: Iterable[str] | None,
+    untracked: Iterable[str],
+    tracked: Iterable[str],
+    untold: list[Untold],
+) -> set[str] | None:
+    """Return the paths that differ from the base: committed since, edited, or new."""
+    if base is None or edited is None:
+        return None
+    if base.commit is None:
+        return {*untracked, *tracked}
+    changed = {*edited, *untracked}
+    try:
+        if base.commit != base.head:
+            changed |= {
+                *git.listed("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "HEAD", "--")
+            }
+    except GitError as error:
+        untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
+        return None
+    return changed
+
+
+def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earlier]:
+    """Return what a commit holds under the ids of these records, in place or in a committed inbox."""
+    asked: list[tuple[str, str]] = []
+    for entry in entries:
+        name = entry.kind.file_of(entry.record_id)
+        asked += [(entry.record_id, f".orbit/{name}"), (entry.record_id, f".orbit/inbox/{name}")]
+    texts = _texts(git, commit, [path for _, path in asked])
+    found: dict[str, Earlier] = {}
+    for record_id, path in asked:
+        held = _earlier(texts.get(path), path)
+        if held is not None:
+            found.setdefault(record_id, held)
+    return found
+
+
+def _authors(
+    git: Git, commit: str, entries: Sequence[Entry], before: Mapping[str, Earlier], edited: Collection[str]
+) -> dict[str, str]:
+    """Return who made the last commit of each record that waited at a commit, or is new, and is as HEAD has it."""
+    wanted = {}
+    for entry in entries:
+        held = before.get(entry.record_id)
+        waited = held is None or entry.kind.status(held.status).phase == "pending"
+        if waited and entry.path not in edited:
+            wanted[entry.path] = entry.record_id
+    if not wanted:
+        return {}
+    said = git.run("log", "-z", "--relative", "--format=%x1e%an", "--name-only", f"{commit}..HEAD", "--", ".orbit")
+    found: dict[str, str] = {}
+    for one in said.decode("utf-8", "replace").split("\x1e")[1:]:
+        author, *names = one.replace("\n", "\0").split("\0")
+        for name in names:
+            if name in wanted:
+                found.setdefault(wanted[name], author)
+    return found
+
+
+def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
+    return {path: blob.decode("utf-8", "replace") for path, blob in _texts(git, commit, sorted(paths)).items()}
+
+
+def _texts(git: Git, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
+    """Return what a commit holds at each path, all asked at once."""
+    names = {f"{commit}:{git.prefix}{path}": path for path in paths}
+    return {names[name]: held for name, held in git.blobs(names, check=False).items()}
+
+
+def _earlier(content: bytes | None, path: str) -> Earlier | None:
+    if content is None:
+        return None
+    try:
+        data = load(content.decode("utf-8"))
+    except (YamlProblemError, UnicodeDecodeError):
+        return None
+    if not isinstance(data, dict) or "uid" not in data:
+        return None
+    return Earlier(str(data["uid"]), str(data.get("status", "")), path)
+
+
+# --- what the disk says
+
+
+def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
+    """Yield the files in which ids are looked up: those the configuration's globs name, the store's own left out."""
+    globs = [
+        glob
+        for text in (*workspace.config.citations, *workspace.config.code)
+        if isinstance(glob := parse_glob(text), Glob)
+    ]
+    index = GlobIndex([("citing", globs)])
+    for path in sorted(path for path in files if not path.startswith(".orbit/")):
+        if index.match(path):
+            yield path
+
+
+def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
+    for entry in entries:
+        if entry.kind.in_document:
+            if entry.has_body:
+                yield entry.body_path
+            if os.path.lexists(f"{root}/{entry.folder}/{IMPORTED_BODY}"):
+                yield f"{entry.folder}/{IMPORTED_BODY}"
+
+
+def unknown_folders(workspace: Workspace) -> dict[str, str]:
+    """Return the folders of `.orbit/` that no kind has though records stand in them, each with their kind's folder."""
+    folders = {kind.plural for kind in workspace.kinds}
+    try:
+        unknown = sorted({entry.name for entry in os.scandir(workspace.orbit)} - OURS - folders)
+    except OSError:
+        return {}
+    return {
+        name: kind.plural
+        for name in unknown
+        for kind in workspace.kinds
+        if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml"))
+    }
+
+
+def gone(root: Path, documents: Iterable[str]) -> Iterator[str]:
+    """Yield the documents that are not there, or stand outside the project."""
+    folders = Folders(root)
+    for path in set(documents):
+        try:
+            there = folders.hold(path) and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
+        except OSError:
+            there = False
+        if not there:
+            yield path

@@ -1,0 +1,151 @@
+"""Owns `votes.jsonl`: one line a vote, appended under a lock and never rewritten; weighing is `records.vote`'s."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.formats.position import Position
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.votes import HALF_LIFE_DAYS, Vote, moment, stamp
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text, write_error
+from orbit_registry.workspace.lock import locked
+
+BROKEN = "ORB107"
+NAME = "votes.jsonl"
+FIELDS = ("learning_id", "voter_model", "voted_at", "task_id")
+AHEAD = timedelta(days=1)
+MOST_PROBLEMS = 50
+"""So many lines of one file are named; a file of millions that are no votes would drown every other finding."""
+LONGEST_HALF_LIFE = 1_000_000.0
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+"""What JSON can spell and no file, terminal or database can hold."""
+HALF_LIFE = "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS"
+
+
+def half_life_days(environment: Mapping[str, str] | None = None) -> float:
+    """Return after how many days a vote weighs half; 0 means that votes are counted as they are.
+
+    Raises:
+        UsageError: the environment sets it to something that is no number of days.
+    """
+    said = (os.environ if environment is None else environment).get(HALF_LIFE, "").strip()
+    if not said:
+        return HALF_LIFE_DAYS
+    try:
+        days = float(said)
+    except ValueError:
+        days = math.nan
+    if not 0 <= days <= LONGEST_HALF_LIFE:
+        hint = "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
+        raise UsageError(f"{HALF_LIFE} is {said!r}, which is no number of days", hint=hint)
+    return days
+
+
+def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[list[Vote], list[Diagnostic]]:
+    """Return the votes in a text; a line that is none is reported and skipped, never hides the others."""
+    votes: list[Vote] = []
+    problems: list[Diagnostic] = []
+    more = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        vote = _vote_in(line)
+        if isinstance(vote, str):
+            problem = vote
+        elif vote.learning_id != record_id:
+            problem = f"the vote is for {vote.learning_id!r}, but the file belongs to {record_id}"
+        elif vote.voted_at - now > AHEAD:
+            problem = f"the vote is dated {stamp(vote.voted_at)}, in the future; it is not counted"
+        else:
+            votes.append(vote)
+            continue
+        if len(problems) == MOST_PROBLEMS:
+            more += 1
+            continue
+        hint = "remove the line; a vote given again is counted once"
+        where = Location(path, Position(number))
+        problems.append(Diagnostic(BROKEN, Severity.WARNING, problem, where, hint, record_id))
+    if more:
+        said, hint = f"{more:,} more lines are no votes", "remove the lines; a vote given again is counted once"
+        problems.append(Diagnostic(BROKEN, Severity.WARNING, said, Location(path), hint, record_id))
+    return votes, problems
+
+
+def _vote_in(line: str) -> Vote | str:
+    """Return the vote a line holds, or why it holds none."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return "the line is torn or not JSON; it is skipped"
+    if not isinstance(row, dict) or set(row) != set(FIELDS):
+        return f"a vote has exactly the fields {', '.join(FIELDS)}"
+    if not all(isinstance(row[name], str) and row[name].strip() for name in FIELDS):
+        return "each field of a vote is a text that is not empty"
+    if any(_HALF_CHARACTER.search(row[name]) for name in FIELDS):
+        return "a field of a vote holds half a character"
+    try:
+        at = moment(row["voted_at"])
+    except ValueError:
+        return f"voted_at is {row['voted_at']!r}, not a time such as 2026-05-17T12:00:00Z"
+    return Vote(row["learning_id"], row["voter_model"], at, row["task_id"])
+
+
+def append_vote(folder: Path, lock: Path, vote: Vote, held: Iterable[Vote]) -> bool:
+    """Add a vote to a record's file; False where its key is there already.
+
+    One `write` of one line under the lock; a file that does not end in a line break gets one first, so that a line
+    torn by a crash takes no other with it.
+
+    Raises:
+        RefusedError: the vote has no task or no voter, or one of them is no text.
+        WriteError: the disk refused.
+    """
+    if not vote.task_id.strip() or not vote.voter_model.strip():
+        raise RefusedError("a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`")
+    if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):
+        raise RefusedError("task and voter of a vote are text, and this is none", hint="name the task in UTF-8")
+    path = folder / NAME
+    row = dict(zip(FIELDS, (vote.learning_id, vote.voter_model, stamp(vote.voted_at), vote.task_id), strict=True))
+    line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
+    with locked(lock):
+        present = {one.key for one in held}
+        if path.exists():
+            now = datetime.now(UTC)
+            present |= {
+                one.key for one in parse_votes(read_text(path, limit=DOCUMENT_LIMIT), "", vote.learning_id, now)[0]
+            }
+        if vote.key in present:
+            return False
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+            try:
+                _append(handle, line)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            if path.exists() and not path.stat().st_size:
+                path.unlink()
+            raise write_error(path, error) from None
+    return True
+
+
+def _append(handle: int, line: bytes) -> None:
+    """Write one line at the end of a file, all of it or nothing: a disk that fills up takes a part without a word."""
+    size = os.fstat(handle).st_size
+    torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+    said = b"\n" + line if torn else line
+    try:
+        if os.write(handle, said) < len(said):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(handle)
+    except OSError:
+        os.ftruncate(handle, size)
+        raise

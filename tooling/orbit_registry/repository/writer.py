@@ -1,0 +1,304 @@
+"""Creates and changes records: lock, schema, then one atomic write; what a change means is its caller's."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import UTC, datetime
+
+from orbit_registry.errors import InvalidRecordError, LockTimeoutError, OrbitError, RefusedError
+from orbit_registry.formats.globs import parse_glob
+from orbit_registry.formats.position import Problem, YamlProblemError
+from orbit_registry.formats.yaml import dump, load
+from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.model.ids import code_id, new_uid
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.model.schema import SCHEMA_VERSION
+from orbit_registry.model.scope import Scope, symbol_problem
+from orbit_registry.model.votes import stamp
+from orbit_registry.repository.codec import MISPLACED, decode_record, ordered
+from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step
+from orbit_registry.repository.legacy_layout import refuse_old_layout
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.files import TEMPORARY, read_text
+from orbit_registry.workspace.journal import Change, recover
+from orbit_registry.workspace.lock import locked
+from orbit_registry.workspace.workspace import Workspace
+
+Edit = Callable[[dict[str, object]], Mapping[str, object]]
+Admission = Callable[[Record], None]
+"""Sees a new record when nobody else can write any more, and raises where it is not to be written."""
+FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
+    "key",
+    "ensured",
+    "superseded_by",
+    "source",
+    "approval",
+}
+"""Fields that only verbs change, whatever the kind; those of a kind's own are `readOnly` in its schema."""
+_ABANDONED_SECONDS = 3600
+_SHORTLY = 0.5
+
+
+@contextlib.contextmanager
+def writing(workspace: Workspace, *, wait: float | None = None) -> Iterator[None]:
+    """Hold the workspace's write lock, with every step that was begun before finished or undone.
+
+    `wait` is how many seconds another writer is waited for, as long as is usual if not given.
+    """
+    with locked(workspace.lock, wait=wait):
+        recover(workspace)
+        yield
+
+
+def settle(workspace: Workspace) -> None:
+    """Finish or undo steps that were begun, for a reader; a writer at work is waited for as long as most steps take."""
+    with contextlib.suppress(LockTimeoutError), writing(workspace, wait=_SHORTLY):
+        pass
+
+
+def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the data of a new record in the schema's order; empty fields are left out."""
+    now = stamp(datetime.now(UTC))
+    envelope = {
+        "schema_version": SCHEMA_VERSION,
+        "id": record_id,
+        "uid": uid,
+        "status": kind.initial.get(author.role, kind.initial["agent"]),
+        "created_at": now,
+        "updated_at": now,
+        "created_by": author.as_data(),
+    }
+    given = {name: value for name, value in fields.items() if value not in (None, "", [], (), {})}
+    return ordered({**envelope, **given}, kind.schema.properties)
+
+
+def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: str) -> str:
+    """Return the text of a new record file, the schema named on its first line for editors."""
+    return dump(data, comment=schema_line(workspace, kind, path))
+
+
+def schema_line(workspace: Workspace, kind: Kind, path: str) -> str:
+    """Return what names a kind's schema, as seen from a record's file, to editors."""
+    schema = os.path.relpath(f"{workspace.config.schemas}/{kind.name}.schema.json", path.rpartition("/")[0])
+    return f"yaml-language-server: $schema={schema.replace(os.sep, '/')}"
+
+
+def record_path(workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False) -> str:
+    """Return where a record's file stands, from the root."""
+    return workspace.relative((workspace.inbox if pending_review else workspace.orbit) / kind.file_of(record_id))
+
+
+def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:
+    """Return the short id of a uid, one character longer for each time it is taken."""
+    length = 5
+    while True:
+        record_id = code_id(kind.prefix, uid, length)
+        folders = (workspace.folder_of(kind), workspace.folder_of(kind, pending=True))
+        if not any((folder / record_id).exists() for folder in folders):
+            return record_id
+        length += 1
+
+
+def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> tuple[str, Record]:
+    """Return the text of the file that `create_record` would write now, and its record; nothing is written or taken.
+
+    Raises:
+        InvalidRecordError: the fields break the schema.
+    """
+    uid = new_uid()
+    record_id = _new_id(workspace, kind, uid, take=False)
+    return drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+
+
+def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> str:
+    """Return the text of a new record for somebody to complete: not valid yet, its headline there to be filled in."""
+    uid = new_uid()
+    record_id = _new_id(workspace, kind, uid, take=False)
+    whole = {kind.headline: "", kind.prose: "", **fields}
+    data = new_data(kind, record_id, uid, author, fields)
+    empty = {name: value for name, value in whole.items() if name not in data}
+    return render(workspace, kind, ordered({**data, **empty}, kind.schema.properties), f"{workspace.state}/edits/new")
+
+
+def fields_of(kind: Kind, text: str, place: str) -> dict[str, object]:
+    """Return the fields of a text that somebody completed, those that only verbs set left out; `place` names it.
+
+    Raises:
+        InvalidRecordError: it is no record of that kind; it says where.
+    """
+    _, problems = decode_record(text, kind, place)
+    wrong = [problem for problem in problems if problem.code != MISPLACED]
+    if wrong:
+        said = "; ".join(f"{one.location}: {one.message}" for one in wrong)
+        hint = next((one.hint for one in wrong if one.hint), f"`orbit {kind.name} add --help` names the fields")
+        raise InvalidRecordError(said, hint=hint)
+    data = load(text)
+    fixed = FIXED | kind.schema.managed
+    return {name: value for name, value in data.items() if name not in fixed} if isinstance(data, dict) else {}
+
+
+def create_record(
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    fields: Mapping[str, object],
+    admit: Admission | None = None,
+    beside: Mapping[str, str] | None = None,
+) -> Record:
+    """Write a new record of a kind whose ids are codes; one that waits for review goes into the inbox.
+
+    `beside` are texts of further files in its folder, by their names from there; a kind whose prose is a file needs to
+    be given them, if only none.
+
+    Raises:
+        InvalidRecordError: the fields break the schema; nothing was written.
+    """
+    if kind.in_document:
+        raise RefusedError(f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} add` writes both")
+    if kind.in_file and beside is None:
+        raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
+    with writing(workspace):
+        sweep(workspace, kind)
+        uid = new_uid()
+        record_id = _new_id(workspace, kind, uid, take=True)
+        text, record = drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+        if admit is not None:
+            admit(record)
+        more = [Change(f"{record.folder}/{name}", None, said) for name, said in (beside or {}).items()]
+        write_step(workspace, f"{kind.name}-add", [Change(record.path, None, text), *more], author=author)
+        return record
+
+
+def newcomers(workspace: Workspace, kind: Kind, known: Collection[str]) -> Iterator[Record]:
+    """Yield a kind's records whose files are none of the known paths: what was added since somebody looked."""
+    for pending in (False, True):
+        try:
+            names = sorted(entry.name for entry in os.scandir(workspace.folder_of(kind, pending=pending)))
+        except OSError:
+            continue
+        for path in (record_path(workspace, kind, name, pending_review=pending) for name in names):
+            if path in known:
+                continue
+            with contextlib.suppress(OrbitError):
+                record, _ = decode_record(read_text(workspace.root / path), kind, path)
+                if record is not None:
+                    yield record
+
+
+def drafted(
+    workspace: Workspace, kind: Kind, author: Author, record_id: str, data: Mapping[str, object]
+) -> tuple[str, Record]:
+    """Return the text of a new record's file and the record, unless its author may not write it; nothing is written.
+
+    Raises:
+        InvalidRecordError: the data break the schema.
+        RefusedError: see `store.authority`.
+    """
+    refuse_old_layout(workspace, kind)
+    in_inbox = str(data["status"]) in _pending(kind)
+    path = record_path(workspace, kind, record_id, pending_review=in_inbox)
+    text = render(workspace, kind, data, path)
+    record = validated(text, kind, path, is_new=True)
+    refuse_places(record)
+    refuse_for_agent(workspace, [Change(path, None, text)], author=author)
+    refuse_secrets_in([Change(path, None, text)])
+    return text, record
+
+
+def _new_id(workspace: Workspace, kind: Kind, uid: str, *, take: bool) -> str:
+    if kind.numbering == "code":
+        return free_code_id(workspace, kind, uid)
+    from orbit_registry.repository import ids as allocate  # numbers are sought in documents; codes need no Markdown
+
+    return allocate.allocate(workspace, kind)[0].id if take else allocate.next_number(workspace, kind).id
+
+
+def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[Change, Record]:
+    """Return the change that an edit of a record's data makes to its file, and the record it will be.
+
+    The file is read anew, so the caller holds the write lock. Every byte the edit doesn't concern stays.
+
+    Raises:
+        InvalidRecordError: the file or the result is invalid; nothing was written.
+    """
+    text = read_text(workspace.root / record.path)
+    current = validated(text, record.kind, record.path)
+    data = dict(edit(dict(current.data)))
+    if data == dict(current.data):
+        return Change(record.path, text, text), current
+    if touch:
+        data["updated_at"] = stamp(datetime.now(UTC))
+    try:
+        result = rewrite(text, data, order=record.kind.schema.properties)
+    except YamlProblemError as error:
+        place = error.problem.position
+        where = f"{record.path}:{place.line}:{place.column}" if place else record.path
+        hint = error.problem.hint or f"mend {record.path} by hand; `orbit check` says when it is right"
+        raise InvalidRecordError(f"{where}: {error.problem.message}", hint=hint) from None
+    changed = validated(result, record.kind, record.path)
+    refuse_places(changed, known=current)
+    return Change(record.path, text, result), changed
+
+
+def refuse_places(record: Record, *, known: Record | None = None) -> None:
+    """Raise when a scope gets a path that is no glob of ours (absolute, leading upwards, broken), or no symbol.
+
+    Evidence gets no file outside the project either. `known` is the record as it was before: an old mistake is the
+    gate's to report, and hinders no other edit.
+    """
+    before = known.scope if known is not None else Scope()
+    for path in record.scope.paths:
+        found = parse_glob(path) if path not in before.paths else None
+        if isinstance(found, Problem):
+            hint = found.hint or "write it from the project's root: `src/**`, `docs/*.md`"
+            raise InvalidRecordError(f"`{path}` can't be a scope's path: {found.message}", hint=hint)
+    for symbol in record.scope.symbols:
+        problem = symbol_problem(symbol) if symbol not in before.symbols else None
+        if problem is not None:
+            hint = "for example src/app/session.py::open_session"
+            raise InvalidRecordError(f"`{symbol}` can't be a scope's symbol: {problem}", hint=hint)
+    for kind, file in record.evidence:
+        new = kind == "file" and (known is None or (kind, file) not in known.evidence)
+        if new and (file.startswith("/") or ".." in file.split("/")):
+            hint = "name a file of the project from its root; what stands elsewhere is `external:`"
+            raise InvalidRecordError(f"`{file}` can't be evidence: it does not stay inside the project", hint=hint)
+
+
+def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Record:
+    """Return the record in a text that is about to be written; of a new one no place is told, as no file has it.
+
+    Raises:
+        InvalidRecordError: with each thing that is wrong.
+    """
+    record, problems = decode_record(text, kind, path)
+    if record is None:
+        said = "; ".join(f"{problem.message}" for problem in problems)
+        place = f"the new {kind.name}" if is_new else str(problems[0].location)
+        hint = next((problem.hint for problem in problems if problem.hint), None)
+        raise InvalidRecordError(f"{place}: {said}", hint=hint or f"`orbit {kind.name} add --help` names the fields")
+    return record
+
+
+def sweep(workspace: Workspace, kind: Kind) -> None:
+    """Remove temporary folders that a killed writer left an hour ago or more."""
+    for folder in (workspace.folder_of(kind), workspace.folder_of(kind, pending=True)):
+        try:
+            names = [entry for entry in os.scandir(folder) if entry.name.startswith(TEMPORARY)]
+        except OSError:
+            continue
+        for entry in names:
+            with contextlib.suppress(OSError):
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_SECONDS:
+                    shutil.rmtree(entry.path)
+
+
+def _pending(kind: Kind) -> frozenset[str]:
+    """Return the statuses whose new records wait in the inbox; a decision never does: its document is in git."""
+    if kind.in_document:
+        return frozenset()
+    return frozenset(name for name, status in kind.statuses.items() if status.phase == "pending")

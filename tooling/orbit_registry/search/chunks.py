@@ -1,0 +1,378 @@
+"""Cuts a text into chunks that search can find and a reader can go to; it opens no file, `ProseReading` does.
+
+Headings, rules and code are those of the Markdown parser, so that a `#` in fenced code cuts nothing and front matter is
+no section. A text that is not Markdown is cut by its lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise, takewhile
+from typing import Literal, get_args
+
+from orbit_registry.errors import UsageError
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import Heading, parse_markdown, within
+from orbit_registry.formats.position import Span, TextLines
+from orbit_registry.hook.caps import tokens
+from orbit_registry.model.record import Record
+
+Strategy = Literal["auto", "headers", "delimiter", "fixed", "none"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+ENOUGH = 3
+"""So many headings, else rules, make `auto` cut at them."""
+_RULE = re.compile(r"^(?:-{3,}|={3,}|\*{3,})[ \t]*$", re.MULTILINE)
+_EQUALS = re.compile(r"^={3,}[ \t]*$", re.MULTILINE)
+_SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？])")
+_WORD = re.compile(r"\s+")
+_CODE_LENGTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """How a text is cut: sizes in tokens, as the one estimator counts them; `levels` are those of headings."""
+
+    strategy: Strategy = "auto"
+    min_tokens: int = 100
+    max_tokens: int = 800
+    fixed_tokens: int = 500
+    overlap_tokens: int = 50
+    levels: tuple[int, ...] = (2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One part of a text, its lines counted from 1, both included."""
+
+    code: str
+    """A name that the chunk keeps while its own text stays, whatever happens above it."""
+    title: str
+    breadcrumb: str
+    """The headings that lead to it, `Guide > Install > Linux`; of several sections the first and last: `A … C`."""
+    sections: tuple[str, ...]
+    """Every heading in it."""
+    anchors: tuple[str, ...]
+    """What a link to one of them has behind its `#`."""
+    first_line: int
+    last_line: int
+    tokens: int
+    body: str
+    continues: bool = False
+    """Whether it begins with the end of the chunk before it."""
+    warning: Literal["", "undersized", "oversized"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text in chunks, and the strategy that cut it: `auto` is never what it comes to."""
+
+    strategy: Strategy
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    span: Span
+    title: str = ""
+    continues: bool = False
+
+
+def chunking_from(said: object) -> Chunking:
+    """Return what a record's `chunking` states, with the defaults for what it leaves out.
+
+    Raises:
+        UsageError: there is no such strategy, or the sizes contradict each other.
+    """
+    given = dict(said) if isinstance(said, Mapping) else {}
+    if "levels" in given:
+        given["levels"] = tuple(given["levels"])
+    found = Chunking(**given)
+    if found.strategy not in STRATEGIES:
+        raise UsageError(f"there is no strategy {found.strategy!r}", hint=f"one of: {', '.join(STRATEGIES)}")
+    if found.min_tokens > found.max_tokens or found.fixed_tokens > found.max_tokens:
+        raise UsageError("a chunk's least or usual size is above its largest", hint="raise max_tokens")
+    if found.overlap_tokens * 2 > found.fixed_tokens:
+        raise UsageError("chunks overlap by more than half", hint="lower overlap_tokens, or raise fixed_tokens")
+    return found
+
+
+def cut(text: str, chunking: Chunking | None = None, *, markdown: bool = True) -> Cut:
+    """Return a text in chunks; an empty one has none. Every line but front matter and delimiters is in one of them.
+
+    `markdown` says whether its headings count; where `headers` is asked for, they do in any text.
+    """
+    return _Cutter(text, chunking or Chunking(), markdown=markdown).cut()
+
+
+def chunks_of(record: Record) -> tuple[Chunk, ...]:
+    """Return the chunks of a record's text where that is a whole file; cut by default where it asks for nonsense."""
+    source = record.source if record.kind.in_file else None
+    if source is None:
+        return ()
+    try:
+        chunking = chunking_from(record.data.get("chunking"))
+    except UsageError:  # the gate says so
+        chunking = Chunking()
+    return cut(record.prose, chunking, markdown=is_markdown(source.path)).chunks
+
+
+class _Cutter:
+    def __init__(self, text: str, chunking: Chunking, *, markdown: bool) -> None:
+        self.text, self.chunking = text, chunking
+        self.headings: Sequence[Heading] = ()
+        self.code: Sequence[Span] = ()
+        self.anchors: Mapping[int, str] = {}
+        if markdown or chunking.strategy == "headers":
+            document = parse_markdown(text)
+            self.lines, self.headings, self.code = document.lines, document.headings, document.code
+            self.anchors = document.anchors
+            self.whole = Span(document.content_start, len(text))
+            self.rules: Sequence[Span] = sorted((*document.rules, *self._equals()), key=lambda span: span.start)
+        else:
+            self.lines = TextLines(text)
+            self.whole = Span(int(text.startswith("\ufeff")), len(text))
+            self.rules = [Span(*found.span()) for found in _RULE.finditer(text)]
+
+    def cut(self) -> Cut:
+        strategy = self._strategy()
+        if strategy in ("headers", "delimiter"):
+            sections = self._merged(list(self._by_headers() if strategy == "headers" else self._by_rules()))
+            pieces = [part for section in sections for part in self._split(section)]
+        else:
+            pieces = list(self._fixed(self.whole)) if strategy == "fixed" else [_Piece(self.whole)]
+        made = [chunk for piece in pieces if (chunk := self._chunk(piece)) is not None]
+        if len(made) > 1 and strategy != "none":
+            least = self.chunking.min_tokens
+            made = [replace(one, warning="undersized") if one.tokens < least else one for one in made]
+        return Cut(strategy, tuple(_named_apart(made)))
+
+    def _strategy(self) -> Strategy:
+        asked = self.chunking.strategy
+        if asked != "auto":
+            return asked
+        if self._tokens(self.whole) < 2 * self.chunking.min_tokens:
+            return "none"
+        if sum(one.level in self.chunking.levels for one in self.headings) >= ENOUGH:
+            return "headers"
+        return "delimiter" if len(self.rules) >= ENOUGH else "fixed"
+
+    # ------------------------------------------------------------------------------------------------- where to cut
+
+    def _by_headers(self) -> Iterator[_Piece]:
+        """Cut before each heading of the levels asked for, and of those above, which end what came before."""
+        deepest = max(self.chunking.levels, default=0)
+        held = [one for one in self.headings if one.level <= deepest]
+        places = [self.whole.start, *(one.section.start for one in held), self.whole.end]
+        for (start, end), title in zip(pairwise(places), ["", *(one.text for one in held)], strict=True):
+            if self.text[start:end].strip():
+                yield _Piece(Span(start, end), title)
+
+    def _by_rules(self) -> Iterator[_Piece]:
+        start = self.whole.start
+        for rule in (*self.rules, Span(self.whole.end, self.whole.end)):
+            if self.text[start : rule.start].strip():
+                yield _Piece(Span(start, rule.start))
+            start = rule.end
+
+    def _equals(self) -> Iterator[Span]:
+        """Yield the lines of `=` that are a paragraph of their own: under a line of text they make it a heading."""
+        for found in _EQUALS.finditer(self.text):
+            above = self._heading_above(found.start())
+            titled = above >= 0 and found.start() < self.headings[above].body.start
+            if not titled and not self._is_code(found.start()):
+                yield Span(*found.span())
+
+    def _merged(self, pieces: Sequence[_Piece]) -> list[_Piece]:
+        """Join pieces that are too small with the next, the last one with the one before, where the sum is allowed."""
+        found: list[_Piece] = []
+        for piece in pieces:
+            if found and self._tokens(found[-1].span) < self.chunking.min_tokens and self._may_join(found[-1], piece):
+                found[-1] = self._joined(found[-1], piece)
+            else:
+                found.append(piece)
+        if len(found) > 1 and self._tokens(found[-1].span) < self.chunking.min_tokens and self._may_join(*found[-2:]):
+            found[-2:] = [self._joined(*found[-2:])]
+        return found
+
+    def _may_join(self, one: _Piece, other: _Piece) -> bool:
+        return self._tokens(Span(one.span.start, other.span.end)) <= self.chunking.max_tokens
+
+    def _joined(self, one: _Piece, other: _Piece) -> _Piece:
+        return _Piece(Span(one.span.start, other.span.end), one.title or other.title)
+
+    def _split(self, piece: _Piece) -> Iterator[_Piece]:
+        """Yield a piece, or the parts of one that is too large."""
+        if self._tokens(piece.span) <= self.chunking.max_tokens:
+            yield piece
+            return
+        for number, part in enumerate(self._fixed(piece.span), start=1):
+            yield replace(part, title=f"{piece.title} (part {number})".strip())
+
+    def _fixed(self, span: Span) -> Iterator[_Piece]:
+        """Yield stretches of about the usual size, each beginning with the end of the one before.
+
+        They end where a paragraph does, else a line, a sentence, a word; nothing but a word without end is broken.
+        """
+        places = self._places(span)
+        start = reached = span.start
+        continues = False
+        while start < span.end:
+            rest = Span(start, span.end)
+            end = span.end if self._fits(rest, self.chunking.fixed_tokens) else self._end(start, places)
+            if continues and end <= reached:  # no line fits behind the overlap: it would only say the end once more
+                start, continues = reached, False
+                continue
+            if self._fits(Span(end, span.end), self.chunking.min_tokens) and self._fits(rest, self.chunking.max_tokens):
+                end = span.end
+            if self.text[start:end].strip():
+                yield _Piece(Span(start, end), continues=continues)
+            if end >= span.end:
+                return
+            again = self._overlap(start, end, places)
+            start, reached, continues = again, end, again < end
+
+    def _end(self, start: int, places: Sequence[int]) -> int:
+        """Return where a stretch that begins here ends: at the last end of a paragraph in its second half, if any."""
+        size = self.chunking.fixed_tokens
+        first, beyond = bisect_right(places, start), bisect_right(places, start + 4 * size)
+        near = range(first, beyond)
+        fitting = bisect_right(near, size, key=lambda place: self._tokens(Span(start, places[place])))
+        last = first + max(fitting - 1, 0)
+        if self._fits(Span(start, places[last]), self.chunking.min_tokens - 1):
+            longer = Span(start, places[min(last + 1, len(places) - 1)])
+            return longer.end if self._fits(longer, self.chunking.max_tokens) else places[last]
+        middle = start + (places[last] - start) // 2
+        for place in range(last, first, -1):
+            if places[place] < middle:
+                break
+            if self._ends_paragraph(places[place]):
+                return places[place]
+        return places[last]
+
+    def _overlap(self, start: int, end: int, places: Sequence[int]) -> int:
+        """Return where the next stretch begins: so many tokens before this one's end, at the next place to cut."""
+        if not self.chunking.overlap_tokens:
+            return end
+        whole = self.text[start:end]
+        share = 4 if whole.isascii() else max(1, len(whole) // max(tokens(whole), 1))
+        earliest = max(end - self.chunking.overlap_tokens * share, start + 1)
+        place = bisect_left(places, earliest)
+        if place < len(places) and places[place] < end:
+            return places[place]
+        word = _WORD.search(self.text, earliest, end)
+        return word.end() if word is not None and word.end() < end else end
+
+    def _places(self, span: Span) -> list[int]:
+        """Return every offset after which the text may be cut: ends of lines, in long lines of sentences and words."""
+        found: list[int] = []
+        line = self.lines.index_of(span.start)
+        start = span.start
+        while start < span.end:
+            end = min(self.lines.start_of(line + 1), span.end)
+            if self._tokens(Span(start, end)) > self.chunking.fixed_tokens:
+                found += self._within_line(start, end)
+            found.append(end)
+            start, line = end, line + 1
+        return found
+
+    def _within_line(self, start: int, end: int) -> Iterator[int]:
+        last = start
+        for pattern in (_SENTENCE, _WORD):
+            places = [one.end() for one in pattern.finditer(self.text, start, end)]
+            whole = pairwise([start, *places, end])
+            if all(self._tokens(Span(*one)) <= self.chunking.fixed_tokens for one in whole):
+                yield from (place for place in places if place < end)
+                return
+        for place in [*places, end]:  # a word without end
+            step = self.chunking.fixed_tokens * (4 if self.text[last:place].isascii() else 1)
+            yield from range(last + step, place, step)
+            if place < end:
+                yield place
+            last = place
+
+    def _ends_paragraph(self, offset: int) -> bool:
+        return self.text.endswith(("\n\n", "\n\r\n"), 0, offset) and not self._is_code(offset)
+
+    def _is_code(self, offset: int) -> bool:
+        place = bisect_right(self.code, offset, key=lambda span: span.start) - 1
+        return place >= 0 and self.code[place].start < offset < self.code[place].end
+
+    # ------------------------------------------------------------------------------------------------- what is said
+
+    def _chunk(self, piece: _Piece) -> Chunk | None:
+        """Return a piece as a chunk, without blank lines around it; None where nothing is left."""
+        raw = piece.span.of(self.text)
+        body = raw.strip("\r\n")
+        if not body.strip():
+            return None
+        start = piece.span.start + len(raw) - len(raw.lstrip("\r\n"))
+        end = start + len(body)
+        inside = within(self.headings, Span(start, end), lambda one: one.section.start)
+        path = self._path(start) or (self._path(inside[0].section.start) if inside else [])
+        said = tokens(body)
+        return Chunk(
+            hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:_CODE_LENGTH],
+            piece.title or (path[-1] if path else ""),
+            self._breadcrumb(path, inside),
+            tuple(one.text for one in inside),
+            tuple(self.anchors[one.section.start].lower() for one in inside),
+            self.lines.position(start).line,
+            self.lines.position(end - 1).line,
+            said,
+            body,
+            piece.continues,
+            "oversized" if said > self.chunking.max_tokens else "",
+        )
+
+    def _breadcrumb(self, path: Sequence[str], inside: Sequence[Heading]) -> str:
+        """Return the way to a chunk; where sections follow the first, to the last of them as well."""
+        deepest = max(self.chunking.levels, default=0)
+        sections = [heading.section.start for heading in inside if heading.level <= deepest]
+        last = self._path(sections[-1]) if sections else list(path)
+        if last == path:
+            return " > ".join(path)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, last[:-1], strict=False)))
+        return f"{' > '.join(path)} … {' > '.join(last[shared:])}"
+
+    def _path(self, offset: int) -> list[str]:
+        """Return the headings under which a place stands, its own among them."""
+        found: list[str] = []
+        place = self._heading_above(offset)
+        while place >= 0:
+            found.append(self.headings[place].text)
+            place = self.parents[place]
+        return found[::-1]
+
+    @cached_property
+    def parents(self) -> list[int]:
+        """By heading, the number of the one that it stands under; -1 where it stands under none."""
+        found: list[int] = []
+        under = [-1] * 8  # by level: the last heading of it or of one above
+        for number, heading in enumerate(self.headings):
+            found.append(under[heading.level - 1])
+            under[heading.level :] = [number] * (8 - heading.level)
+        return found
+
+    def _heading_above(self, offset: int) -> int:
+        """Return the number of the last heading that begins at a place or before it; -1 where there is none."""
+        return bisect_right(self.headings, offset, key=lambda one: one.section.start) - 1
+
+    def _fits(self, span: Span, most: int) -> bool:
+        """Say whether a stretch has so many tokens at most; a long one is not counted to its end."""
+        return span.end - span.start <= 4 * most and self._tokens(span) <= most
+
+    def _tokens(self, span: Span) -> int:
+        return tokens(span.of(self.text))
+
+
+def _named_apart(chunks: Sequence[Chunk]) -> Iterator[Chunk]:
+    """Yield the chunks, those that say the same word for word with a number behind their code."""
+    seen: dict[str, int] = {}
+    for chunk in chunks:
+        count = seen[chunk.code] = seen.get(chunk.code, 0) + 1
+        yield chunk if count == 1 else replace(chunk, code=f"{chunk.code}-{count}")

@@ -1,0 +1,221 @@
+"""Joins the steps of a build: what is staged from where, what is expanded to where; each step is its own module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.formats import is_markdown
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.repository.codec import MISPLACED, hides_record
+from orbit_registry.repository.redaction import free_of_secrets
+from orbit_registry.site import console
+from orbit_registry.site.adopted import with_own_pages
+from orbit_registry.site.documents import mirrored_documents
+from orbit_registry.site.expand import Expansion
+from orbit_registry.site.hosting import forge_of
+from orbit_registry.site.memo import PageCache, key_of
+from orbit_registry.site.mentions import TaskPlaces, tasks_of
+from orbit_registry.site.output import Output, open_output, refuse_links
+from orbit_registry.site.page import templates_digest
+from orbit_registry.site.pages import SHELL, curated_pages
+from orbit_registry.site.result import Progress, Readable, SiteResult
+from orbit_registry.site.sitemap import site_map
+from orbit_registry.site.stage import Prepared, Sources, own_pages, stage
+from orbit_registry.site.urls import document_url
+from orbit_registry.site.user_config import OwnConfig
+from orbit_registry.snapshot.edges import files_that_cite
+from orbit_registry.snapshot.publication import Publication, publication_of
+from orbit_registry.workspace.workspace import Workspace
+
+TAKEN = (
+    "health/",
+    "documents/",
+    "paths/",
+    "map/",
+    "query/",
+    "tags/",
+    "tasks/",
+    f"{SHELL}/",
+    "legacy/",
+    "files/",
+    "assets/",
+    "search/",
+)
+
+
+def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Record]:
+    """Return the records that the site shows: those whose status is shown, never one that waits in the inbox."""
+    inbox = workspace.relative(workspace.inbox) + "/"
+    return [record for record in records if record.status.shown and not record.path.startswith(inbox)]
+
+
+def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: str | None, out: Path) -> Prepared:
+    """Stage the site of a registry into `cache`.
+
+    `out` is where the site goes: its pages are no files that a record is about.
+
+    Raises:
+        RefusedError: that is in a folder that the site is made from.
+    """
+    workspace = registry.workspace
+    refuse_links(workspace.root, cache, below=True)
+    collection = registry.collection
+    problems = tuple(_cleaned(one) for one in collection.problems)
+    publication = publication_of(workspace, collection)
+    code = key_of(publication.key, workspace.config.site.get("generator"))
+    everything = free_of_secrets(collection.records)
+    records = publication.records(shown_records(workspace, everything))
+    own_files = own_pages(publication, own) if own else []
+    if own:
+        records = with_own_pages(records, own.shows(own_files), own.docs, own.directories)
+    _refuse_inside(workspace, own, out)
+    inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
+    now = standing(workspace, everything, without=inside)
+    listed = sorted(now.files) if now.counts is not None else None
+    sources = sources_of(publication, records, own, own_files, base_url, listed)
+    tree = open_output(cache / "source")
+    pages = PageCache(workspace.values, f"site {tree.folder}", code, tree, sources.site)
+    staged = stage(sources, pages)
+    tracked = (path for path in now.tracked if not publication.leaves_out(path))
+    citing = files_that_cite(workspace, tracked, sources.site.mirrored)
+    freshness = publication.freshness(now.freshness)
+    return Prepared(
+        registry, records, freshness, now.ground, now.strays, citing, collection, problems, sources, staged, code,
+        base_url,
+    )  # fmt: skip
+
+
+def _refuse_inside(workspace: Workspace, own: OwnConfig | None, out: Path) -> None:
+    """Refuse an output that the next build would read as records or as the repository's own pages."""
+    folders = [workspace.folder_of(kind) for kind in workspace.kinds]
+    for folder in [*folders, workspace.root / own.docs] if own else folders:
+        if out.is_relative_to(folder):
+            said = f"{out} is in {workspace.relative(folder)}/, which the site is made from"
+            raise RefusedError(said, hint="give a folder elsewhere with --out, such as build/site")
+
+
+def sources_of(
+    publication: Publication,
+    records: Sequence[Record],
+    own: OwnConfig | None,
+    own_files: Sequence[str],
+    base_url: str | None,
+    listed: Sequence[str] | None = None,
+) -> Sources:
+    """Return what a site is staged from; `listed` are the files that git tracks or would add, sorted."""
+    workspace = publication.workspace
+    kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
+    docs = own.docs if own else "docs"
+    directories = own.directories if own else True
+    taken = [*(f"{kind.plural}/" for kind in kinds), *TAKEN]
+    folders, found, skipped = mirrored_documents(workspace, docs, taken, directories)
+    adopted = {record.source.path: record for record in records if record.page and record.source}
+    documents = tuple(one for one in found if not publication.leaves_out(one.path) and one.path not in adopted)
+    mirrored = {document.path: document.url for document in documents}
+    curated = {}
+    if own:
+        pages = [f"{docs}/{name}" for name in own.shows(own_files) if is_markdown(name)]
+        curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
+    config = workspace.config.site
+    commit = workspace.git.commit("HEAD") if config.get("repository") else None
+    place = workspace.git.prefix if config.get("repository") else ""
+    forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"), place)
+    title = publication.text(str(config.get("title") or workspace.name))
+    tasks = tasks_of(records, task_places(publication))
+    written = curated_pages(workspace.kinds, title, documents, has_tasks=bool(tasks.named))
+    generated = [*written, "records.json", "snapshot.duckdb"]
+    site = site_map(
+        workspace.root,
+        forge,
+        workspace.kinds.id_forms,
+        records,
+        mirrored,
+        curated,
+        [f"{docs}/{name}" for name in generated],
+        workspace.config.design,
+        tasks.named,
+        listed,
+    )
+    held = {record.kind.name for record in records}
+    shown = tuple(kind for kind in kinds if kind.is_expected or kind.name in held)
+    return Sources(
+        publication, kinds, documents, tuple(folders), own, tuple(own_files), adopted, title, base_url, site,
+        tuple(skipped), tasks, shown,
+    )  # fmt: skip
+
+
+def task_places(publication: Publication) -> TaskPlaces:
+    """Return how tasks are looked up, as others may read it."""
+    config = publication.workspace.config
+    files = map(str, config.setting("freshness", "tasks"))
+    words = config.tasks.command
+    return TaskPlaces(
+        publication.text(config.tasks.url),
+        tuple(one for one in files if publication.text(one) == one),
+        tuple(map(publication.text, words)),
+        publication.leaves_out,
+    )
+
+
+def publish(
+    prepared: Prepared,
+    generated: Path,
+    out: Output,
+    complaints: Sequence[Diagnostic] = (),
+    progress: Progress | None = None,
+    *,
+    snapshot: bool = True,
+) -> SiteResult:
+    """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured."""
+    workspace, own = prepared.registry.workspace, prepared.sources.own
+    version = key_of(prepared.code, templates_digest(prepared.sources.kinds))
+    pages = PageCache(workspace.values, f"site {out.folder}", version, out, prepared.sources.site)
+    report: Progress = progress or (lambda step, done, of: None)
+    out.begin()
+    archives, missing = None, None
+    if snapshot and workspace.config.site.get("console"):
+        report("console", 0, 1)
+        archives, missing = console.fetched()
+    expansion = Expansion(
+        prepared, generated, pages, database=snapshot, console=archives,
+        progress=lambda done, of: report("pages", done, of),
+    )  # fmt: skip
+    found = expansion.run()
+    removed = out.finish()
+    pages.save()
+    if missing is not None:
+        found.append(missing)
+    return SiteResult(
+        out=out.folder,
+        pages=sum(path.endswith(".html") for path in out.after),
+        written=out.written,
+        unchanged=out.unchanged,
+        removed=removed,
+        diagnostics=_findings(prepared, [*complaints, *found]),
+        seconds=0.0,
+        config=own.file.name if own else None,
+    )
+
+
+def _findings(prepared: Prepared, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return what was found in all, in order, each once."""
+    workspace = prepared.registry.workspace
+    inbox = workspace.relative(workspace.inbox) + "/"
+    # Another program's folder is left alone.
+    ours = (problem for problem in prepared.problems if hides_record(problem) or problem.code != MISPLACED)
+    unread = [problem for problem in ours if not problem.location.path.startswith(inbox)]
+    everything = map(_cleaned, [*unread, *prepared.staged.diagnostics, *found])
+    # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
+    distinct = {(one.code, one.location, one.message): one for one in everything}
+    return tuple(sorted(distinct.values(), key=lambda one: one.sort_key))
+
+
+def _cleaned(found: Diagnostic) -> Diagnostic:
+    message = without_secrets(found.message)
+    return found if message == found.message else replace(found, message=message)

@@ -1,0 +1,132 @@
+"""Renders a record's page: the template of its kind, its prose, the sanitiser; it decides no address."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from jinja2 import DictLoader, Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from orbit_registry.errors import ConfigError
+from orbit_registry.model.kind import Kind
+from orbit_registry.site.documents import contents
+from orbit_registry.site.drawing import neighbourhood, sparkline
+from orbit_registry.site.prose import Heading
+from orbit_registry.site.sanitize import clean, headline
+
+_FOLDER = Path(__file__).parent / "templates"
+TEMPLATE = "page.html"
+_SPARKLINE = '<span class="orbit-sparkline"></span>'
+"""Where a template wants the votes drawn."""
+_NEIGHBOURS = '<div class="orbit-neighbours"></div>'
+"""Where a template wants the record drawn among those it has to do with."""
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    held = {file.name: file.read_text("utf-8") for file in sorted(_FOLDER.glob("*.html"))}
+    made = ImmutableSandboxedEnvironment(
+        loader=DictLoader(held),
+        autoescape=True,
+        trim_blocks=False,
+        keep_trailing_newline=False,
+    )
+    made.filters["headline"] = lambda text: Markup(headline(str(text)))
+    return made
+
+
+@cache
+def _template(kind_folder: Path) -> Template:
+    own = kind_folder / TEMPLATE
+    try:
+        if own.is_file():
+            return _environment().from_string(own.read_text("utf-8"))
+        return _environment().get_template("record.html")
+    except (TemplateError, OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{own}: {error}", hint="compare with a shipped page.html") from None
+
+
+def templates_digest(kinds: Sequence[Kind]) -> str:
+    """Return a digest of every template that makes a record's page, and of the words that its kind puts there."""
+    digest = hashlib.blake2b(digest_size=12)
+    files = [
+        *sorted(_FOLDER.glob("*.html")),
+        *(kind.folder / name for kind in kinds for name in (TEMPLATE, "kind.yaml")),
+    ]
+    for file in files:
+        digest.update(file.read_bytes() if file.is_file() else b"-")
+    return digest.hexdigest()
+
+
+def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
+    """Return a record's article as safe HTML: every text is escaped by the template, all of it sanitised after.
+
+    The sanitiser lets no drawing through, so ours, which is made of numbers, takes its place after that.
+
+    Raises:
+        ConfigError: the kind's template is broken.
+    """
+    try:
+        heading = Markup(headline(str(view["title"])))
+        html = _template(kind.folder).render(record=view, body=Markup(prose_html), heading=heading)
+    except (TemplateError, TypeError) as error:
+        raise ConfigError(f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html") from None
+    return _with_drawings(clean(html), view)
+
+
+def about(cited: Mapping[str, Any], beside: Sequence[Mapping[str, Any] | None], applying: Sequence[Any]) -> str:
+    """Return what stands below a document as safe HTML: what applies to it, who cites it, the pages beside it."""
+    module: Any = _environment().get_template("cited.html").module
+    return clean(str(module.about(cited, beside, applying)))
+
+
+def _with_drawings(html: str, view: Mapping[str, Any]) -> str:
+    """Return an article with each drawing in the last place that asks for it: prose stands above ours."""
+    for place, draw in ((_SPARKLINE, _votes_drawn), (_NEIGHBOURS, neighbourhood)):
+        before, found, after = html.rpartition(place)
+        html = f"{before}{draw(view)}{after}" if found else html
+    return html
+
+
+def _votes_drawn(view: Mapping[str, Any]) -> str:
+    votes = view["votes"]
+    return sparkline(votes["months"], _votes_words(votes)) if votes else ""
+
+
+def _votes_words(votes: Mapping[str, Any]) -> str:
+    """Return what the drawing shows, in words."""
+    months: list[int] = votes["months"]
+    year, month = (int(part) for part in votes["until"].split("-"))
+    said = []
+    for back, number in enumerate(reversed(months)):
+        at = year * 12 + month - 1 - back
+        if number:
+            said.append(f"{number} in {at // 12}-{at % 12 + 1:02d}")
+    return f"Votes a month, the last {len(months)} months: {', '.join(reversed(said)) or 'none'}"
+
+
+def contents_html(headings: Sequence[Heading]) -> str:
+    """Return a page's contents as the theme marks them up; nothing where there are fewer than two headings."""
+    entries = contents(headings)
+    if len(entries) < 2:
+        return ""
+    items = "".join(_entry(entry) for entry in entries)
+    return (
+        '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>On this page</label>'
+        f'<ul class="md-nav__list" data-md-component="toc" data-md-scrollfix>{items}</ul>'
+    )
+
+
+def _entry(entry: dict[str, object]) -> str:
+    inner = entry["children"]
+    below = "".join(_entry(one) for one in inner) if isinstance(inner, list) else ""
+    nested = f'<nav class="md-nav"><ul class="md-nav__list">{below}</ul></nav>' if below else ""
+    title = f'<span class="md-ellipsis">{entry["title"]}</span>'
+    link = f'<a href="{escape(str(entry["url"]))}" class="md-nav__link">{title}</a>'
+    return f'<li class="md-nav__item">{link}{nested}</li>'

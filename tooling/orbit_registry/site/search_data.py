@@ -1,0 +1,124 @@
+"""Data of the search box: the records it shows, and what each term weighs in them, as `search.index` works it out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from orbit_registry.model.record import Record
+from orbit_registry.search.index import Index
+from orbit_registry.search.terms import STOP_WORDS
+from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.words import status_class
+
+DATA = "search/records.json"
+FOLDER = "search/words"
+IN_A_FILE = 64
+"""Of more records than that for each file of words, there are twice as many files."""
+FEWEST_FILES, MOST_FILES = 16, 256
+LONGEST_LEAD = 160
+_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_SKIPPED = re.compile(
+    r"(?:#|\||<!--|```|~~~|---|===|[-*+]?\s*\**(?:status|date|deciders|tags|legacy_id)\**\s*:)", re.IGNORECASE
+)
+_MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}|^(?:[-*+>]|\d+[.)])\s+")
+
+
+class Entry(NamedTuple):
+    """A record as the search box shows it."""
+
+    path: str
+    id: str
+    title: str
+    url: str
+    look: tuple[str, str]
+    """Its status in words, and its classes."""
+    lead: str
+    legacy_ids: Sequence[str]
+
+
+def description_of(record: Record, prose: str) -> str:
+    """Return a record in one sentence, as those who list pages show it: its summary, else how its prose begins."""
+    return record.text("summary") or lead(prose) or record.title
+
+
+def entries(records: Iterable[Record], lead_of: Callable[[Record], str]) -> list[Entry]:
+    """Return the records that the search box shows; `lead_of` says how a record's text begins."""
+    # What the generator made a page of, its own search finds.
+    return [
+        Entry(
+            record.path, record.id, record.title, url_of(record), (record.status.word, status_class(record)),
+            lead_of(record), record.legacy_ids,
+        )
+        for record in records
+        if record.page is None
+    ]  # fmt: skip
+
+
+def paths(records: int) -> list[str]:
+    """Return the files by their path in the site, for so many records."""
+    number = FEWEST_FILES
+    while number < MOST_FILES and number * IN_A_FILE < records:
+        number *= 2
+    return [DATA, *(f"{FOLDER}/{shard}.json" for shard in range(number))]
+
+
+def shard_of(word: str, number: int) -> int:
+    """Return which file holds a word: those that begin with the same two letters stand in one."""
+    first, second = ord(word[0]), ord(word[1]) if len(word) > 1 else 0
+    return (first * 31 + second) % number
+
+
+def files(entries: Sequence[Entry], index: Index) -> Iterator[tuple[str, str]]:
+    """Yield the files by their path in the site.
+
+    The first has the records as [id, title, address, number of the look, first line], the looks, the records of each
+    earlier name, and the common words. Each of the others has words with their terms, and what these terms weigh: the
+    number of a record and a hundred times the weight, in turns.
+    """
+    data, *shards = paths(len(entries))
+    looks = {look: number for number, look in enumerate(dict.fromkeys(entry.look for entry in entries))}
+    names: defaultdict[str, list[int]] = defaultdict(list)
+    for number, entry in enumerate(entries):
+        for name in entry.legacy_ids:
+            names[name.lower()].append(number)
+    records = [[entry.id, entry.title, entry.url, looks[entry.look], entry.lead] for entry in entries]
+    content = {"records": records, "looks": list(looks), "names": names, "common": sorted(STOP_WORDS)}
+    yield data, _as_json({**content, "files": len(shards)})
+    postings = _postings(entries, index)
+    words: list[dict[str, str]] = [{} for _ in shards]
+    for word, term in sorted({**{term: term for term in index.terms}, **index.stems}.items()):
+        if postings[term]:
+            words[shard_of(word, len(shards))][word] = term
+    for path, held in zip(shards, words, strict=True):
+        yield path, _as_json({"words": held, "terms": {term: postings[term] for term in sorted(set(held.values()))}})
+
+
+def _postings(entries: Sequence[Entry], index: Index) -> Mapping[str, Sequence[int]]:
+    """Return for each term the number of each record that has it, followed by its weight in the record's best part."""
+    numbers = {entry.path: number for number, entry in enumerate(entries)}
+    rows = [numbers.get(path) for path, _ in index.keys]
+    postings: dict[str, list[int]] = {}
+    for term in index.terms:
+        best: dict[int, int] = {}
+        for slot, weight in index.weights(term):
+            if (row := rows[slot]) is not None:
+                best[row] = max(best.get(row, 0), round(weight * 100))
+        postings[term] = [number for row in sorted(best) for number in (row, best[row])]
+    return postings
+
+
+def lead(prose: str) -> str:
+    """Return the first line of a text that says something, without its Markdown: whole words, 160 characters."""
+    for line in prose.splitlines():
+        stripped = line.strip()
+        if not stripped or _SKIPPED.match(stripped):
+            continue
+        said = " ".join(_MARKS.sub(lambda mark: mark[1] or "", stripped).split())
+        if len(said) <= LONGEST_LEAD:
+            return said
+        return said[:LONGEST_LEAD].rpartition(" ")[0] + " …"
+    return ""

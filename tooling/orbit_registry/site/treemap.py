@@ -1,0 +1,238 @@
+"""Draws which folders of a repository records speak of: a treemap of its tracked files, and the same as a table.
+
+A record that names more than a fifth of all files says nothing about a place, so it counts for none. The list of files
+is git's; no file is opened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from urllib.parse import quote
+
+from orbit_registry.errors import GitError
+from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
+from orbit_registry.hook.breadth import FEWEST_FILES, SHARE
+from orbit_registry.model.record import Record
+from orbit_registry.site import explorer
+from orbit_registry.site.urls import relative
+from orbit_registry.snapshot.publication import Publication
+
+WIDTH, LOW, HIGH, EACH = 960.0, 96.0, 400.0, 16.0
+"""Of the drawing: how wide, how low and how high at most, and how much higher for each cell."""
+TALL, SMALLER = 340.0, 0.6
+"""Of the drawing for a phone: how wide it is, and how much of the other's area it has."""
+MOST, LEAST = 60, 0.012
+"""So many cells at most; a folder is divided further where it holds more than this share of all files."""
+STEPS = 5
+_LETTER, _LINE = 6.8, 15
+
+Rectangle = tuple[float, float, float, float]
+"""Left, top, width, height."""
+
+
+@dataclass(slots=True)
+class Folder:
+    """A folder from the root ("" is the root): its files and those of them that a record speaks of, all below it."""
+
+    name: str
+    files: int = 0
+    covered: int = 0
+    inner: dict[str, Folder] = field(default_factory=dict)
+
+    def add(self, covered: bool) -> None:
+        """Count a file."""
+        self.files += 1
+        self.covered += covered
+
+
+def coverage_of(publication: Publication, records: Iterable[Record], page: str) -> str:
+    """Return the drawing and its table for a page; "" outside git, and where no record in force names a path.
+
+    Files that may not be named are not counted either.
+    """
+    workspace = publication.workspace
+    scopes = _scopes(records)
+    try:
+        tracked = workspace.git.tracked() if scopes else None
+    except GitError:
+        tracked = None
+    own = f"{workspace.relative(workspace.orbit)}/"
+    files = [path for path in tracked or () if not path.startswith(own) and not publication.leaves_out(path)]
+    return coverage_html(folders(files, scopes), page)
+
+
+def _scopes(records: Iterable[Record]) -> list[tuple[str, Sequence[str]]]:
+    return [(record.id, record.globs) for record in records if record.phase == "live" and record.globs]
+
+
+def folders(files: Iterable[str], scopes: Sequence[tuple[str, Sequence[str]]]) -> Folder:
+    """Return the folders of some files; `scopes` pair a record's id with its globs."""
+    named = list(files)
+    index = GlobIndex(
+        (one, [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]) for one, globs in scopes
+    )
+    found = [[key for key, _ in index.match(path)] for path in named]
+    counts = Counter(key for keys in found for key in keys)
+    most = SHARE * len(named) if len(named) >= FEWEST_FILES else len(named)
+    broad = {key for key, count in counts.items() if count > most}
+    root = Folder("")
+    for path, keys in zip(named, found, strict=True):
+        covered = any(key not in broad for key in keys)
+        folder = root
+        folder.add(covered)
+        for part in path.split("/")[:-1]:
+            below = f"{folder.name}{part}/"
+            folder = folder.inner.setdefault(part, Folder(below))
+            folder.add(covered)
+    return root
+
+
+def coverage_html(root: Folder, page: str) -> str:
+    """Return the drawing and its table; "" where there is no file."""
+    if not root.files:
+        return ""
+    divided = _divided(root)
+    count = sum(1 for _ in _cells(root, (0.0, 0.0, WIDTH, HIGH), divided))
+    height = min(HIGH, LOW + EACH * count)
+    cells = list(_cells(root, (0.0, 0.0, WIDTH, height), divided))
+    high = SMALLER * WIDTH * height / TALL
+    tall = _cells(root, (0.0, 0.0, TALL, high), divided)
+    share = (
+        f"{root.covered:,} of {root.files:,} tracked files ({_percent(root)}) are in the scope of a record in force."
+    )
+    drawings = "".join(
+        f'<svg class="orbit-drawing orbit-treemap {css}" role="group" aria-label="{escape(share)}" '
+        f'viewBox="0 0 {width:g} {down:g}">{"".join(_cell(folder, at, page) for folder, at in held)}</svg>'
+        for css, width, down, held in (("orbit-wide", WIDTH, height, cells), ("orbit-tall", TALL, round(high), tall))
+    )
+    rows = "".join(_row(folder, page) for folder, _ in sorted(cells, key=lambda cell: cell[0].name))
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("Folder", "Files", "In a scope", "Share"))
+    return (
+        f'<h2 id="coverage">Coverage</h2><p>{share} Each field is a folder, as large as it has files; '
+        "the fuller its colour, the more of them a record speaks of.</p>"
+        f"{drawings}"
+        f'<details class="orbit-more"><summary>The same as a table</summary><table class="orbit-index">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
+    )
+
+
+def _percent(folder: Folder) -> str:
+    return f"{round(100 * folder.covered / folder.files)} %"
+
+
+def _divided(root: Folder) -> set[str]:
+    """Return the folders that are divided into those they hold: the largest ones, as long as the cells can be seen."""
+    found: set[str] = set()
+    cells = 1
+    waiting = [root]
+    while waiting:
+        waiting.sort(key=lambda folder: (-folder.files, folder.name))
+        folder = waiting.pop(0)
+        added = len(_parts(folder)) - 1
+        if not folder.inner or folder.files < LEAST * root.files or cells + added > MOST:
+            continue
+        found.add(folder.name)
+        cells += added
+        waiting += folder.inner.values()
+    return found
+
+
+def _parts(folder: Folder) -> list[Folder]:
+    """Return what a folder is divided into: its folders, and its own files as one more."""
+    inner = list(folder.inner.values())
+    own = folder.files - sum(one.files for one in inner)
+    covered = folder.covered - sum(one.covered for one in inner)
+    return [*inner, Folder(f"{folder.name}*", own, covered)] if own else inner
+
+
+def _cells(folder: Folder, at: Rectangle, divided: set[str]) -> Iterable[tuple[Folder, Rectangle]]:
+    if folder.name not in divided:
+        yield folder, at
+        return
+    parts = sorted(_parts(folder), key=lambda part: (-part.files, part.name))
+    for part, place in zip(parts, squarified([part.files for part in parts], at), strict=True):
+        yield from _cells(part, place, divided)
+
+
+def squarified(sizes: Sequence[int], at: Rectangle) -> list[Rectangle]:
+    """Return a place for each size, from the largest down, in a rectangle that they fill, as square as rows allow."""
+    left, top, width, height = at
+    scale = width * height / sum(sizes)
+    found: list[Rectangle] = []
+    start = 0
+    while start < len(sizes):
+        side = min(width, height)
+        end = start + 1
+        while end < len(sizes) and _worst(sizes[start : end + 1], side, scale) <= _worst(sizes[start:end], side, scale):
+            end += 1
+        row = sizes[start:end]
+        depth = sum(row) * scale / side if side else 0.0
+        offset = 0.0
+        for size in row:
+            length = size * scale / depth if depth else 0.0
+            if width >= height:
+                found.append((left, top + offset, depth, length))
+            else:
+                found.append((left + offset, top, length, depth))
+            offset += length
+        if width >= height:
+            left, width = left + depth, width - depth
+        else:
+            top, height = top + depth, height - depth
+        start = end
+    return found
+
+
+def _worst(row: Sequence[int], side: float, scale: float) -> float:
+    """Return how long the least square place of a row would be for its width."""
+    total = sum(row) * scale
+    if not side or not total:
+        return float("inf")
+    return max(side * side * max(row) * scale / total**2, total**2 / (side * side * min(row) * scale))
+
+
+def _cell(folder: Folder, at: Rectangle, page: str) -> str:
+    left, top, width, height = at
+    step = -(-folder.covered * STEPS // folder.files)  # only where there is none it is the lowest
+    said = f"{folder.name or 'everything'}: {folder.covered:,} of {folder.files:,} files ({_percent(folder)})"
+    room = int((width - 12) / _LETTER)
+    words = [] if height < _LINE + 6 else [_short(folder.name, room)]
+    if height >= 2 * _LINE + 8 and room >= 5 and words[0]:
+        words.append(_percent(folder))
+    text = "".join(
+        f'<text{_quiet(number)} x="{left + 7:.1f}" y="{top + 16 + number * _LINE:.1f}">{escape(word)}</text>'
+        for number, word in enumerate(words)
+        if word
+    )
+    rect = (
+        f'<rect class="orbit-share-{step}" x="{left + 0.75:.1f}" y="{top + 0.75:.1f}" '
+        f'width="{max(width - 1.5, 0.5):.1f}" height="{max(height - 1.5, 0.5):.1f}" rx="3"/>'
+    )
+    return f'<a href="{escape(_asked(folder, page))}"><title>{escape(said)}</title>{rect}{text}</a>'
+
+
+def _quiet(number: int) -> str:
+    return ' class="orbit-quiet"' if number else ""
+
+
+def _short(name: str, room: int) -> str:
+    """Return the end of a folder's name that there is room for; "" for none."""
+    parts = (name or "everything").rstrip("/").split("/")
+    for count in (3, 2, 1)[: 2 if parts[-1] == "*" else 3]:
+        words = "/".join(parts[-count:])
+        if len(words) <= room:
+            return words
+    return f"{parts[-1][: room - 1]}…" if room >= 4 and parts[-1] != "*" else ""
+
+
+def _asked(folder: Folder, page: str) -> str:
+    asked = quote(folder.name.removesuffix("*"), safe="/")
+    return f"{relative(page, explorer.PAGE)}?path={asked}" if asked else relative(page, explorer.PAGE)
+
+
+def _row(folder: Folder, page: str) -> str:
+    name = f'<a href="{escape(_asked(folder, page))}"><code>{escape(folder.name or "everything")}</code></a>'
+    return f"<tr><td>{name}</td><td>{folder.files:,}</td><td>{folder.covered:,}</td><td>{_percent(folder)}</td></tr>"

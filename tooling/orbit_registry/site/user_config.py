@@ -1,0 +1,252 @@
+"""Reads what we need of a repository's own mkdocs.yml, and completes its navigation; the generator reads the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
+from orbit_registry.site.theme import overrides
+from orbit_registry.workspace.files import inside, read_text
+
+FILE = "mkdocs.yml"
+HARMLESS = frozenset({"search", "orbit", "tags", "meta", "offline", "blog", "typeset"})
+"""Plugins that come with the generator and run nothing of the repository; another may run what stands in it."""
+READING = frozenset({"pymdownx.snippets", "pymdownx.b64"})
+"""Markdown extensions that put files into a page, wherever a path or a symbolic link leads."""
+HINT = "`mkdocs build` with the orbit plugin runs your own configuration in full"
+_PYTHON = "tag:yaml.org,2002:python/"
+_HARMLESS = re.compile(r"(?:material\.extensions\.emoji|pymdownx)(?:\.\w+)+")
+"""The names that Material's own documentation has people write: functions that draw emoji and fences."""
+
+NAV_MAKERS = frozenset({"awesome-nav", "awesome-pages", "i18n", "literate-nav", "mkdocs-nav-weight"})
+"""Plugins that work the navigation out from the files, where `mkdocs.yml` states none."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnConfig:
+    """A repository's own site: its file, the folder of its pages, and the settings that we add to."""
+
+    file: Path
+    docs: str
+    """The folder of pages, from the repository's root."""
+    data: dict[str, Any]
+    is_trusted: bool = False
+    """Whether MkDocs runs it in full anyway: what its pages load and run is its own business."""
+    held_back: str = ""
+    """Why nothing of it that runs code is used; empty where it is."""
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """What of it runs code or reads any file: templates, which reach all of Python, plugins and extensions."""
+        theirs = [entry for entry in _plugins(self.data) if not _is_harmless(entry)]
+        theirs += [entry for entry in _entries(self.data, "markdown_extensions") if _name(entry) in READING]
+        custom = _custom(self.data)
+        ours = custom and (self.file.parent / custom).resolve() == overrides().resolve()
+        templates = [f"theme.custom_dir: {custom}"] if custom and not ours else []
+        if templates:
+            files = filter(Path.is_file, (self.file.parent / custom).rglob("*"))
+            templates += sorted(self.named(str(one), self.file.parent) for one in files)
+        return (*templates, *(json.dumps(entry, sort_keys=True, default=str) for entry in theirs))
+
+    def without_code(self, why: str) -> OwnConfig:
+        """Return what is left where nothing of it may run: Material in place of a theme that is templates alone."""
+        theme = self.data.get("theme")
+        kept = {"name": "material", **theme} if isinstance(theme, dict) else {"name": theme or "material"}
+        kept = {**kept, "name": kept["name"] or "material", "custom_dir": None}
+        plugins = [*filter(_is_harmless, _plugins(self.data))]
+        extensions = [one for one in _entries(self.data, "markdown_extensions") if _name(one) not in READING]
+        left = {"theme": kept, "plugins": plugins, "markdown_extensions": extensions}
+        return replace(self, data={**self.data, **left}, held_back=why)
+
+    @property
+    def directories(self) -> bool:
+        """Whether a page is a folder with an `index.html`."""
+        return self.data.get("use_directory_urls", True) is not False
+
+    @property
+    def makes_nav(self) -> bool:
+        """Whether a plugin makes the navigation, so that one of ours would take its place."""
+        return not self.words("nav") and any(_name(one) in NAV_MAKERS for one in _plugins(self.data))
+
+    @property
+    def nav_file(self) -> str:
+        """The name of files that state a navigation as a list of links; empty where there is no plugin for them."""
+        said = next((one for one in _plugins(self.data) if _name(one) == "literate-nav"), None)
+        settings = said.get("literate-nav") if isinstance(said, dict) else {}
+        name = settings.get("nav_file", "SUMMARY.md") if isinstance(settings, dict) else "SUMMARY.md"
+        return "" if said is None else str(name)
+
+    def shows(self, names: Iterable[str]) -> list[str]:
+        """Return those of the files in the folder of pages that MkDocs publishes."""
+        from pathspec.gitignore import GitIgnoreSpec  # most repositories have no pages of their own
+
+        said = (str(self.data.get(key) or "") for key in ("exclude_docs", "draft_docs"))
+        left_out = GitIgnoreSpec.from_lines(["/templates/", *(line for text in said for line in text.splitlines())])
+        return [name for name in names if not left_out.match_file(name)]
+
+    def named(self, path: str, root: Path) -> str:
+        """Return the path of a file that a setting names, from the repository's root."""
+        return os.path.relpath(self.file.parent / path, root).replace(os.sep, "/")
+
+    def words(self, name: str) -> list[Any]:
+        """Return a setting that is a list; empty where it is absent."""
+        value = self.data.get(name)
+        return list(value) if isinstance(value, list) else []
+
+
+def _entries(data: Mapping[str, Any], key: str) -> list[object]:
+    """Return plugins or extensions, each a name or a table of one; MkDocs takes a table of all too."""
+    said = data.get(key)
+    entries = [{name: settings} for name, settings in said.items()] if isinstance(said, dict) else said
+    return entries if isinstance(entries, list) else []
+
+
+def _plugins(data: Mapping[str, Any]) -> list[object]:
+    return _entries(data, "plugins") if data.get("plugins") is not None else ["search"]
+
+
+def _name(entry: object) -> str:
+    return str(next(iter(entry), "") if isinstance(entry, dict) else entry)
+
+
+def _is_harmless(entry: object) -> bool:
+    return _name(entry).removeprefix("material/") in HARMLESS
+
+
+def _custom(data: Mapping[str, Any]) -> str:
+    theme = data.get("theme")
+    return str(theme.get("custom_dir") or "") if isinstance(theme, dict) else ""
+
+
+def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> OwnConfig | None:
+    """Return the repository's own configuration, or None where it has none.
+
+    `trusted` says that MkDocs has loaded the file already, so that what runs code in it has run.
+
+    Raises:
+        ConfigError: it can't be read.
+        RefusedError: it runs code of its own, or names folders or files outside the repository.
+    """
+    file = file or root / FILE
+    if not file.is_file():
+        return None
+    from mkdocs.exceptions import ConfigurationError  # most repositories have no such file
+    from mkdocs.utils.yaml import yaml_load
+
+    try:
+        if not trusted:
+            _refuse_code(root, file)
+        with file.open("rb") as opened:
+            data = _table(file, yaml_load(opened))
+    except (ConfigurationError, OSError, ValueError, TypeError, RecursionError) as error:
+        said = " ".join(str(error).split())
+        raise ConfigError(f"{FILE}: {said}", hint="`mkdocs build` says more") from None
+    own = OwnConfig(file, "", data, trusted)
+    docs = own.named(str(data.get("docs_dir", "docs")), root)
+    if docs == ".":
+        said = f"{FILE}: docs_dir {docs!r} is not a folder inside the repository"
+        raise ConfigError(said, hint="name a folder below the repository's root, such as `docs`")
+    _refuse_outside(root, "docs_dir", docs)
+    custom = _custom(data)
+    if custom and not trusted:
+        _refuse_outside(root, "theme.custom_dir", own.named(custom, root))
+    return replace(own, docs=docs)
+
+
+def _refuse_code(root: Path, file: Path) -> None:
+    """Refuse a configuration that runs Python, before anything of it is made; files it inherits from as well."""
+    from mkdocs.utils.yaml import get_yaml_loader, yaml_load
+
+    loader = get_yaml_loader()
+    for prefix in [name for name in loader.yaml_multi_constructors if str(name).startswith(_PYTHON)]:
+        harmless = loader.yaml_multi_constructors[prefix]
+        loader.add_multi_constructor(prefix, partial(_python, prefix.removeprefix(_PYTHON), harmless))
+    seen: set[Path] = set()
+    while file not in seen:
+        seen.add(file)
+        data = _table(file, yaml_load(read_text(file), loader))
+        if data.get("hooks"):
+            raise _refused("hooks", "runs Python code of the repository")
+        if "INHERIT" not in data:
+            return
+        name = os.path.relpath(file.parent / str(data["INHERIT"]), root).replace(os.sep, "/")
+        _refuse_outside(root, "INHERIT", name)
+        file = root / name
+    raise ConfigError(f"{file.name}: INHERIT leads in a circle", hint="take INHERIT out of one of the files")
+
+
+def _table(file: Path, data: object) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise ConfigError(f"{file.name}: not a table of settings", hint="`mkdocs build` says more")
+    return data
+
+
+def _python(prefix: str, harmless: Callable[..., object], loader: object, name: str, node: object) -> object:
+    """Make what a tag of Python's names, if it is among the few that configurations need."""
+    if prefix != "name:" or not _HARMLESS.fullmatch(name):
+        raise _refused(f"!!python/{prefix}{name}", "runs Python code")
+    return harmless(loader, name, node)
+
+
+def _refuse_outside(root: Path, key: str, path: str) -> None:
+    try:
+        inside(root, path)
+    except UnsafePathError as error:
+        raise _refused(key, f"leads out of the repository: {error.message}") from None
+
+
+def _refused(key: str, why: str) -> RefusedError:
+    return RefusedError(f"{FILE}: {key} {why}", hint=HINT)
+
+
+def completed_nav(own: Sequence[object], pages: Sequence[str], generated: Sequence[object]) -> list[object]:
+    """Return a repository's navigation, or one of its `pages` where it states none, with what it lacks of ours."""
+    from mkdocs.utils import nest_paths
+
+    nav = list(own) or nest_paths(pages)
+    named = set(files_in(nav))
+    for entry in generated:
+        files = list(files_in([entry]))
+        if files and not named & set(files):
+            nav.append(entry)
+    return nav
+
+
+def files_in(entries: Sequence[object]) -> Iterator[str]:
+    """Yield every page that a navigation names."""
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        elif isinstance(entry, dict):
+            for value in entry.values():
+                yield from files_in(value if isinstance(value, list) else [value])
+
+
+def without_missing(entries: Sequence[object], known: Set[str]) -> tuple[list[object], list[str]]:
+    """Return a navigation without the pages that do not exist, and those; addresses elsewhere stay."""
+    kept: list[object] = []
+    missing: list[str] = []
+    for entry in entries:
+        if isinstance(entry, str):
+            (kept if _exists(entry, known) else missing).append(entry)
+        elif isinstance(entry, dict):
+            inner: dict[object, object] = {}
+            for title, value in entry.items():
+                below, lost = without_missing(value if isinstance(value, list) else [value], known)
+                missing += lost
+                if below:
+                    inner[title] = below if isinstance(value, list) else below[0]
+            if inner:
+                kept.append(inner)
+    return kept, missing
+
+
+def _exists(page: str, known: Set[str]) -> bool:
+    return page in known or "://" in page or page.startswith("/")

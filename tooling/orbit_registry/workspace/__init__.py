@@ -1,0 +1,1 @@
+"""A project on disk: its folders, configuration, files, locks, git and cache."""

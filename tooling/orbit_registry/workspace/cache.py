@@ -1,0 +1,258 @@
+"""One SQLite file of derived values: what files held, and results under a key. Deleting it changes no answer."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import time
+import weakref
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.formats.secrets import has_secret
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, read_bytes
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS files (
+    namespace TEXT, path TEXT, size INTEGER, mtime INTEGER, ctime INTEGER, sha256 TEXT, checksum INTEGER, value TEXT,
+    PRIMARY KEY (namespace, path)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS memos (namespace TEXT PRIMARY KEY, key TEXT, checksum INTEGER, value TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS version (code TEXT);
+"""
+PACKAGE = Path(__file__).parent.parent
+SETTLED_NS = 2_000_000_000
+"""File systems may stamp whole seconds: a later write to a file as young as this can have the same stamp."""
+LOCK_WAIT_SECONDS = 0.2
+Parse = Callable[[str, bytes], object]
+
+
+class FileValue(NamedTuple):
+    """A file as it stands: its value (None where it has none to keep), and the hash of its bytes."""
+
+    path: str
+    value: Any = None
+    sha256: str = ""
+    """Hexadecimal; empty where the file can't be read."""
+    size: int = 0
+    mtime_ns: int = 0
+    error: OrbitError | None = None
+    """Why it can't be read."""
+
+
+class Cache:
+    """The cache of one checkout; without a file, or with one that can't be used, it lasts as long as the object."""
+
+    def __init__(self, file: Path | None, version: str) -> None:
+        self._file = file
+        self._version = version
+
+    @cached_property
+    def db(self) -> sqlite3.Connection:
+        """The open database."""
+        for file in (self._file, self._file, None):  # a damaged one is deleted, then made anew
+            try:
+                return self._open(file)
+            except (sqlite3.OperationalError, OSError):  # locked, read-only, no space
+                continue
+            except (sqlite3.DatabaseError, UnicodeError):
+                self._delete()
+        raise AssertionError("a database in memory can always be made")
+
+    def _open(self, file: Path | None) -> sqlite3.Connection:
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(
+            ":memory:" if file is None else file,
+            timeout=LOCK_WAIT_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.executescript(SCHEMA)
+            if connection.execute("SELECT code FROM version").fetchall() != [(self._version,)]:
+                with _transaction(connection):
+                    for table in ("files", "memos", "version"):
+                        connection.execute(f"DELETE FROM {table}")
+                    connection.execute("INSERT INTO version VALUES (?)", [self._version])
+        except BaseException:
+            connection.close()
+            raise
+        self._closer = weakref.finalize(self, connection.close)
+        return connection
+
+    def _delete(self) -> None:
+        if self._file is not None:
+            for suffix in ("", "-wal", "-shm"):
+                with contextlib.suppress(OSError):
+                    Path(f"{self._file}{suffix}").unlink()
+
+    def _fail(self, error: Exception) -> None:
+        """Go on without a file; a damaged one is deleted."""
+        if not isinstance(error, sqlite3.OperationalError) or "decode" in str(error):
+            self._delete()
+        self.close()
+        self._file = None
+
+    def close(self) -> None:
+        """Close the database; the next question opens it again."""
+        if "db" in self.__dict__:
+            self._closer()
+            del self.__dict__["db"]
+
+    def files(
+        self, namespace: str, root: Path, paths: Iterable[str], parse: Parse, *, limit: int = RECORD_LIMIT
+    ) -> dict[str, FileValue]:
+        """Return the values of files: of unchanged ones what is stored, of others what `parse` makes of their bytes.
+
+        Unchanged means the same size and times, or else the same bytes. `parse` gets the path and the bytes, and
+        returns what JSON can hold; None, and a value with a secret, is not stored. A path of no file is left out.
+        """
+        paths = list(paths)
+        stored = self._stored(namespace, paths)
+        results: dict[str, FileValue] = {}
+        rows: list[tuple[object, ...]] = []
+        now = time.time_ns()
+        for path in paths:
+            file = f"{root}/{path}"
+            try:
+                status = os.lstat(file)
+            except OSError:
+                continue
+            stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            row = stored.get(path)
+            if row is not None and row[:3] == stamp:
+                results[path] = FileValue(path, json.loads(row[5]), row[3], *stamp[:2])
+                continue
+            try:
+                content = read_bytes(file, limit=limit)
+            except OrbitError as error:
+                results[path] = FileValue(path, None, "", *stamp[:2], error)
+                continue
+            digest = hashlib.sha256(content).hexdigest()
+            if row is not None and row[3] == digest:
+                value, text = json.loads(row[5]), row[5]
+            else:
+                value = parse(path, content)
+                text = None if value is None else _storable(value)
+            results[path] = FileValue(path, value, digest, *stamp[:2])
+            if text is not None and path.isprintable():
+                is_settled = max(stamp[1:]) + SETTLED_NS < now
+                rows.append(
+                    (namespace, path, *(stamp if is_settled else (-1, 0, 0)), digest, _checksum(digest, text), text)
+                )
+        self._write("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        return results
+
+    def hashes(self, root: Path, paths: Iterable[str]) -> dict[str, FileValue]:
+        """Return documents and other texts as they stand, without values."""
+        return self.files("texts", root, paths, lambda path, content: "", limit=DOCUMENT_LIMIT)
+
+    def _stored(self, namespace: str, paths: list[str]) -> dict[str, tuple[Any, ...]]:
+        rows = self._rows(
+            "SELECT files.path, size, mtime, ctime, sha256, checksum, files.value FROM json_each(?) AS names "
+            "CROSS JOIN files ON namespace = ? AND files.path = names.value",
+            json.dumps([path for path in paths if path.isprintable()]), namespace,
+        )  # fmt: skip
+        return {row[0]: row[1:] for row in rows if row[5] == _checksum(row[4], row[6])}
+
+    def memo(self, namespace: str, key: str, make: Callable[[], object]) -> Any:
+        """Return the value that is stored under a key, else what `make` returns; a namespace keeps its newest key.
+
+        The value comes back as JSON holds it. One with a secret, or None, is not stored.
+        """
+        value = self.recall(namespace, key)
+        if value is None:
+            value = make()
+            self.remember(namespace, key, value)
+        return value
+
+    def recall(self, namespace: str, key: str) -> Any:
+        """Return the value that is stored under a key; None where there is none."""
+        rows = self._rows("SELECT key, checksum, value FROM memos WHERE namespace = ?", namespace)
+        values = [
+            json.loads(text) for stored, checksum, text in rows if stored == key and checksum == _checksum(key, text)
+        ]
+        return values[0] if values else None
+
+    def remember(self, namespace: str, key: str, value: object) -> None:
+        """Store a value under a key, in place of the namespace's former one."""
+        text = None if value is None else _storable(value)
+        if text is not None:
+            self._write(
+                "INSERT OR REPLACE INTO memos VALUES (?, ?, ?, ?)", [(namespace, key, _checksum(key, text), text)]
+            )
+
+    def _rows(self, statement: str, *parameters: str) -> list[tuple[Any, ...]]:
+        try:
+            return self.db.execute(statement, parameters).fetchall()
+        except (sqlite3.Error, UnicodeError) as error:
+            self._fail(error)
+            return []
+
+    def _write(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+        if not rows:
+            return
+        try:
+            with _transaction(self.db):
+                self.db.executemany(statement, rows)
+        except (sqlite3.Error, UnicodeError) as error:
+            self._fail(error)
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _storable(value: object) -> str | None:
+    """Return a value as JSON; None where JSON would change it, or where it holds a secret."""
+    try:
+        text = json.dumps(value, separators=(",", ":"))
+        is_same = json.loads(text) == value
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return text if is_same and not has_secret(value, text) else None
+
+
+def _checksum(key: object, text: object) -> float:
+    """Return what tells a stored value from a damaged one; what equals nothing where one of both is no text."""
+    if not isinstance(key, str) or not isinstance(text, str):
+        return float("nan")
+    return zlib.crc32(text.encode(), zlib.crc32(key.encode()))
+
+
+def digest(*parts: object) -> str:
+    """Return a hash of values, for a later run to compare with; what JSON can't hold counts as its text."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def code_version() -> str:
+    """Return what tells this code from another version of it: a hash of its files' names, sizes and times."""
+    return hashlib.sha256("\n".join(_code_files(str(PACKAGE))).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _code_files(folder: str) -> Iterator[str]:
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
+            yield from _code_files(entry.path)
+        elif entry.name.endswith((".py", ".json", ".sql", ".yaml")):
+            status = entry.stat()
+            yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"

@@ -1,0 +1,299 @@
+"""The event log: commands write to it; it is read line by line, its oldest part first, and what is no event is counted.
+
+A log may be torn, full of anything, or larger than memory. A line becomes at most one `LoggedEvent`, and no text of it
+is kept that is not short and plain.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from orbit_registry.errors import UnreadableFileError
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.hook.events import FILES, MOST_ASKED, NAME, OPENED, Event, append
+from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.hook.session import Ledger
+from orbit_registry.model.ids import is_safe_id
+from orbit_registry.model.votes import moment
+from orbit_registry.workspace.workspace import Workspace
+
+LONGEST_LINE = 65_536
+MOST_IDS = 200
+AHEAD_SECONDS = 86_400
+"""An event that is dated later than this from now was written by a clock that was wrong; it is counted as such."""
+LONGEST_MS = 86_400_000
+BACK_SECONDS = 60
+"""Processes write side by side, so a line may be a little older than the one before it."""
+_WORD = re.compile(r"[A-Za-z0-9_][\w.:/ -]{0,99}\Z")
+
+
+def note_opened(root: Path, record_id: str) -> None:
+    """Write the event of a record that was shown whole to whoever asked for it, if that is an agent's session."""
+    found = session_of_process(str(root))
+    if found is None:
+        return
+    event = Event("show", time.time())
+    event.name, event.opened, event.session = OPENED, [record_id], Ledger(str(root), *found).name
+    append(str(root), event)
+
+
+def write_event(
+    workspace: Workspace,
+    name: str,
+    ids: Sequence[str],
+    details: Mapping[str, object],
+    seconds: float = 0,
+    surface: str = "cli",
+) -> None:
+    """Write an event of what was done with some records, in the session of an agent where one is running this.
+
+    `seconds` is how long it took, where somebody counted; `surface` is what several doors share, where they do. No
+    secret in a text of `details` is written.
+    """
+    root = str(workspace.root)
+    session = session_of_process(root)
+    event = Event(surface, time.time())
+    event.name, event.opened, event.ms = name, list(ids), seconds * 1000
+    event.session = Ledger(root, *session).name if session is not None else ""
+    event.details = f", {json.dumps(_without_secrets(details))[1:-1]}" if details else ""
+    append(root, event)
+
+
+def _without_secrets(value: object) -> object:
+    if isinstance(value, str):
+        return without_secrets(value)
+    if isinstance(value, Mapping):
+        return {key: _without_secrets(one) for key, one in value.items()}
+    return [_without_secrets(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """One event: `at` in seconds since 1970; ids of records that were shown, opened, or named by a failure.
+
+    `kind` is `retrieval` where somebody asked, `opened` where records were read, or what else happened to the session.
+    """
+
+    at: float
+    kind: str
+    surface: str
+    session: str
+    agent: str
+    shown: tuple[str, ...]
+    opened: tuple[str, ...]
+    failed: tuple[str, ...]
+    """Records whose `error_pattern` a failure matched."""
+    omitted: int
+    skip_reason: str
+    fault: str
+    ms: float | None
+    tokens: int | None
+    withheld: tuple[str, ...] = ()
+    """Records that the session does without, where they would have been shown."""
+    paths: tuple[str, ...] = ()
+    """Files that were asked about, from the root."""
+    writes: bool = False
+    """The call writes these files."""
+    command: str = ""
+    """A hash of the shell's command that is run; the same command has the same one."""
+    tests: bool = False
+    """The command runs tests."""
+    is_failure: bool = False
+    """The call has failed."""
+
+
+@dataclass(slots=True)
+class LogState:
+    """What a pass over the logs met: bytes and lines, and the lines that are no event, by why."""
+
+    files: list[str] = field(default_factory=list)
+    size: int = 0
+    lines: int = 0
+    line: int = 0
+    """Which line of the file at hand was read last, from 1."""
+    place: int = 0
+    """How many bytes of the file at hand were read; a pass begins there in its first file."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    backwards: int = 0
+    """Events older than the one before them by more than a minute: a clock was set back."""
+
+
+def log_files(state: Path) -> list[Path]:
+    """Return the parts of a workspace's log that are there, the oldest first; links are not followed."""
+    folder = state / "log"
+    return [path for name in FILES if (path := folder / name).is_file() and not path.is_symlink()]
+
+
+def said_in(files: list[Path], now: float, met: LogState) -> Iterator[LoggedEvent]:
+    """Yield the events of logs in their order; `met` is filled in on the way.
+
+    Raises:
+        UnreadableFileError: a log can't be read.
+    """
+    return (said for said, _ in rows_in(files, now, met))
+
+
+def rows_in(files: list[Path], now: float, met: LogState) -> Iterator[tuple[LoggedEvent, Mapping[str, Any]]]:
+    """Yield the events of logs in their order, each with the members of its line; `met` is filled in on the way.
+
+    Raises:
+        UnreadableFileError: a log can't be read.
+    """
+    last = -math.inf
+    for path in files:
+        met.place = 0 if met.files else met.place
+        met.files.append(path.name)
+        try:
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+                file.seek(met.place)
+                for line in _lines(file, met):
+                    found = read_line(line)
+                    if not isinstance(found, str) and found[0].at > now + AHEAD_SECONDS:
+                        found = "dated ahead of the clock"
+                    if isinstance(found, str):
+                        met.skipped[found] += 1
+                        continue
+                    met.backwards += found[0].at < last - BACK_SECONDS
+                    last = found[0].at
+                    yield found
+        except FileNotFoundError:
+            continue  # it was turned over just now
+        except OSError as error:
+            said = f"{path} can't be read: {(error.strerror or '').lower()}"
+            raise UnreadableFileError(said, hint="see who owns it; removing it loses the counts alone") from None
+
+
+def follow(
+    state: Path, start: tuple[int, int] = (0, 0), wait: Callable[[], object] = lambda: time.sleep(0.2)
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the members of each event after a place in the log, forever; `wait` is called where there is none yet.
+
+    `start` is where a pass over the log ended: the inode of its last part, and the bytes read of it. A part that is
+    turned over is read to its end first; lines that are no event are left out. A file tells nobody that it grew, so the
+    usual `wait` looks again five times a second.
+    """
+    path, kept = state / "log" / NAME, b""
+    number, place = start
+    while True:
+        try:
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+                found = os.fstat(file.fileno())
+                if found.st_ino != number or found.st_size < place:
+                    kept, number, place = kept + _rest(state, number, place), found.st_ino, 0
+                file.seek(place)
+                kept += file.read(LONGEST_LINE)
+                place = file.tell()
+        except FileNotFoundError:
+            pass  # it was turned over just now, or nothing was written yet
+        *lines, kept = kept.split(b"\n")
+        yield from (event[1] for line in lines if not isinstance(event := read_line(line), str))
+        if not lines:
+            kept = kept if len(kept) <= LONGEST_LINE else b""
+            wait()
+
+
+def _rest(state: Path, number: int, place: int) -> bytes:
+    """Return what was written to a part of the log, by its inode, after a place in it, before it was turned over."""
+    for path in log_files(state):
+        if path.stat().st_ino == number:
+            return path.read_bytes()[place:]
+    return b""
+
+
+def _lines(file: BinaryIO, met: LogState) -> Iterator[bytes]:
+    """Yield lines that are not too long; of a longer one nothing is kept."""
+    met.line = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        met.line += 1
+        met.size += len(line)
+        met.place += len(line)
+        met.lines += 1
+        if len(line) > LONGEST_LINE:
+            met.skipped["too long"] += 1
+            while line and not line.endswith(b"\n"):
+                line = file.readline(LONGEST_LINE + 1)
+                met.size += len(line)
+                met.place += len(line)
+        elif line.strip():
+            yield line
+        else:
+            met.lines -= 1
+
+
+def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
+    """Return the event that a line holds, and its members, or why it holds none."""
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return "torn or no JSON"
+    if not isinstance(row, dict):
+        return "no event"
+    kind, surface = _word(row.get("event")), _word(row.get("surface"))
+    at = _moment(row.get("at"))
+    if at is None or not kind or not surface:
+        return "no event"
+    said = LoggedEvent(
+        at=at,
+        kind=kind,
+        surface=surface,
+        session=_word(row.get("session")),
+        agent=_word(row.get("agent")),
+        shown=_ids(row.get("hits")) if kind == "retrieval" else (),
+        opened=_ids(row.get("ids")) if kind == "opened" else (),
+        failed=_ids(row.get("failed")),
+        withheld=_ids(row.get("withheld")) if kind == "retrieval" else (),
+        omitted=_count(row, "omitted") or 0,
+        skip_reason=_word(row.get("skip_reason")),
+        fault=_word(row.get("fault")),
+        ms=_number(row.get("ms")),
+        tokens=_count(row, "tokens"),
+        paths=_paths(row.get("query")) if kind == "retrieval" else (),
+        writes=row.get("writes") is True,
+        command=_word(row.get("command")),
+        tests=row.get("tests") is True,
+        is_failure=row.get("result") == "failed",
+    )
+    return said, row
+
+
+def _word(value: object) -> str:
+    """Return a short plain text; empty for anything else."""
+    return value if isinstance(value, str) and _WORD.match(value) else ""
+
+
+def _moment(value: object) -> float | None:
+    try:
+        return moment(value).timestamp() if isinstance(value, str) and len(value) <= 40 else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _ids(value: object) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else []
+    return tuple(dict.fromkeys(one for one in listed[:MOST_IDS] if isinstance(one, str) and is_safe_id(one)))
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else []
+    return tuple(one for one in listed[:MOST_ASKED] if isinstance(one, str) and one and one[0] != "#")
+
+
+def _count(row: Mapping[str, Any], name: str) -> int | None:
+    value = row.get(name)
+    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000_000
+    return value if whole else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LONGEST_MS:
+        return None
+    return float(value)

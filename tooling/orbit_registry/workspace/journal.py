@@ -1,0 +1,352 @@
+"""Owns changes of several files as one step: all of them or none, also when the process is killed in between.
+
+The journal holds each file's text before and after. Whoever holds the write lock next finishes a step that was begun,
+or, where somebody edited one of its files since, undoes what nobody edited.
+
+All texts of a step are written under temporary names, then made durable in one pass, so that the disk is waited for
+once, then renamed one by one in the order of the step, and at last each folder is made durable once. A file that waits
+for its turn is never seen under its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError, WriteError
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    TEMPORARY,
+    inside,
+    mode_of,
+    read_bytes,
+    sync_file,
+    sync_folder,
+    write_atomic,
+    write_error,
+)
+from orbit_registry.workspace.workspace import Workspace
+
+
+class Staging:
+    """The files of one step that are written and not yet renamed."""
+
+    def __init__(self) -> None:
+        self._ready: dict[Path, tuple[Path, Path]] = {}
+        """File → what is renamed, and what that becomes: the file, or the folder that comes with it."""
+        self._folders: dict[Path, None] = {}
+
+    def write(self, wanted: Iterable[tuple[Path, bytes]]) -> None:
+        """Write texts under temporary names and make them durable; those in a folder that comes later are left out.
+
+        Raises:
+            WriteError: the file system refused; `discard` removes what was written.
+        """
+        written: list[Path] = []
+        coming: set[Path] = set()
+        for path, content in wanted:
+            if path in self._ready or coming.intersection(path.parents):
+                continue
+            try:
+                if path.parent.is_dir():
+                    temporary = path.with_name(_temporary(path))
+                    self._ready[path] = (temporary, path)
+                else:
+                    path.parent.parent.mkdir(parents=True, exist_ok=True)
+                    folder = path.parent.with_name(_temporary(path.parent))
+                    self._ready[path] = (folder, path.parent)
+                    coming.add(path.parent)
+                    folder.mkdir()
+                    temporary = folder / path.name
+                _write(temporary, content, mode_of(path))
+            except OSError as error:
+                raise write_error(path, error) from None
+            written.append(temporary)
+        for temporary in written:
+            try:
+                sync_file(temporary)
+            except OSError as error:
+                raise write_error(temporary, error) from None
+        for temporary in {one.parent for one in written if one.parent.name.startswith(TEMPORARY)}:
+            sync_folder(temporary)
+
+    def rename(self, path: Path) -> bool:
+        """Let a file appear under its name; False where it was not staged, or its folder came from elsewhere meanwhile.
+
+        Raises:
+            WriteError: the file system refused.
+        """
+        staged = self._ready.get(path)
+        if staged is None:
+            return False
+        temporary, target = staged
+        if target != path and target.exists():
+            return False
+        try:
+            temporary.replace(target)
+        except OSError as error:
+            raise write_error(path, error) from None
+        del self._ready[path]
+        self._folders[target.parent] = None
+        return True
+
+    def finish(self) -> None:
+        """Make the renames last through a crash, and remove what was staged and not wanted."""
+        for folder in self._folders:
+            sync_folder(folder)
+        self.discard()
+
+    def discard(self) -> None:
+        """Remove what was not renamed."""
+        for temporary, _ in self._ready.values():
+            with contextlib.suppress(OSError):
+                if temporary.is_dir():
+                    _remove(temporary)
+                else:
+                    temporary.unlink(missing_ok=True)
+        self._ready.clear()
+
+
+def sweep(paths: Iterable[Path]) -> None:
+    """Remove what a killed writer of these files may have left under temporary names; no live writer has any now."""
+    names: dict[Path, set[str]] = {}
+    for path in paths:
+        names.setdefault(path.parent, set()).add(path.name)
+        names.setdefault(path.parent.parent, set()).add(path.parent.name)
+    for folder, expected in names.items():
+        try:
+            found = [entry.name for entry in os.scandir(folder) if entry.name.startswith(TEMPORARY)]
+        except OSError:
+            continue
+        for name in found:
+            if name.removeprefix(TEMPORARY).rsplit("-", 2)[0] not in expected:
+                continue
+            left = folder / name
+            with contextlib.suppress(OSError):
+                if left.is_dir() and not left.is_symlink():
+                    _remove(left)
+                else:
+                    left.unlink(missing_ok=True)
+
+
+def _remove(folder: Path) -> None:
+    import shutil  # it brings every kind of archive, and a folder is left behind by few
+
+    shutil.rmtree(folder)
+
+
+def _temporary(path: Path) -> str:
+    return f"{TEMPORARY}{path.name}-{os.getpid()}-{os.urandom(4).hex()}"
+
+
+def _write(temporary: Path, content: bytes, mode: int | None) -> None:
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+        if mode is not None:
+            os.fchmod(file.fileno(), mode)
+        file.write(content)
+
+
+_LIMIT = 20 * DOCUMENT_LIMIT
+WRITTEN: set[Path] = set()
+"""Roots in which this process has written records; whoever brings their push index up to date takes them out."""
+_NOTE = ".path"
+_PATH_LIMIT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file of a step: its path from the root, its text before and after; None means it is not there."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+def unified_diff(changes: Iterable[Change]) -> str:
+    """Return changes of files as one diff."""
+    from orbit_registry.formats.diff import unified  # who writes a record, or looks for a killed step, shows no diff
+
+    return "".join(unified(one.path, one.before or "", one.after or "") for one in changes)
+
+
+def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> None:
+    """Make all changes, in order, as one step; the caller holds the write lock.
+
+    Raises:
+        UnsafePathError: a path leaves the root; nothing was changed.
+        WriteError: the disk refused; what was changed is put back.
+    """
+    wanted = [change for change in changes if change.before != change.after]
+    for change in wanted:
+        _refuse_changed(inside(workspace.root, change.path), change)
+    if not wanted:
+        return
+    if len(wanted) == 1 and wanted[0].after is not None:
+        with _noted(workspace, wanted[0].path):
+            _make(workspace.root, wanted)
+        WRITTEN.add(workspace.root)
+        return
+    entry = workspace.journal / f"{name}-{os.urandom(6).hex()}.json"
+    rows = [{"path": change.path, "before": change.before, "after": change.after} for change in wanted]
+    write_atomic(entry, json.dumps({"step": name, "changes": rows}))
+    try:
+        _make(workspace.root, wanted)
+    except OrbitError:
+        entry.unlink(missing_ok=True)
+        raise
+    WRITTEN.add(workspace.root)
+    entry.unlink(missing_ok=True)
+
+
+def _make(root: Path, wanted: Sequence[Change]) -> None:
+    """Make all changes, or put back those that were made; what somebody else wrote meanwhile stays."""
+    staging, made = Staging(), list[Change]()
+    try:
+        after = ((root / change.path, change.after) for change in wanted)
+        staging.write((path, _bytes(text)) for path, text in after if text is not None)
+        for change in wanted:
+            _refuse_changed(root / change.path, change)  # to wait for the disk takes as long as to save in an editor
+            made.append(change)
+            if change.after is None or not staging.rename(root / change.path):
+                _put(root, change.path, change.after)
+        staging.finish()
+    except OrbitError:
+        staging.discard()
+        for change in made:
+            with contextlib.suppress(OrbitError):
+                if _current(root / change.path) == change.after:
+                    _put(root, change.path, change.before)
+        raise
+
+
+def _refuse_changed(path: Path, change: Change) -> None:
+    if _current(path) != change.before:
+        said = f"{change.path} was changed by someone else meanwhile; nothing was written"
+        raise WriteError(said, hint="try again")
+
+
+@contextlib.contextmanager
+def _noted(workspace: Workspace, path: str) -> Iterator[None]:
+    """Keep in the journal's folder which single file is written, so that a kill leaves no temporary file for good."""
+    note = workspace.journal / f"{TEMPORARY}{os.urandom(6).hex()}{_NOTE}"
+    with contextlib.suppress(OSError):  # where no note can be left, the write itself says what is wrong
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(path, "utf-8")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            note.unlink(missing_ok=True)
+
+
+def pending(workspace: Workspace) -> list[Path]:
+    """Return the steps that were begun and not ended, oldest name first."""
+    try:
+        return sorted(path for path in workspace.journal.iterdir() if path.suffix == ".json")
+    except OSError:
+        return []
+
+
+def begun(workspace: Workspace) -> bool:
+    """Say whether there is anything for `recover` to do."""
+    try:
+        return any(path.suffix != ".unreadable" for path in workspace.journal.iterdir())
+    except OSError:
+        return False
+
+
+def recover(workspace: Workspace) -> list[str]:
+    """Finish or undo every step that was begun; the caller holds the write lock. Returns what was done, in words."""
+    done = []
+    for left in workspace.journal.glob(f"{TEMPORARY}*"):
+        if left.suffix == _NOTE:
+            with contextlib.suppress(OrbitError, ValueError):
+                sweep([inside(workspace.root, read_bytes(left, limit=_PATH_LIMIT).decode())])
+        left.unlink(missing_ok=True)
+    for entry in pending(workspace):
+        try:
+            step = json.loads(read_bytes(entry, limit=_LIMIT))
+            changes = [_change_in(row) for row in step["changes"]]
+            paths = [inside(workspace.root, change.path) for change in changes]
+            sweep(paths)
+            states = [_current(path) for path in paths]
+        except (OrbitError, ValueError, KeyError, TypeError):
+            entry.rename(entry.with_suffix(".unreadable"))
+            done.append(f"set aside the unreadable journal {entry.name}")
+            continue
+        if all(state in (change.before, change.after) for state, change in zip(states, changes, strict=True)):
+            for change in changes:
+                _put(workspace.root, change.path, change.after)
+            done.append(f"finished {step['step']}")
+        else:
+            for state, change in zip(states, changes, strict=True):
+                if state == change.after:
+                    _put(workspace.root, change.path, change.before)
+            done.append(f"undid {step['step']}, because one of its files was edited since")
+        entry.unlink(missing_ok=True)
+    return done
+
+
+def _change_in(row: Mapping[str, object]) -> Change:
+    path, before, after = row["path"], row["before"], row["after"]
+    if not isinstance(path, str) or not isinstance(before, str | None) or not isinstance(after, str | None):
+        raise TypeError("a change is a path and two texts")
+    return Change(path, before, after)
+
+
+def _current(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    return read_bytes(path, limit=_LIMIT).decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _put(root: Path, relative: str, text: str | None) -> None:
+    """Make a file hold a text, or be gone with the folders it leaves empty; nothing happens where it is so already."""
+    path = inside(root, relative)
+    if text is not None:
+        if _current(path) != text:
+            _write_in_new_folder(path, text) if not path.parent.exists() else write_atomic(path, _bytes(text))
+        return
+    try:
+        path.unlink(missing_ok=True)
+        parent = path.parent
+        # The file may be gone and its folder not: its writer was killed between the two.
+        while parent != root and parent.exists() and _is_empty(parent):
+            parent.rmdir()
+            parent = parent.parent
+    except OSError as error:
+        raise write_error(path, error) from None
+
+
+def _is_empty(folder: Path) -> bool:
+    """Say whether a folder holds nothing; a large one is not read to its end for that."""
+    with os.scandir(folder) as found:
+        return next(found, None) is None
+
+
+def _write_in_new_folder(path: Path, text: str) -> None:
+    """Write the first file of a folder so that the folder appears with the file in it: no reader sees it empty."""
+    try:
+        path.parent.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(path, error) from None
+    temporary = path.parent.with_name(_temporary(path.parent))
+    try:
+        write_atomic(temporary / path.name, _bytes(text))
+        temporary.rename(path.parent)
+        sync_folder(path.parent.parent)
+    except (OSError, OrbitError) as error:
+        with contextlib.suppress(OSError):
+            (temporary / path.name).unlink(missing_ok=True)
+            temporary.rmdir()
+        if isinstance(error, OrbitError):
+            raise
+        raise write_error(path, error) from None

@@ -1,0 +1,83 @@
+"""Owns locks between processes and who holds them; the only importer of filelock."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from orbit_registry.errors import LockTimeoutError, UsageError
+from orbit_registry.workspace.files import write_error
+
+WAIT_SECONDS = 30.0
+POLL_SECONDS = 0.005
+_VERB = re.compile(r"[a-z][a-z-]{0,29}")
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
+    """Hold the lock file at `path`; its holder is written beside it, for those who wait.
+
+    The operating system frees the lock when its process ends, however it ends.
+
+    Raises:
+        LockTimeoutError: another process held it for `wait` seconds; the message names it.
+        WriteError: the lock file can't be made.
+        UsageError: `ORBIT_LOCK_WAIT_SECONDS` is no number of seconds.
+    """
+    from filelock import FileLock, Timeout  # 20 ms, which only a command that writes pays
+
+    seconds = _wait_seconds() if wait is None else wait
+    holder = path.with_suffix(".holder")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path, timeout=seconds, poll_interval=POLL_SECONDS)
+        lock.acquire()
+    except Timeout:
+        raise LockTimeoutError(
+            f"{_holder(holder)} holds {path}; waited {seconds:g} s",
+            hint="wait for it to end; the lock is freed when that process ends",
+        ) from None
+    except OSError as error:
+        raise write_error(path, error) from None
+    try:
+        with contextlib.suppress(OSError):
+            _note(holder)
+        yield
+    finally:
+        lock.release()
+
+
+def _note(holder: Path) -> None:
+    """Write who holds the lock: the verb, but no value given to it, and never through a link or a pipe."""
+    verb = next((word for word in sys.argv[1:2] if _VERB.fullmatch(word)), "")  # what follows may be a value: a secret
+    said = json.dumps({"pid": os.getpid(), "command": f"orbit {verb}".rstrip()})
+    handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(said)
+
+
+def _wait_seconds() -> float:
+    said = os.environ.get("ORBIT_LOCK_WAIT_SECONDS")
+    if not said:
+        return WAIT_SECONDS
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise UsageError(f"ORBIT_LOCK_WAIT_SECONDS is {said!r}", hint="set it to a number of seconds, such as 30")
+    return seconds
+
+
+def _holder(path: Path) -> str:
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        return f"process {int(said['pid'])} ({str(said['command'])[:200]})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

@@ -1,0 +1,317 @@
+"""Commands that a repository's configuration names: which of them this user allowed, and the one way to run them.
+
+What was allowed is kept outside of repositories, a file for each, and holds for exactly these words under this key, and
+for files of the repository that they name as those were: a pull that changes a script changes what would run.
+A command is a list of words without a shell, ended when its time is over. `ORBIT_PROGRAMS` in the environment decides
+where it is set: `off` runs none, `on` runs all of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError, ProgramError, RefusedError
+from orbit_registry.workspace.files import read_bytes, write_atomic
+from orbit_registry.workspace.user_dirs import user_home
+from orbit_registry.workspace.workspace import Workspace, git_folder
+
+Commands = Mapping[str, tuple[str, ...]]
+"""The words of commands by the key of the configuration that names them."""
+LARGEST = 1_000_000
+"""Bytes of what a program prints, and of a file of what was allowed; a program that prints more is ended."""
+LONGEST_COMPLAINT = 500
+"""Characters of what a program complained of that are passed on."""
+SWITCH = "ORBIT_PROGRAMS"
+"""The variable of the environment that decides for all of them."""
+_OTHERS_WRITE = 0o022
+_BETWEEN = re.compile(r"[\s;|&()<>{}\[\]`$\"'=,:]+")
+"""What ends a name in a word that is a line of shell, an option with its value or JSON."""
+
+
+def named(workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    """Return every command that the configuration names. A model is one too: it is loaded, or asked for by the net."""
+    config = workspace.config
+    model = config.setting("search", "model")
+    sources = config.setting("brief", "sources") or {}
+    found = {
+        "tasks.command": config.tasks.command,
+        "tasks.classifier": config.tasks.classifier,
+        "capture.command": config.setting("capture", "command"),
+        "search.command": config.setting("search", "command"),
+        "search.model": [model] if model else [],
+        **{f"brief.sources.{name}": (source or {}).get("command") for name, source in sources.items()},
+    }
+    return {key: tuple(words) for key, words in found.items() if words}
+
+
+def allowed(workspace: Workspace) -> Commands:
+    """Return what was allowed here; in the user's own workspace, which is no clone, all that is named."""
+    return _allowed(workspace)[0]
+
+
+def _allowed(workspace: Workspace) -> tuple[Commands, Mapping[str, Mapping[str, str]] | None]:
+    """Return the commands that were allowed here, and their files; None for files that nobody else can change."""
+    home = user_home()
+    if home.is_absolute() and workspace.root == home.resolve():
+        return named(workspace), None
+    file = _file(workspace)
+    content = {} if file is None else _content(file)
+    files = content.get("files")
+    return _commands(content), files if isinstance(files, Mapping) else {}
+
+
+def switched() -> bool | None:
+    """Say whether the environment lets all programs run, or none; None where it leaves that to what was allowed."""
+    said = os.environ.get(SWITCH, "").casefold()
+    return True if said in ("on", "1", "yes", "true") else False if said in ("off", "0", "no", "false") else None
+
+
+def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
+    """Return the files of the repository that a command's words name, from the root, and a hash of what each holds.
+
+    A word may name one by its path, by a module's name (`python -m tools.resolve`), as a folder that Python runs, or
+    within a line of shell. What such a file starts in its turn is not known here.
+    """
+    found: dict[str, str] = {}
+    for word in dict.fromkeys(part for said in words for part in (said, *_BETWEEN.split(said))):
+        module = word.replace(".", "/") if word.replace(".", "").isidentifier() else ""
+        parents = [module[:at] for at, letter in enumerate(module) if letter == "/"]
+        for name in (word, f"{word}/__main__.py", *(f"{module}{end}" for end in (".py", "/__main__.py") if module),
+                     *(f"{one}/__init__.py" for one in (*parents, module) if one)):  # fmt: skip
+            hashed = _hash(workspace.root, name)
+            if hashed:
+                found[os.path.normpath(name)] = hashed
+    return found
+
+
+def _hash(root: Path, name: str) -> str:
+    """Return a hash of a file of the repository, or of one that a link in it leads to; empty for any other."""
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    file = Path(os.path.normpath(root / name))
+    try:
+        if file.is_file() and any(one.is_relative_to(top) for one in (file, file.resolve())):
+            with file.open("rb") as content:
+                return hashlib.file_digest(content, "sha256").hexdigest()
+    except (OSError, ValueError):
+        pass
+    return ""
+
+
+def state(workspace: Workspace, key: str, words: Sequence[str]) -> str:
+    """Return `allowed`, or `new` or `changed` for what a file names under a key and this user did not allow so."""
+    commands, files = _allowed(workspace)
+    if key not in commands:
+        return "new"
+    same = commands[key] == tuple(words) and (files is None or files.get(key, {}) == files_of(workspace, words))
+    return "allowed" if same else "changed"
+
+
+def why_not(workspace: Workspace, key: str, words: Sequence[str], where: str = ".orbit/config.yaml") -> str:
+    """Return why what a file names under a key may not run; empty where it may."""
+    switch = switched()
+    if switch is not None:
+        return "" if switch else f"{SWITCH} is off"
+    said = state(workspace, key, words)
+    why = "is not the one that you allowed" if said == "changed" else "was not allowed by you"
+    if said == "changed" and _allowed(workspace)[0][key] == tuple(words):
+        why = "starts a file that changed since you allowed it"
+    return "" if said == "allowed" else f"what {where} names {why}; `orbit trust` shows it and asks"
+
+
+def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[str, str]]) -> Path:
+    """Allow these commands for the repository, and no others, with the files they name; returns the file that says so.
+
+    Raises:
+        RefusedError: the user's own folder lies in the repository, or nobody knows where it is.
+        WriteError: the disk refused.
+    """
+    file = _file(workspace)
+    if file is None:
+        said = f"{_folder()} can't hold what is allowed: a repository could bring it"
+        raise RefusedError(said, hint="set XDG_CONFIG_HOME to a folder of yours outside of the repository")
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    content = {"repository": str(_place(workspace.root)), "commands": commands, "files": files}
+    write_atomic(file, json.dumps(content, indent=2) + "\n", mode=0o600)
+    return file
+
+
+def revoke(workspace: Workspace) -> bool:
+    """Forget what was allowed for the repository; returns whether there was anything."""
+    file = _file(workspace)
+    if file is None or not file.exists():
+        return False
+    file.unlink()
+    return True
+
+
+def every() -> Iterator[tuple[str, Commands]]:
+    """Yield the repositories for which something is allowed, and what, in the order of their folders."""
+    contents = [_content(file) for file in sorted(_folder().glob("*.json"))]
+    held = {str(content.get("repository", "")): _commands(content) for content in contents}
+    yield from sorted((place, commands) for place, commands in held.items() if commands)
+
+
+def _folder() -> Path:
+    said = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(said) if said.startswith("/") else user_home() / ".config") / "orbit-registry" / "allowed"
+
+
+def _file(workspace: Workspace) -> Path | None:
+    """Return where it stands what is allowed for a repository; None where whoever wrote the repository may have."""
+    folder = _folder()
+    if not folder.is_absolute() or folder.resolve().is_relative_to(workspace.root):
+        return None
+    name = hashlib.sha256(os.fsencode(_place(workspace.root))).hexdigest()[:32]
+    return folder / f"{name}.json"
+
+
+def _place(root: Path) -> Path:
+    """Return the folder by which a repository is known: its own; that of a work tree is the main one's.
+
+    A `.git` that leads elsewhere may have come with an archive: what counts is that git keeps the work tree there.
+    """
+    own = git_folder(root)
+    try:
+        own = own.resolve() if own is not None else root
+        made = Path((own / "gitdir").read_text("utf-8").strip())
+        common = (own / (own / "commondir").read_text("utf-8").strip()).resolve()
+        below = root.relative_to(made.parent)
+    except (OSError, ValueError):
+        return root
+    return common.parent / below if own.parent == common / "worktrees" and common.name == ".git" else root
+
+
+def _content(file: Path) -> Mapping[str, object]:
+    """Return what a file of ours says; nothing where it can't be read, or others than its owner may write it."""
+    try:
+        info = file.lstat()
+        if info.st_uid != os.getuid() or info.st_mode & _OTHERS_WRITE:
+            return {}
+        said = json.loads(read_bytes(file, limit=LARGEST))
+    except (OrbitError, OSError, ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, Mapping) else {}
+
+
+def _commands(content: Mapping[str, object]) -> Commands:
+    said = content.get("commands")
+    held = said if isinstance(said, Mapping) else {}
+    return {str(key): tuple(map(str, words)) for key, words in held.items() if isinstance(words, list)}
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a program printed; `name` is how messages call it."""
+
+    name: str
+    text: str
+
+
+def not_run(workspace: Workspace, key: str) -> str:
+    """Return why the program under a key of the configuration is not run; empty where it is, or there is none."""
+    words = named(workspace).get(key)
+    why = why_not(workspace, key, words) if words else ""
+    return f"`{key}` was not run: {why}" if why else ""
+
+
+def run_program(
+    workspace: Workspace, key: str, seconds: float, given: str = "", filled: Mapping[str, str] | None = None
+) -> Printed:
+    """Run the program under a key with `given` on its standard input, in the root, and return what it printed.
+
+    `filled` is what stands in place of parts of its words.
+
+    Raises:
+        ProgramError: it is not allowed, can't be started, takes too long, prints too much or what is no UTF-8, or ends
+            with an error; `fault` says it without a word of what it printed.
+    """
+    refused = not_run(workspace, key)
+    if refused:
+        raise ProgramError(refused, hint="`orbit trust`", fault=refused)
+    words = list(named(workspace)[key])
+    for place, said in (filled or {}).items():
+        words = [word.replace(place, said) for word in words]
+    return _run(words, workspace.root, seconds, given)
+
+
+def _run(words: Sequence[str], folder: Path, seconds: float, given: str) -> Printed:
+    name = words[0]
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(given.encode("utf-8", "replace"))
+        stdin.seek(0)
+        try:
+            process = subprocess.Popen(
+                words, cwd=folder, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            )
+        except (OSError, ValueError) as error:
+            said = getattr(error, "strerror", None) or str(error)
+            raise _failed(name, f"it can't be started: {said.lower()}", "install it, or name it by its path") from None
+    with process:
+        try:
+            output, complaint = _read(process, name, time.monotonic() + seconds, seconds)
+        finally:
+            _end(process)
+    if process.returncode:
+        lines = (complaint or output).decode("utf-8", "replace").strip()[-LONGEST_COMPLAINT:]
+        raise _failed(name, f"it ended with exit code {process.returncode}", "run it by hand", lines)
+    try:
+        return Printed(name, output.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise _failed(name, "what it printed is not valid UTF-8", "let it print UTF-8") from None
+
+
+def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: float) -> tuple[bytes, bytes]:
+    """Return what a process prints and what it complains of, both read to their end."""
+    parts: dict[int, list[bytes]] = {}
+    size = 0
+    with selectors.DefaultSelector() as waiting:
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            parts[pipe.fileno()] = []
+            waiting.register(pipe, selectors.EVENT_READ)
+        while waiting.get_map():
+            left = end - time.monotonic()
+            ready = waiting.select(max(left, 0))
+            if not ready and left <= 0:
+                hint = "make it faster, or raise `tasks.timeout_seconds`"
+                raise _failed(name, f"it took more than {seconds:g} s", hint)
+            for key, _ in ready:
+                content = os.read(key.fd, 1 << 16)
+                if not content:
+                    waiting.unregister(key.fileobj)
+                parts[key.fd].append(content)
+                size += len(content)
+                if size > LARGEST:
+                    raise _failed(name, f"it printed more than {LARGEST:,} bytes", "let it print less")
+    # It is looked at and left a zombie: as long as it is one, its group's number is nobody else's. Nothing that works
+    # everywhere waits for that with a limit, so it is asked again and again; the output has ended, it ends any moment.
+    while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if time.monotonic() > end:
+            raise _failed(name, f"it took more than {seconds:g} s", "let it end once it has printed")
+        time.sleep(0.002)
+    output, complaint = parts.values()
+    return b"".join(output), b"".join(complaint)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that nobody waited for yet, and all that it started: they may outlive it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _failed(name: str, fault: str, hint: str, printed: str = "") -> ProgramError:
+    said = f"; it printed: {printed}" if printed else ""
+    return ProgramError(f"`{name}`: {fault}{said}", hint=hint, fault=fault)

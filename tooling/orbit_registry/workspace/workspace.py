@@ -1,0 +1,242 @@
+"""Finds the workspace around a folder and names every path in it once; it reads no record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError, WriteError
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.kind import Kind, KindTable, load_kinds
+from orbit_registry.workspace.cache import Cache, code_version, digest
+from orbit_registry.workspace.config import FOREIGN_HINT, Config, read_config
+from orbit_registry.workspace.files import inside, write_error
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.user_dirs import is_writable, own_cache, user_home
+
+SITE_MANIFEST = ".orbit-site.json"
+"""What marks a folder as a site that was built here."""
+ORBIT = ".orbit"
+OURS = frozenset(
+    {"config.yaml", "baseline.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit", ".gitignore"}
+)
+"""What stands in an `.orbit/` beside the folders of kinds."""
+CACHE = f"{ORBIT}/state/cache"
+"""Where derived files are kept in a checkout that may be written."""
+DEFAULT_BRANCH = "default-branch"
+"""The value of `push.trust` that trusts only what the default branch holds."""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A repository with an `.orbit/`: where things stand, how it is configured, which kinds it has."""
+
+    root: Path
+    config: Config = field(repr=False)
+    kinds: KindTable = field(repr=False)
+
+    @property
+    def orbit(self) -> Path:
+        """The folder of records."""
+        return self.root / ORBIT
+
+    @property
+    def state(self) -> Path:
+        """What is derived or local; git ignores it."""
+        return self.orbit / "state"
+
+    @cached_property
+    def cache(self) -> Path:
+        """What may be deleted at any time; in the user's own cache where nothing here may be written."""
+        here = self.root / CACHE
+        return here if is_writable(here) else (own_cache(self.root) or here)
+
+    @property
+    def own(self) -> Path:
+        """What no clone may bring: in git's own folder, else in the state."""
+        own = git_folder(self.root)
+        return own / "orbit" if own is not None else self.state
+
+    @cached_property
+    def values(self) -> Cache:
+        """The cache of file values and results, where no clone can bring one: in git's folder, else the user's."""
+        folder = git_folder(self.root)
+        own = folder / "orbit" if folder is not None else None
+        if own is None or not is_writable(own):
+            own = own_cache(self.root)
+        # A repository may hold several workspaces, whose files have the same names.
+        part = "" if (self.root / ".git").exists() else f"-{digest(str(self.root))[:8]}"
+        file = own / f"cache{part}.sqlite" if own is not None else None
+        return Cache(file, f"{code_version()} {self.kinds.fingerprint}")
+
+    @property
+    def journal(self) -> Path:
+        """Steps that were begun."""
+        return self.own / "journal"
+
+    @property
+    def inbox(self) -> Path:
+        """Records waiting for review."""
+        return self.state / "inbox" if self.config.inbox == "local" else self.orbit / "inbox"
+
+    @property
+    def baseline(self) -> Path:
+        """Findings that were there at adoption."""
+        return self.orbit / "baseline.yaml"
+
+    @property
+    def lock(self) -> Path:
+        """The lock that every writer holds."""
+        return self.state / "write.lock"
+
+    @property
+    def name(self) -> str:
+        """The project's name."""
+        return self.config.project or self.root.name
+
+    @cached_property
+    def git(self) -> Git:
+        """The repository around the root."""
+        return Git(self.root)
+
+    def default_commit(self) -> str:
+        """Return the commit of the branch that others merge into, as git has it now; empty where there is none.
+
+        Raises:
+            GitError: git is missing, or takes too long.
+        """
+        branch = self.git.default_branch() if self.git.top is not None else None
+        return (self.git.commit(branch) if branch is not None else None) or ""
+
+    @property
+    def trusts_default_alone(self) -> bool:
+        """Whether the configuration here has only the default branch trusted."""
+        return bool(self.config.setting("push", "trust") == DEFAULT_BRANCH)
+
+    def default_trusts_itself_alone(self, commit: str) -> bool:
+        """Say whether the default branch's commit says so: whoever sends a branch for review may have turned it off."""
+        content = self.git.read(commit, f"{ORBIT}/config.yaml") if commit else None
+        try:
+            data = load((content or b"").decode("utf-8"))
+        except (YamlProblemError, UnicodeDecodeError):
+            return False
+        push = data.get("push") if isinstance(data, dict) else None
+        return isinstance(push, dict) and push.get("trust") == DEFAULT_BRANCH
+
+    def folder_of(self, kind: Kind, *, pending: bool = False) -> Path:
+        """Return the folder that holds a kind's records."""
+        return (self.inbox if pending else self.orbit) / kind.plural
+
+    def relative(self, path: Path) -> str:
+        """Return a path as records and diagnostics write it: from the root, with `/`; one elsewhere as it is."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+
+
+def project_path(text: str) -> str:
+    """Return a path from the root in the one form that globs know; "/" at its end stays, "" is the root.
+
+    Raises:
+        UsageError: it is absolute or leads upwards.
+    """
+    pure = PurePosixPath(text)
+    if pure.is_absolute() or ".." in pure.parts:
+        raise UsageError(f"{text!r} does not stay inside the project", hint="name paths from the project's root")
+    return "" if not pure.parts else f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
+
+
+def path_from_root(root: Path, here: Path, path: str) -> str:
+    """Return a path given from a folder as one from the root, "" for the root itself; "/" at its end stays.
+
+    Links are followed in the folders that lead to it, and it need not exist.
+
+    Raises:
+        UsageError: it is outside.
+    """
+    whole = here / path
+    named = PurePosixPath(path).name not in ("", "..", ".")
+    place = whole.parent.resolve() / whole.name if named else whole.resolve()
+    if not place.is_relative_to(root):
+        raise UsageError(f"{path!r} leads out of the project", hint=f"name a file or folder below {root}")
+    relative = place.relative_to(root).as_posix()
+    relative = "" if relative == "." else relative
+    return f"{relative}/" if relative and path.endswith(("/", "/.", "/..")) else relative
+
+
+def find_workspace(start: Path) -> Workspace:
+    """Return the workspace of the nearest folder at or above `start` that has an `.orbit/`.
+
+    Raises:
+        WorkspaceNotFoundError: there is none, or `.orbit` is a file.
+        ForeignWorkspaceError: another tool wrote it.
+        ConfigError: its configuration can't be used.
+    """
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if folder != start and folder == user_home():
+            break  # the personal workspace is nobody's project but its own
+        orbit = folder / ORBIT
+        if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
+            raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init`")
+        if orbit.is_dir():
+            return open_workspace(folder)
+        if (folder / ".git").exists():
+            break
+    raise WorkspaceNotFoundError(f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first")
+
+
+def git_folder(root: Path) -> Path | None:
+    """Return git's folder of the work tree around `root`, without asking git; a linked work tree has its own."""
+    for folder in (root, *root.parents):
+        found = folder / ".git"
+        if found.is_dir():
+            return found
+        if found.is_file():
+            pointer = found.read_text(encoding="utf-8", errors="surrogateescape").removeprefix("gitdir:").strip()
+            if not pointer or "\n" in pointer or "\0" in pointer:
+                return None
+            target = (folder / pointer).resolve()
+            return target if (target / "HEAD").is_file() else None
+    return None
+
+
+def is_begun_anew(orbit: Path) -> bool:
+    """Say whether an `.orbit/` holds nothing but this clone's state, so that `orbit init` may write into it."""
+    return all(entry.name == "state" for entry in orbit.iterdir())
+
+
+def open_workspace(root: Path) -> Workspace:
+    """Return the workspace whose root is known; see `find_workspace` for what is raised."""
+    orbit = root / ORBIT
+    config_file = orbit / "config.yaml"
+    if not config_file.exists():
+        learnings = (
+            "; `orbit learning migrate-layout` takes its learnings alone" if (orbit / "learnings").is_dir() else ""
+        )
+        hint = "run `orbit init`" if is_begun_anew(orbit) else f"{FOREIGN_HINT}{learnings}"
+        raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
+    if (orbit / "state").is_symlink():
+        raise ForeignWorkspaceError(f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting")
+    own = orbit / "kinds"
+    kinds = load_kinds(*([own] if own.is_dir() else []))
+    return Workspace(root, read_config(config_file, kinds), kinds)
+
+
+def cache_folder(workspace: Workspace) -> Path:
+    """Return the folder of derived files, made where it is missing.
+
+    Raises:
+        WriteError: the disk refused.
+    """
+    folder = workspace.cache
+    if folder == workspace.root / CACHE:
+        inside(workspace.root, CACHE)
+        if not is_writable(folder):
+            said = f"{folder} can't be written, nor is there a folder of your own for what is derived"
+            raise WriteError(said, hint="let XDG_CACHE_HOME name a folder that you may write to")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(folder, error) from None
+    return folder
