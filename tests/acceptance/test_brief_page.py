@@ -16,7 +16,7 @@ import pytest
 
 from orbit_registry.briefs.tasks import class_of, read_task
 from orbit_registry.cli.main import run
-from orbit_registry.model.task import Task
+from orbit_registry.model.scope import Task
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.config import read_config
 

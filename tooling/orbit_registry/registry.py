@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.coverage import Coverage
     from orbit_registry.model.freshness import Freshness
-    from orbit_registry.model.task import Task
+    from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
     from orbit_registry.operations import renumber as numbers
     from orbit_registry.operations import voting

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from orbit_registry.cli.main import run
-from orbit_registry.model.envelope import ENVELOPE_SCHEMA
+from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 
 ENVELOPE = Draft202012Validator(json.loads(ENVELOPE_SCHEMA.read_text("utf-8")))
 BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"

@@ -18,7 +18,7 @@ from tests.acceptance.cli.conftest import ANSWERS
 
 import orbit_registry
 from orbit_registry.cli.main import orbit
-from orbit_registry.model.envelope import ENVELOPE_SCHEMA
+from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import load_kinds
 
 ENVELOPE = Draft202012Validator(json.loads(ENVELOPE_SCHEMA.read_text("utf-8")))

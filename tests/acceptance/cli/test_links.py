@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.model.link import INVERSES
+from orbit_registry.model.ids import INVERSES
 
 
 def ties(whole: dict[str, Any]) -> dict[str, tuple[int, list[str]]]:

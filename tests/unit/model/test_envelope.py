@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orbit_registry.model.envelope import ENVELOPE_SCHEMA
+from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 
 
 def test_the_published_schema_is_the_package_s() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from orbit_registry.model.link import INVERSES, relation
+from orbit_registry.model.ids import INVERSES, relation
 from orbit_registry.model.schema import ENVELOPE
 
 

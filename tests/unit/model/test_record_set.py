@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
+from orbit_registry.model.ids import Link
 from orbit_registry.model.kind import load_kinds
-from orbit_registry.model.link import Link
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import Scope

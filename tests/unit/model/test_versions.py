@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.model.versions import version_factor
+from orbit_registry.model.scope import version_factor
 
 
 @pytest.mark.parametrize(

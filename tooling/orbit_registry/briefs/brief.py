@@ -21,7 +21,7 @@ from orbit_registry.hook.select import select
 from orbit_registry.hook.session import Ledger
 from orbit_registry.matching.match import current_index
 from orbit_registry.matching.personal import is_personal
-from orbit_registry.model.task import Task
+from orbit_registry.model.scope import Task
 from orbit_registry.workspace.config import GENERAL, Categories, agent_name
 from orbit_registry.workspace.files import write_error
 from orbit_registry.workspace.trusted_commands import not_run

@@ -12,7 +12,7 @@ from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlPr
 from orbit_registry.formats.yaml import load, locate
 from orbit_registry.hook.context import CODE
 from orbit_registry.model.schema import read_schema
-from orbit_registry.model.task import TASK_SCHEMA, Task
+from orbit_registry.model.scope import TASK_SCHEMA, Task
 from orbit_registry.workspace.trusted_commands import not_run, run_program
 from orbit_registry.workspace.workspace import Workspace
 

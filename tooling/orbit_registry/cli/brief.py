@@ -16,7 +16,7 @@ from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.index import ID
-from orbit_registry.model.task import Task
+from orbit_registry.model.scope import Task
 from orbit_registry.registry import Registry
 
 LONGEST_TEXT = 100_000

@@ -15,7 +15,7 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.install.agents import NAMES
-from orbit_registry.model.envelope import envelope
+from orbit_registry.model.diagnostic import envelope
 
 
 @click.command()

@@ -6,7 +6,7 @@ import click
 
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import open_registry
-from orbit_registry.model.link import DIRECTIONS, Link
+from orbit_registry.model.ids import DIRECTIONS, Link
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.render.related import related_data, related_text

@@ -16,7 +16,7 @@ import click
 
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError, UsageError, WriteError, meant
-from orbit_registry.model.envelope import envelope
+from orbit_registry.model.diagnostic import envelope
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000

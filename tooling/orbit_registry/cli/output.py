@@ -11,8 +11,7 @@ import click
 
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError
-from orbit_registry.model.diagnostic import Diagnostic, Severity
-from orbit_registry.model.envelope import envelope
+from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.render.unread import check_command, unread_files, unread_text
 from orbit_registry.repository.legacy_layout import OLD_LAYOUT
 

@@ -16,7 +16,7 @@ from orbit_registry.cli.output import as_json, format_option, keep_out, plural, 
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.model.envelope import envelope
+from orbit_registry.model.diagnostic import envelope
 
 if TYPE_CHECKING:
     from orbit_registry.site.result import Progress

@@ -18,7 +18,7 @@ from orbit_registry.mcp.schemas import LONGEST
 from orbit_registry.mcp.sidecar import beside
 from orbit_registry.mcp.table import tools
 from orbit_registry.mcp.tool import Answer, Arguments, Asked, Caller, Tool
-from orbit_registry.model.envelope import envelope
+from orbit_registry.model.diagnostic import envelope
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.schema import RecordSchema
 from orbit_registry.registry import Registry

@@ -9,8 +9,8 @@ from orbit_registry.briefs.task_class import CLASSES
 from orbit_registry.mcp import reading, running, schemas, writing
 from orbit_registry.mcp.schemas import ID, PATHS, TAGS, TASK, choice, number, text, truth, words
 from orbit_registry.mcp.tool import Schema, Tool
+from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind, KindTable
-from orbit_registry.model.link import DIRECTIONS
 from orbit_registry.render.records import ORDERS
 from orbit_registry.search.query import BUDGETS
 

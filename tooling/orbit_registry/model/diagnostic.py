@@ -1,12 +1,15 @@
-"""What is wrong in users' data, as a value: where, what, and what to do; it never prints itself."""
+"""Findings of checks as values, and the envelope of every JSON output."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from orbit_registry.formats.position import Position, Problem
+
+ENVELOPE_SCHEMA = Path(__file__).with_name("envelope.schema.json")
 
 
 class Severity(StrEnum):
@@ -115,3 +118,17 @@ def _location(place: Sequence[object]) -> Location:
         case [str(path)]:
             return Location(path)
     raise ValueError(f"a kept place has another form: {place!r}")
+
+
+def envelope(
+    data: object,
+    *,
+    ok: bool = True,
+    diagnostics: Sequence[Mapping[str, object]] = (),
+    next_commands: Sequence[str] = (),
+    error: str | None = None,
+    hint: str | None = None,
+) -> dict[str, object]:
+    """Return the envelope around `data`; `error` and `hint` say why there are none, as one line each."""
+    whole: dict[str, object] = {"ok": ok, "data": data, "diagnostics": list(diagnostics), "next": list(next_commands)}
+    return {**whole, "error": error, "hint": hint} if error is not None else whole

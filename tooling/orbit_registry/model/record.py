@@ -7,9 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.model.ids import natural_key
+from orbit_registry.model.ids import Link, natural_key
 from orbit_registry.model.kind import Kind, Phase, Status
-from orbit_registry.model.link import Link
 from orbit_registry.model.scope import Scope, scope_from
 from orbit_registry.model.votes import Vote
 

@@ -1,9 +1,15 @@
-"""Where a record applies: paths or tags, narrowed by agents and tasks; matching is not done here."""
+"""Scope of a record, the task it is briefed for, and the weight of its versions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+TASK_SCHEMA = Path(__file__).with_name("task.schema.json")
+UNVERSIONED = "unversioned"
+"""What a record says that is meant for no version; one that says nothing is the same."""
+EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +56,34 @@ def scope_from(data: Mapping[str, object]) -> Scope:
         symbols=words("symbols"),
         semantic_seed=str(seed) if seed is not None else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task; `context_files` are paths as they were given. What is not known is empty."""
+
+    id: str = ""
+    title: str = ""
+    text: str = ""
+    context_files: tuple[str, ...] = ()
+    project: str = ""
+    """Which of the projects of a repository it is of, as records name them."""
+
+    @property
+    def words(self) -> str:
+        """Title and text, as search and the classifier read them."""
+        return "\n\n".join(part for part in (self.title.strip(), self.text.strip()) if part)
+
+
+def version_factor(own: Collection[str], asked: Collection[str]) -> float:
+    """Return what a record for some versions is worth to who asks for others; 0 where no version is shared."""
+    held, wanted = frozenset(own) or {UNVERSIONED}, frozenset(asked)
+    if not wanted or held == wanted:
+        return EXACT
+    if UNVERSIONED in held:
+        return UNSTATED
+    if held > wanted:
+        return SUPERSET
+    if held < wanted:
+        return SUBSET
+    return PARTIAL if held & wanted else 0.0

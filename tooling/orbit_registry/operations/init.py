@@ -16,9 +16,9 @@ from typing import Any
 from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.formats.adr.file_names import home_of, is_aside, is_decision_folder, is_decision_name
 from orbit_registry.formats.yaml import scalar
-from orbit_registry.model.envelope import ENVELOPE_SCHEMA
+from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import KindTable
-from orbit_registry.model.task import TASK_SCHEMA
+from orbit_registry.model.scope import TASK_SCHEMA
 from orbit_registry.repository.document_paths import LOG_NAME
 from orbit_registry.workspace.config import CONFIG_SCHEMA, FOREIGN_HINT, AdrConfig, config_of, config_schema
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic

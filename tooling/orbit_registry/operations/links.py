@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.model.link import RELATED, SUPERSEDES, Link, relation
+from orbit_registry.model.ids import RELATED, SUPERSEDES, Link, relation
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.lifecycle import change_fields

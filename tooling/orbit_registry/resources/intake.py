@@ -18,7 +18,7 @@ from orbit_registry.errors import GitError, RefusedError, UsageError
 from orbit_registry.formats import is_markdown
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.model.record import Record
-from orbit_registry.model.versions import UNVERSIONED
+from orbit_registry.model.scope import UNVERSIONED
 from orbit_registry.repository.guard import refuse_secrets
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, draft_record

@@ -17,7 +17,7 @@ from orbit_registry.checks.texts import letters
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.hook import events
 from orbit_registry.model.freshness import looked_at, made
-from orbit_registry.model.link import Link
+from orbit_registry.model.ids import Link
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import moment, stamp

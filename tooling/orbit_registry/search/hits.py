@@ -18,7 +18,7 @@ from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
-from orbit_registry.model.versions import version_factor
+from orbit_registry.model.scope import version_factor
 from orbit_registry.repository.skills import SKILL
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import chunks, index_of, parts_of

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from orbit_registry.model.link import INVERSES
+from orbit_registry.model.ids import INVERSES
 from orbit_registry.model.record import Record
 from orbit_registry.site.drawing import Place, components, layered
 from orbit_registry.site.sanitize import headline

@@ -16,10 +16,10 @@ from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats import is_markdown
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.markdown import slug
-from orbit_registry.formats.masking import is_masked
 from orbit_registry.model.record import Record
 from orbit_registry.site.hosting import Forge
 from orbit_registry.site.urls import TASKS, record_url, safe_segment
+from orbit_registry.snapshot.redact import is_masked
 from orbit_registry.snapshot.same_file import by_version
 from orbit_registry.workspace.files import inside
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, TypedDict
 
 from orbit_registry.model.freshness import Freshness, State, expires, stated
-from orbit_registry.model.link import INVERSES
+from orbit_registry.model.ids import INVERSES
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
 from orbit_registry.model.votes import by_month, counted, stamp

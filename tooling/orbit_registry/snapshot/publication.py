@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from orbit_registry.formats.masking import Names, struck_out, words_of
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.yaml import load
@@ -24,6 +23,7 @@ from orbit_registry.repository.document_paths import decision_paths
 from orbit_registry.repository.documents import Document, document_of, heading_of
 from orbit_registry.repository.reader import Collection
 from orbit_registry.repository.redaction import redacted
+from orbit_registry.snapshot.redact import Names, struck_out, words_of
 from orbit_registry.workspace.config import PublishConfig
 from orbit_registry.workspace.files import document_text
 from orbit_registry.workspace.workspace import Workspace

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from orbit_registry.model.record import Record
-from orbit_registry.model.versions import UNSTATED, UNVERSIONED, version_factor
+from orbit_registry.model.scope import UNSTATED, UNVERSIONED, version_factor
 
 _NUMBER = re.compile(r"[0-9]+|[^0-9._+-]+")
 

@@ -7,8 +7,7 @@ from collections import Counter
 
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.formats.untrusted import inert_json
-from orbit_registry.model.diagnostic import Severity
-from orbit_registry.model.envelope import envelope
+from orbit_registry.model.diagnostic import Severity, envelope
 
 
 def render(outcome: CheckOutcome) -> str:

@@ -10,7 +10,7 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.freshness import AHEAD, Cause, Found, Input, inputs_of, stated, taken_from, when
 from orbit_registry.model.record import Record
-from orbit_registry.model.versions import UNVERSIONED
+from orbit_registry.model.scope import UNVERSIONED
 
 
 @check(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from orbit_registry.formats.masking import MASK, REDACTED, Names, struck_out
+from orbit_registry.snapshot.redact import MASK, REDACTED, Names, struck_out
 
 
 @pytest.mark.parametrize(
