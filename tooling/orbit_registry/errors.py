@@ -124,7 +124,7 @@ class SnapshotError(OrbitError):
     """The snapshot can't be built or asked."""
 
 
-def meant(said: str, known: Iterable[str], quote: str = "") -> str:
+def did_you_mean(said: str, known: Iterable[str], quote: str = "") -> str:
     """Return the start of a hint about a word that means nothing here: the one it is nearest to, where one is near."""
     from difflib import get_close_matches  # most commands go well
 

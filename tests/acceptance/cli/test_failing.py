@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.model.freshness import expires
+from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.registry import Registry
 from orbit_registry.retro import failures
 from orbit_registry.workspace.author import Author
@@ -29,7 +29,7 @@ def test_a_failure_holds_for_its_days_and_stays_as_history(shell: Any) -> None:
     assert shell("fail", "story:shop:S-2", *WHY, "--ttl-days", "0")[0] == 0
     record = holding("story:shop:S-1", datetime.now(UTC))
     assert record is not None
-    end = expires(record)
+    end = expires_at(record)
     assert end is not None
     begun = end - timedelta(days=7)
 
@@ -161,7 +161,7 @@ def test_a_failure_whose_time_is_over_is_listed_as_expired(shell: Any) -> None:
     record, _ = failures.fail(
         Registry.open().workspace, failures.read_target("story:S-1"), {"reason": "x", "ttl_days": 1}, ADA, begun
     )
-    Registry.open().update(record.id, lambda data: {**data, "freshness": {"verified_at": stamp(begun)}})
+    Registry.open().update(record.id, lambda data: {**data, "freshness": {"verified_at": format_time(begun)}})
     row = next(line for line in shell("failure", "list")[1].splitlines() if record.id in line)
     assert "expired" in row
     (listed,) = shell.json("failure", "list")[1]["data"]

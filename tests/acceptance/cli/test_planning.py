@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from orbit_registry.briefs.pitch import pitch
 from orbit_registry.briefs.plan import Sources, capacity, plan_brief
-from orbit_registry.model.freshness import expires
+from orbit_registry.model.freshness import expires_at
 from orbit_registry.registry import Registry
 from orbit_registry.retro import failures
 
@@ -106,7 +106,7 @@ def test_a_failed_target_is_left_out_for_its_days(shell: Any) -> None:
     records = registry.collection.records
     held = failures.holding(records, failures.read_target("story:S-1"), datetime.now(UTC))
     assert held is not None
-    end = expires(held)
+    end = expires_at(held)
     assert end is not None
 
     def seen(at: datetime) -> tuple[list[str], list[str]]:

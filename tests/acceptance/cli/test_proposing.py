@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.errors import InvalidRecordError
-from orbit_registry.formats.diff import unified
+from orbit_registry.formats.diff import unified_diff
 from orbit_registry.registry import Registry
 from orbit_registry.review.proposals import with_items
 
@@ -264,7 +264,7 @@ def test_what_was_learned_is_text_that_somebody_reads(
     """A diff that grants tools in a skill's head, or hides words, is shown as it is and never put in."""
     skill.write_bytes(text.encode())
     entry = {"title": "More", "target": {"path": PAGE}, "drift": "additive", "reason": "Why.", "says": ["0" * 16]}
-    line = json.dumps({"kind": "proposal", "key": "k", **entry, "diff": unified(PAGE, text, wanted)})
+    line = json.dumps({"kind": "proposal", "key": "k", **entry, "diff": unified_diff(PAGE, text, wanted)})
     (shell.root / "found.jsonl").write_text(line, "utf-8")
     (one,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
     shown = shell("show", one["id"])[1]
@@ -300,7 +300,9 @@ def test_a_diff_of_a_record_forges_no_history_and_widens_no_reach(shell: Any, ol
     assert old in text
     target = {"path": path, "record": known}
     entry = {"title": "More", "target": target, "drift": "additive", "reason": "Why.", "says": ["0" * 16]}
-    line = json.dumps({"kind": "proposal", "key": "k", **entry, "diff": unified(path, text, text.replace(old, new, 1))})
+    line = json.dumps(
+        {"kind": "proposal", "key": "k", **entry, "diff": unified_diff(path, text, text.replace(old, new, 1))}
+    )
     (shell.root / "found.jsonl").write_text(line, "utf-8")
     (one,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
     assert shell("promote", one["id"])[0] == 0

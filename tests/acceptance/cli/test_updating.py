@@ -176,7 +176,7 @@ def test_a_status_is_no_field_to_update(shell: Any, arguments: tuple[str, str]) 
 @pytest.mark.parametrize("kind", list(load_kinds()), ids=lambda kind: kind.name)
 def test_every_command_that_is_named_for_a_status_is_one(shell: Any, kind: Kind) -> None:
     """Whatever a record is, the commands that would change it can be asked for help."""
-    ways = " ".join(kind.ways(status, "ID") for status in kind.statuses.values())
+    ways = " ".join(kind.transitions_help(status, "ID") for status in kind.statuses.values())
     named = sorted(set(re.findall(r"`orbit ([a-z]+ [a-z]+) ID(?: --with NEW)?`", ways)))
     assert ways.count("`") == 2 * len(re.findall(r"`orbit [a-z]+ [a-z]+ ID(?: --with NEW)?`", ways))
     assert named

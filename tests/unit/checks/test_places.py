@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.checks.places import place_of
-from orbit_registry.formats.yaml import dump, locate
+from orbit_registry.formats.yaml import dump, position_of
 
 WORDS = st.text(string.ascii_letters + " #:-\n'\"[]{}é", min_size=1, max_size=20)
 KEYS = st.sampled_from(["id", "scope", "paths", "links", "to", "body", "x-a"])
@@ -34,4 +34,4 @@ def test_the_quick_way_gives_what_the_parser_gives(data: dict[str, object]) -> N
     """For any mapping in block style the place of every value is the one the composing parser knows."""
     text = dump(data)
     for pointer in pointers(data):
-        assert place_of(text, pointer) == locate(text, pointer), (text, pointer)
+        assert place_of(text, pointer) == position_of(text, pointer), (text, pointer)

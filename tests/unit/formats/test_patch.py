@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.formats.diff import Conflict, added, patched, removes, unified
+from orbit_registry.formats.diff import Conflict, added_lines, apply_diff, removes_lines, unified_diff
 
 TEXTS = st.text(st.sampled_from("ab \n\r\u2028-+@\\"), max_size=40)
 PAGE = "".join(f"line {number}\n" for number in range(20))
@@ -15,32 +15,32 @@ PAGE = "".join(f"line {number}\n" for number in range(20))
 @given(TEXTS, TEXTS)
 def test_a_diff_makes_one_text_the_other(before: str, after: str) -> None:
     """Whatever stands in them: other line separators, no last line end, lines that look like a diff's own."""
-    diff = unified("a/b.md", before, after)
+    diff = unified_diff("a/b.md", before, after)
     assert (diff == "") == (before == after)
     if diff:
-        assert patched(diff, "a/b.md", before) == after
-        assert isinstance(patched(diff, "c.md", before), Conflict)
+        assert apply_diff(diff, "a/b.md", before) == after
+        assert isinstance(apply_diff(diff, "c.md", before), Conflict)
 
 
 @given(TEXTS, TEXTS)
 def test_what_it_says_of_itself_is_so(before: str, after: str) -> None:
     """It adds the lines it names, and says whether it takes any away."""
-    diff = unified("b.md", before, after)
-    if not removes(diff):
+    diff = unified_diff("b.md", before, after)
+    if not removes_lines(diff):
         assert len(after) >= len(before)
-    assert all(line in after for line in added(diff))
+    assert all(line in after for line in added_lines(diff))
 
 
 def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
     """Lines above may have come; a place that is gone, or there twice, is a conflict that says what is there."""
-    diff = unified("b.md", PAGE, PAGE.replace("line 9\n", "line 9\nnew\n"))
-    assert patched(diff, "b.md", f"above\n{PAGE}") == f"above\n{PAGE}".replace("line 9\n", "line 9\nnew\n")
-    gone = patched(diff, "b.md", PAGE.replace("line 10", "line ten"))
+    diff = unified_diff("b.md", PAGE, PAGE.replace("line 9\n", "line 9\nnew\n"))
+    assert apply_diff(diff, "b.md", f"above\n{PAGE}") == f"above\n{PAGE}".replace("line 9\n", "line 9\nnew\n")
+    gone = apply_diff(diff, "b.md", PAGE.replace("line 10", "line ten"))
     assert gone == Conflict(11, "expected `line 10`, found `line ten`")
-    twice = patched(diff, "b.md", f"above\n{PAGE}{PAGE}")
+    twice = apply_diff(diff, "b.md", f"above\n{PAGE}{PAGE}")
     assert isinstance(twice, Conflict)
     assert "2 places" in twice.message
-    assert patched(diff, "b.md", "") == Conflict(8, "expected `line 7`, found `the end of the file`")
+    assert apply_diff(diff, "b.md", "") == Conflict(8, "expected `line 7`, found `the end of the file`")
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
 )  # fmt: skip
 def test_what_is_no_diff_of_this_file_is_a_conflict(diff: str) -> None:
     """Empty, torn, of two files, or garbage: the text stays."""
-    assert isinstance(patched(diff, "b.md", PAGE), Conflict)
+    assert isinstance(apply_diff(diff, "b.md", PAGE), Conflict)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.formats.position import Position, YamlProblemError
-from orbit_registry.formats.yaml import double_quoted, dump, load, locate, scalar
+from orbit_registry.formats.yaml import double_quoted, dump, load, position_of, scalar_text
 from orbit_registry.formats.yaml_nodes import LONGEST
 
 CASES = Path(__file__).parents[2] / "cases" / "yaml"
@@ -111,7 +111,7 @@ def test_a_long_text_is_read_but_not_looked_through_for_places() -> None:
     text = "a: " + "x" * LONGEST + "\nb: 1\n"
 
     assert load(text) == {"a": "x" * LONGEST, "b": 1}
-    assert locate(text, ("b",)) == Position(1)
+    assert position_of(text, ("b",)) == Position(1)
 
 
 @pytest.mark.parametrize(
@@ -133,13 +133,13 @@ def test_a_pointer_leads_to_line_and_column(pointer: tuple[str | int, ...], plac
     """A mapping's key, a list's item; where the way ends early, the deepest part there is."""
     text = "# first\nid: x\nscope:\n  paths:\n    - a\n    - b\nlinks: [{rel: related_to,   to: y}]\n"
 
-    assert locate(text, pointer) == Position(*place)
+    assert position_of(text, pointer) == Position(*place)
 
 
 def test_a_place_in_a_broken_text_is_where_it_breaks() -> None:
     """Asking for a place never fails."""
-    assert locate("a: [\n", ("a",)).line == 2
-    assert locate("", ("a",)) == Position(1)
+    assert position_of("a: [\n", ("a",)).line == 2
+    assert position_of("", ("a",)) == Position(1)
 
 
 @pytest.mark.parametrize("value", WRITTEN, ids=repr)
@@ -163,9 +163,9 @@ def test_plain_words_are_written_plain() -> None:
 
 def test_several_lines_become_a_block() -> None:
     """Long text is readable in the file, and its number of trailing line breaks survives."""
-    assert scalar("one\ntwo") == "|-\n  one\n  two"
-    assert scalar("one\ntwo\n") == "|\n  one\n  two"
-    assert scalar("one\n\ntwo\n\n", 2) == "|+\n    one\n\n    two\n"
+    assert scalar_text("one\ntwo") == "|-\n  one\n  two"
+    assert scalar_text("one\ntwo\n") == "|\n  one\n  two"
+    assert scalar_text("one\n\ntwo\n\n", 2) == "|+\n    one\n\n    two\n"
 
 
 def test_double_quotes_escape_what_does_not_print() -> None:

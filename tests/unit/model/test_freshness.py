@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.model.freshness import Cause, Found, Sight, State, derive, turns
+from orbit_registry.model.freshness import Cause, FilesystemView, InputState, State, derive, expiry_moments
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 
@@ -32,18 +32,18 @@ def rests_on(known: str | None) -> Record:
 @pytest.mark.parametrize(
     ("known", "found", "state"),
     [
-        (KNOWN, Found(KNOWN), State.FRESH),
-        (KNOWN, Found(OTHER), State.STALE),
-        (None, Found(OTHER), State.FRESH),
-        (KNOWN, Found(problem="is not there", is_missing=True), State.STALE),
-        (None, Found(problem="is not there", is_missing=True), State.STALE),
-        (KNOWN, Found(problem="can't be read: x.json:2:1: …"), State.STALE),
-        (KNOWN, Found(problem="can't be told", is_untold=True), State.FRESH),
+        (KNOWN, InputState(KNOWN), State.FRESH),
+        (KNOWN, InputState(OTHER), State.STALE),
+        (None, InputState(OTHER), State.FRESH),
+        (KNOWN, InputState(problem="is not there", is_missing=True), State.STALE),
+        (None, InputState(problem="is not there", is_missing=True), State.STALE),
+        (KNOWN, InputState(problem="can't be read: x.json:2:1: …"), State.STALE),
+        (KNOWN, InputState(problem="can't be told", is_unknown=True), State.FRESH),
     ],
 )
-def test_an_input_that_differs_makes_stale(known: str | None, found: Found, state: State) -> None:
+def test_an_input_that_differs_makes_stale(known: str | None, found: InputState, state: State) -> None:
     """Another hash, none to be had and a missing file do; what can't be told or was never hashed does not."""
-    freshness = derive(rests_on(known), Sight({"a.py": found}), NOW)
+    freshness = derive(rests_on(known), FilesystemView({"a.py": found}), NOW)
     assert freshness.state is state
     assert freshness.cause is (Cause.FINGERPRINT if state is State.STALE else None)
     assert [reason.is_gone for reason in freshness.reasons] == [found.is_missing] * (state is State.STALE)
@@ -65,21 +65,23 @@ def test_volatility_ages_from_the_verification(volatility: str | None, verified:
     """A window is over at its very end; without a volatility nothing ages."""
     said = {"volatility": volatility} if volatility else {}
     one = record(verified_at=verified.isoformat(), updated="2020-01-01T00:00:00Z", **said)
-    assert derive(one, Sight(), NOW).state is state
+    assert derive(one, FilesystemView(), NOW).state is state
 
 
 def test_without_a_verification_the_last_change_counts() -> None:
     """Whoever changed a record has looked at it; a verification, where there is one, counts alone."""
-    assert derive(record(volatility="volatile"), Sight(), NOW).state is State.FRESH
-    assert derive(record(volatility="volatile", updated="2026-10-01T00:00:00Z"), Sight(), NOW).cause is Cause.AGE
+    assert derive(record(volatility="volatile"), FilesystemView(), NOW).state is State.FRESH
+    assert (
+        derive(record(volatility="volatile", updated="2026-10-01T00:00:00Z"), FilesystemView(), NOW).cause is Cause.AGE
+    )
     older = record(volatility="volatile", verified_at="2026-10-01T00:00:00Z")
-    assert derive(older, Sight(), NOW).cause is Cause.AGE
+    assert derive(older, FilesystemView(), NOW).cause is Cause.AGE
 
 
 def test_a_project_has_its_own_windows() -> None:
     """The configuration's days replace ours."""
     one = record(volatility="volatile", verified_at="2026-10-01T00:00:00Z")
-    assert derive(one, Sight(), NOW, {"volatile": 90}).state is State.FRESH
+    assert derive(one, FilesystemView(), NOW, {"volatile": 90}).state is State.FRESH
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_a_project_has_its_own_windows() -> None:
 )
 def test_expiry_is_a_moment(expires: str, state: State) -> None:
     """From that moment on, in any zone; a moment that no calendar has never comes."""
-    assert derive(record(expires_at=expires), Sight(), NOW).state is state
+    assert derive(record(expires_at=expires), FilesystemView(), NOW).state is state
 
 
 def test_expired_outweighs_stale_and_keeps_its_reasons() -> None:
@@ -104,7 +106,7 @@ def test_expired_outweighs_stale_and_keeps_its_reasons() -> None:
         volatility="volatile",
         verified_at="2025-01-01T00:00:00Z",
     )
-    freshness = derive(one, Sight({"a.py": Found(OTHER)}), NOW, nowhere={PATH})
+    freshness = derive(one, FilesystemView({"a.py": InputState(OTHER)}), NOW, unmatched_scopes={PATH})
     assert freshness.state is State.EXPIRED
     assert [reason.cause for reason in freshness.reasons] == [
         Cause.EXPIRED,
@@ -117,9 +119,9 @@ def test_expired_outweighs_stale_and_keeps_its_reasons() -> None:
 def test_evidence_makes_stale_when_all_of_it_is_gone() -> None:
     """One piece that is there is enough; what can't be looked for counts neither way."""
     commit, file, task = ("commit", "abcd"), ("file", "a.py"), ("task", "T-1")
-    gone_both = Sight(gone=frozenset({commit, file}))
+    gone_both = FilesystemView(missing=frozenset({commit, file}))
     assert derive(record(commit, file, task), gone_both, NOW).cause is Cause.ANCHOR
-    one_left = Sight(gone=frozenset({commit}), there=frozenset({file}))
+    one_left = FilesystemView(missing=frozenset({commit}), present=frozenset({file}))
     assert derive(record(commit, file, task), one_left, NOW).state is State.FRESH
     assert derive(record(task), gone_both, NOW).state is State.FRESH
 
@@ -127,5 +129,5 @@ def test_evidence_makes_stale_when_all_of_it_is_gone() -> None:
 def test_the_clock_turns_where_something_ends() -> None:
     """Expiry, the end of a window, and the moment at which a date ahead is believed."""
     one = record(volatility="volatile", verified_at="2026-11-01T00:00:00Z", expires_at="2027-01-01T00:00:00Z")
-    assert [f"{at:%Y-%m-%d}" for at in turns(one)] == ["2027-01-01", "2026-12-01", "2026-10-31"]
-    assert list(turns(record())) == []
+    assert [f"{at:%Y-%m-%d}" for at in expiry_moments(one)] == ["2027-01-01", "2026-12-01", "2026-10-31"]
+    assert list(expiry_moments(record())) == []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.model.votes import Tally, Vote, counted, moment, stamp, tally
+from orbit_registry.model.votes import Tally, Vote, distinct_votes, format_time, parse_time, tally
 
 NOW = datetime(2026, 5, 17, 12, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def test_the_earliest_of_a_key_counts() -> None:
     """A voter who votes again for the same task changes nothing."""
     first, again = vote(10), vote(2)
 
-    assert counted([again, first]) == [first]
+    assert distinct_votes([again, first]) == [first]
     assert tally([first, again], NOW) == tally([first], NOW)
 
 
@@ -94,7 +94,7 @@ def test_one_more_vote_never_weighs_less(votes: list[Vote], days: int) -> None:
 )
 def test_a_moment_is_read_in_any_zone(text: str, value: datetime) -> None:
     """What counts is the time, not how it is written."""
-    assert moment(text) == value
+    assert parse_time(text) == value
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_moment_is_read_in_any_zone(text: str, value: datetime) -> None:
 def test_a_moment_without_a_zone_is_none(text: str) -> None:
     """A time that could be anywhere, or that no calendar has, is a ValueError."""
     with pytest.raises(ValueError, match=r".*"):
-        moment(text)
+        parse_time(text)
 
 
 @given(
@@ -115,4 +115,4 @@ def test_a_moment_without_a_zone_is_none(text: str) -> None:
 )
 def test_a_stamp_reads_back_to_the_second(at: datetime) -> None:
     """Records hold whole seconds in UTC."""
-    assert moment(stamp(at)) == at.replace(microsecond=0)
+    assert parse_time(format_time(at)) == at.replace(microsecond=0)

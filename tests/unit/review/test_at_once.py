@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.formats.diff import unified
+from orbit_registry.formats.diff import unified_diff
 from orbit_registry.hook.events import PROPOSED
 from orbit_registry.registry import Registry
 from orbit_registry.retro.note import Noted, note
@@ -28,7 +28,7 @@ def registry(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
 
 def draft(drift: str, said: str) -> Draft:
     """Return what would be proposed for the page."""
-    diff = unified(PAGE, "# Testing\n", f"# Testing\n\n- {said}\n") if drift == ADDITIVE else ""
+    diff = unified_diff(PAGE, "# Testing\n", f"# Testing\n\n- {said}\n") if drift == ADDITIVE else ""
     return Draft(PAGE, drift, said, said, (said_hash(PAGE, said),), (), diff)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.formats.yaml import load
-from orbit_registry.model.votes import Vote, stamp, tally
+from orbit_registry.model.votes import Vote, format_time, tally
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.snapshot.build import write_database
 from orbit_registry.snapshot.rows import rows_of
@@ -155,7 +155,7 @@ def test_the_half_life_of_the_environment_is_in_the_file(project: Any, monkeypat
     """`vote_ranking` uses the half-life that was set when the file was built; 0 counts votes as they are."""
     project.learning("aaaaa")
     at = datetime.now(UTC) - timedelta(days=10)
-    project.votes("aaaaa", ("m", "T-1", stamp(at)), ("m", "T-2", stamp(at)))
+    project.votes("aaaaa", ("m", "T-1", format_time(at)), ("m", "T-2", format_time(at)))
     for days, score in (("10", 1.0), ("0", 2.0), ("", 2 * 2 ** (-10 / 180))):
         monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", days)
         ((found,),) = project.ask("SELECT score FROM vote_ranking")

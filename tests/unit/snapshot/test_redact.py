@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from orbit_registry.snapshot.redact import MASK, REDACTED, Names, struck_out
+from orbit_registry.snapshot.redact import MASK, REDACTED, NameMask, redact_pattern
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from orbit_registry.snapshot.redact import MASK, REDACTED, Names, struck_out
 )
 def test_a_name_is_found_in_every_spelling(text: str) -> None:
     """Case, zeros before a number, what parts the words and how an address escapes it make no difference."""
-    names = Names(["ADR-0005", "Use a secret vault", "使用秘密", "L-7k3fq"])
+    names = NameMask(["ADR-0005", "Use a secret vault", "使用秘密", "L-7k3fq"])
     assert names.masked(f"see {text}, then") == f"see {MASK}, then"
 
 
@@ -44,13 +44,13 @@ def test_a_name_is_found_in_every_spelling(text: str) -> None:
 )
 def test_what_only_looks_like_a_name_stays(text: str) -> None:
     """A longer word, a longer number, a part of a name and words that stand far apart are other things."""
-    names = Names(["ADR-0005", "Use a secret vault", "L-7k3fq"])
+    names = NameMask(["ADR-0005", "Use a secret vault", "L-7k3fq"])
     assert names.masked(text) is text
 
 
 def test_a_name_that_stays_wins_where_it_is_longer() -> None:
     """`core/ADR-005` is the earlier name of another record than ADR-0005; the two do not touch."""
-    names = Names(["ADR-0005"], ["core/ADR-005", "ADR-0004"])
+    names = NameMask(["ADR-0005"], ["core/ADR-005", "ADR-0004"])
     assert names.masked("core/ADR-005, ADR-005, ADR-0004 ADR-0005") == f"core/ADR-005, {MASK}, ADR-0004 {MASK}"
 
 
@@ -75,7 +75,7 @@ def test_a_name_that_stays_wins_where_it_is_longer() -> None:
 )  # fmt: skip
 def test_a_name_is_found_as_it_is_shown(text: str, left: str) -> None:
     """Entities, characters without room, tags, emphasis and a link inside it hide no name; what encloses it stays."""
-    names = Names(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
+    names = NameMask(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
     assert names.masked(text) == left
     assert names.masked(left) is left
 
@@ -85,13 +85,13 @@ def test_a_name_is_found_as_it_is_shown(text: str, left: str) -> None:
 )
 def test_what_is_shown_apart_is_no_name(text: str) -> None:
     """A space and a new line part words, however they are written."""
-    names = Names(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
+    names = NameMask(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
     assert names.masked(text) is text
 
 
 def test_a_name_that_is_written_with_entities_is_found_in_both_forms() -> None:
     """A title may hold entities itself."""
-    names = Names(["Questions &amp; answers of Redstone"])
+    names = NameMask(["Questions &amp; answers of Redstone"])
     assert names.masked("Questions & answers of Redstone") == MASK
     assert names.masked("Questions &amp; answers of Redstone") == MASK
 
@@ -101,4 +101,4 @@ def test_a_name_that_is_written_with_entities_is_found_in_both_forms() -> None:
 )
 def test_a_pattern_strikes_what_is_shown(text: str) -> None:
     """What a pattern matches as it is written, or as a browser shows it, is struck out, and once."""
-    assert struck_out(text, re.compile(r"(?i)project\s+falcon")).replace("<b></b>", "") == REDACTED
+    assert redact_pattern(text, re.compile(r"(?i)project\s+falcon")).replace("<b></b>", "") == REDACTED

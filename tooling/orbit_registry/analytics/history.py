@@ -19,7 +19,7 @@ from pathlib import Path
 from orbit_registry.errors import UnreadableFileError, UsageError
 from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.record import BODY, Record
-from orbit_registry.model.votes import moment
+from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.codec import decode_record
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import parse_votes
@@ -254,7 +254,7 @@ def _time(text: str | None) -> float | None:
         return None
     try:
         if "T" in text or " " in text:
-            return moment(text).timestamp()
+            return parse_time(text).timestamp()
         year, month, day = (*map(int, text.split("-")), 0, 0)[:3]
         month = month or 12
         last = day or calendar.monthrange(year, month)[1]

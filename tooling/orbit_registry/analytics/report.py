@@ -15,7 +15,7 @@ from orbit_registry.hook import render
 from orbit_registry.hook.caps import tokens
 from orbit_registry.hook.index import Index, Row
 from orbit_registry.matching.match import current_index
-from orbit_registry.model.votes import counted, stamp
+from orbit_registry.model.votes import distinct_votes, format_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.event_log import LogState, log_files, said_in
 from orbit_registry.workspace.workspace import Workspace
@@ -171,7 +171,7 @@ def told_of(workspace: Workspace) -> dict[str, RecordTitle]:
     """Return what a report says of the records of today beside what became of them, by id."""
     return {
         record.id: RecordTitle(
-            without_secrets(record.title), len(counted(record.votes)), bool(record.text("error_pattern"))
+            without_secrets(record.title), len(distinct_votes(record.votes)), bool(record.text("error_pattern"))
         )
         for record in read_collection(workspace).records
     }
@@ -218,4 +218,4 @@ def _row(row: Row, index: Index, patterns: set[str]) -> RecordSummary:
 
 
 def _stamp(at: float | None) -> str | None:
-    return None if at is None else stamp(datetime.fromtimestamp(at, UTC))
+    return None if at is None else format_time(datetime.fromtimestamp(at, UTC))

@@ -18,11 +18,11 @@ from typing import Any
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.formats.untrusted import inert, inert_line
+from orbit_registry.formats.untrusted import inert_line, inert_text
 from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import moment, stamp
+from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.retro import failures
 from orbit_registry.retro.ensure import refuse_constant
 from orbit_registry.retro.form import COMPLETED, FAILED, WAY
@@ -109,7 +109,7 @@ def _text(workspace: Workspace, name: str, source: Mapping[str, Any]) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, str):
-        return inert(without_secrets(value))
+        return inert_text(without_secrets(value))
     if isinstance(value, Mapping):
         return {inert_line(without_secrets(str(name))): _plain(one) for name, one in value.items()}
     if isinstance(value, float) and not isfinite(value):  # JSON may say 1e999, and can't say what that is
@@ -140,7 +140,7 @@ def plan_brief(
         warnings.append(f"related_learnings: {error.message}")
     waiting = queue(records)
     data = {
-        "generated_at": stamp(now),
+        "generated_at": format_time(now),
         "recent_retros": [_retro(one) for one in retros],
         **_experience(records),
         "active_loops": loops,
@@ -181,7 +181,7 @@ def recent_retros(records: RecordSet) -> list[Record]:
 
 def _at(record: Record) -> float:
     try:
-        return moment(str(record.data.get("date"))).timestamp()
+        return parse_time(str(record.data.get("date"))).timestamp()
     except (ValueError, OverflowError):
         return 0.0
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from orbit_registry.briefs.task_class import CLASSES, CODE_GEN, LONGEST, MOST_REASONS, TaskClass, classify
 from orbit_registry.errors import ProgramError, UsageError
 from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError
-from orbit_registry.formats.yaml import load, locate
+from orbit_registry.formats.yaml import load, position_of
 from orbit_registry.hook.context import CODE
 from orbit_registry.model.schema import read_schema
 from orbit_registry.model.scope import TASK_SCHEMA, Task
@@ -48,7 +48,7 @@ def read_task(text: str, where: str) -> Task:
         raise UsageError(f"{where}:1:1: a task needs a `title`, a `text` or `context_files`", hint=_FORM)
     problems = read_schema(TASK_SCHEMA).problems(data)
     if problems:
-        place = locate(text, problems[0].pointer)
+        place = position_of(text, problems[0].pointer)
         said = "; ".join(dict.fromkeys(problem.message for problem in problems))
         raise UsageError(f"{where}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _FORM)
     files = tuple(dict.fromkeys(data.get("context_files", ())))

@@ -15,7 +15,7 @@ from orbit_registry.checks.duplicates import Neighbour, copies_of, neighbours
 from orbit_registry.checks.texts import says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.secrets import find_secrets
-from orbit_registry.formats.untrusted import inert, inert_line
+from orbit_registry.formats.untrusted import inert_line, inert_text
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import standing
 from orbit_registry.operations.freshness.verify import fingerprinted
@@ -226,7 +226,7 @@ def _fields(
     links = [{"rel": "derived_from", "to": one} for one in sources]
     fields: dict[str, object] = {
         "summary": inert_line(finding.summary)[: workspace.kinds[KIND].schema.longest("summary")],
-        "body": inert(finding.body)[:LONGEST_BODY],
+        "body": inert_text(finding.body)[:LONGEST_BODY],
         "confidence": "medium" if finding.pattern == "recovery" else "low",
         "procedural": finding.procedural or None,
         "error_pattern": finding.error_pattern,

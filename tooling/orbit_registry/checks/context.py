@@ -16,14 +16,14 @@ from orbit_registry.checks.texts import copies, wording
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Pointer, Position, position_at
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.model.freshness import Freshness, Sight, says_when
+from orbit_registry.model.freshness import FilesystemView, Freshness, has_expiry
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adopt.edges import Targets
 from orbit_registry.operations.adopt.edges import place_of as place_of_text
 from orbit_registry.operations.citations import Cited, cited_by, cited_in
-from orbit_registry.operations.freshness.evaluate import not_fresh, nowhere
+from orbit_registry.operations.freshness.evaluate import not_fresh, unmatched_scopes
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.repository.documents import Document, Documents, document_of, read_one
@@ -56,7 +56,7 @@ class CheckContext:
     documents: Documents = field(default_factory=lambda: Documents({}))
     facts: Facts = field(default_factory=Facts)
     """What disk and git say beside the records."""
-    sight: Sight = field(default_factory=Sight)
+    filesystem: FilesystemView = field(default_factory=FilesystemView)
     """What fingerprint inputs and evidence are now."""
     loop: LoopLog | None = None
     """The events of the loop, where they are what is checked."""
@@ -165,13 +165,13 @@ class CheckContext:
     def freshness(self) -> Mapping[str, Freshness]:
         """The freshness of each record that is not fresh and neither closed, by the record's path."""
         tracked = self.facts.tracked
-        lost = nowhere(self.scoped, self.glob_counts) if tracked is not None else frozenset()
-        return not_fresh(self.records, self.sight, self.now, self.config, lost, self.facts.documents_gone)
+        lost = unmatched_scopes(self.scoped, self.glob_counts) if tracked is not None else frozenset()
+        return not_fresh(self.records, self.filesystem, self.now, self.config, lost, self.facts.documents_gone)
 
     @cached_property
     def resting(self) -> tuple[Record, ...]:
         """The records that wait or hold and state something about their freshness, or end by the clock."""
-        return tuple(one for one in self.records if says_when(one) and one.phase != "closed")
+        return tuple(one for one in self.records if has_expiry(one) and one.phase != "closed")
 
     def resolve(self, target: str) -> list[Record]:
         """Return the records a written id can mean."""
@@ -300,7 +300,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         problems=(*collection.problems, *read_baseline(workspace)[1], *unread),
         documents=documents,
         facts=inputs.facts,
-        sight=inputs.sight,
+        filesystem=inputs.filesystem,
         now=inputs.now,
         text=files,
         renames=partial(_renames, workspace),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.inputs import Inputs, take
 from orbit_registry.errors import OrbitError
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, diagnostic_of, row_of
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_row, to_row
 from orbit_registry.operations.freshness.evaluate import turn_today
 from orbit_registry.repository.baseline import (
     Baseline,
@@ -157,10 +157,10 @@ def look(workspace: Workspace, against: str | None = None, now: datetime | None 
     stored = workspace.values.recall("check", key)
     if stored is not None:
         rows, count, base = stored
-        return Result(tuple(map(diagnostic_of, rows)), count, base)
+        return Result(tuple(map(from_row, rows)), count, base)
     result, lasts = run(inputs)
     if lasts:
-        rows = [row_of(diagnostic) for diagnostic in result.diagnostics]
+        rows = [to_row(diagnostic) for diagnostic in result.diagnostics]
         workspace.values.remember("check", key, [rows, result.checked_count, result.base])
     return result
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from orbit_registry.model.freshness import Sight
+from orbit_registry.model.freshness import FilesystemView
 from orbit_registry.operations.freshness.probe import Ground, kinds_of, look
 from orbit_registry.repository.document_paths import decision_paths
 from orbit_registry.repository.reader import Reading
@@ -29,7 +29,7 @@ class Inputs:
     facts: Facts
     texts: Mapping[str, FileValue]
     """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
-    sight: Sight
+    filesystem: FilesystemView
     """What fingerprint inputs and evidence are now."""
 
     @property
@@ -45,8 +45,13 @@ class Inputs:
             [entry.body_path for entry in self.reading.entries if entry.has_body],
             [str(problem) for problem in self.reading.misplaced],
             [_plain(getattr(self.facts, one.name)) for one in fields(self.facts)],
-            [[text, found.hash, found.problem] for text, found in self.sight.inputs.items()],
-            [sorted(self.sight.there), sorted(self.sight.gone), self.sight.untold, sorted(self.sight.moved.items())],
+            [[text, found.hash, found.problem] for text, found in self.filesystem.inputs.items()],
+            [
+                sorted(self.filesystem.present),
+                sorted(self.filesystem.missing),
+                self.filesystem.unanswered,
+                sorted(self.filesystem.changed_sources.items()),
+            ],
         ]
         return digest(parts)
 
@@ -70,8 +75,8 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     hashes = workspace.values.hashes(workspace.root, wanted)
     texts = {path: hashes.get(path, FileValue(path)) for path in sorted(wanted)}
     ground = Ground.of(reading.collection.records, kinds_of(workspace.config))
-    sight = look(workspace, ground, facts.tracked, facts.untracked)
-    return Inputs(workspace, now, reading, documents, facts, texts, sight)
+    filesystem = look(workspace, ground, facts.tracked, facts.untracked)
+    return Inputs(workspace, now, reading, documents, facts, texts, filesystem)
 
 
 def kinds_stamp(workspace: Workspace) -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from orbit_registry.formats.position import Pointer, Position, position_at
-from orbit_registry.formats.yaml import locate
+from orbit_registry.formats.yaml import position_of
 
 
 def place_of(text: str, pointer: Pointer) -> Position:
     """Return where the value at `pointer` stands, as `text.yaml.locate` does, but quickly for block style."""
     found = _by_lines(text, pointer) if pointer else Position(1)
-    return found or locate(text, pointer)
+    return found or position_of(text, pointer)
 
 
 def _by_lines(text: str, pointer: Pointer) -> Position | None:

@@ -17,7 +17,7 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.events import NAME, NAMES
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.event_log import LogState, follow, log_files, rows_in
 
 _TOLD = ("at", "event", "surface", "session")
@@ -134,4 +134,4 @@ def _short(value: object) -> str:
 
 
 def _stamp(at: float | None) -> str | None:
-    return None if at is None else stamp(datetime.fromtimestamp(at, UTC))
+    return None if at is None else format_time(datetime.fromtimestamp(at, UTC))

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.cli.terminal import json_text, visible
-from orbit_registry.errors import OrbitError, UsageError, WriteError, meant
+from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
 from orbit_registry.model.diagnostic import envelope
 
 INTERNAL_ERROR = 3
@@ -118,7 +118,9 @@ class Commands(click.Group):
         except click.UsageError:
             if args[0].startswith("-"):
                 raise
-            ctx.fail(f"No such command {args[0]!r}. {meant(args[0], self.list_commands(ctx)).capitalize()}".rstrip())
+            ctx.fail(
+                f"No such command {args[0]!r}. {did_you_mean(args[0], self.list_commands(ctx)).capitalize()}".rstrip()
+            )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help's lists without importing the commands."""

@@ -9,7 +9,7 @@ from posixpath import normpath
 import click
 
 from orbit_registry.cli.terminal import visible
-from orbit_registry.errors import UsageError, meant
+from orbit_registry.errors import UsageError, did_you_mean
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import path_from_root
@@ -61,7 +61,7 @@ def say_unknown(registry: Registry, **asked: Sequence[str]) -> None:
         used = {word for record in records for word in _words_of(record, name)} if words else set()
         for word in words:
             if word not in used:
-                _note(f"no record has the {name} `{word}`; {meant(word, sorted(used), '`')}".rstrip("; "))
+                _note(f"no record has the {name} `{word}`; {did_you_mean(word, sorted(used), '`')}".rstrip("; "))
 
 
 def say_unread(registry: Registry) -> None:

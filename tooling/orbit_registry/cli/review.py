@@ -14,7 +14,7 @@ from orbit_registry.cli.records import binding_options, bound
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import record_data, table
 from orbit_registry.review import review
@@ -68,7 +68,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
             **data,
             "unknown": len(unknown),
             "records": [record_data(record) for record in waiting],
-            "due": {name: stamp(at) for name, at in due.items()},
+            "due": {name: format_time(at) for name, at in due.items()},
             "digests": {record.id: record.digest for record in waiting},
         },
         table(("id", "kind", "status", "since", "digest", "by", "title"), rows) or "nothing waits for review",

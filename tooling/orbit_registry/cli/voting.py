@@ -9,7 +9,7 @@ from orbit_registry.cli.output import emit, format_option, plural, say_diagnosti
 from orbit_registry.cli.places import open_registry
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.kind import Kind
-from orbit_registry.model.votes import counted
+from orbit_registry.model.votes import distinct_votes
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import vote_data
 from orbit_registry.repository.votes import BROKEN, half_life_days
@@ -55,7 +55,7 @@ def sync_command(kind: Kind) -> click.Command:
         folder = f"{registry.workspace.relative(registry.workspace.folder_of(kind))}/"
         found = [one for one in registry.collection.problems if f"{one.location.path}/".startswith(folder)]
         broken = [one for one in found if one.code == BROKEN]
-        votes = sum(len(counted(record.votes)) for record in registry.collection.records.of_kind(kind.name))
+        votes = sum(len(distinct_votes(record.votes)) for record in registry.collection.records.of_kind(kind.name))
         result = registry.sync()
         wrong = any(one.severity is Severity.ERROR for one in found)
         if output == "text":

@@ -22,10 +22,10 @@ from orbit_registry.hook.pack import is_whole
 from orbit_registry.hook.project import private_folder
 from orbit_registry.matching.sync import open_index
 from orbit_registry.model.diagnostic import Location
-from orbit_registry.model.freshness import expires
+from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import moment
+from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.retro.failures import KIND as FAILURE
 from orbit_registry.retro.failures import target_of
@@ -175,7 +175,7 @@ def _events(log: LoopLog) -> Iterator[Finding]:
 def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
     """Yield the targets that are left alone, and those that may be tried again."""
     open_ones = [one for one in records.of_kind(FAILURE) if one.phase == "live"]
-    over = [one for one in open_ones if (end := expires(one)) is not None and end <= now]
+    over = [one for one in open_ones if (end := expires_at(one)) is not None and end <= now]
     held = [one for one in open_ones if one not in over]
     for topic, said, ones in (
         ("failure-open", "left alone", held),
@@ -210,7 +210,7 @@ def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Findin
 
 def _made(record: Record) -> datetime | None:
     try:
-        return moment(record.text("created_at") or "")
+        return parse_time(record.text("created_at") or "")
     except ValueError:
         return None
 

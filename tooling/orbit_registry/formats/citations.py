@@ -107,10 +107,10 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
     found = (
         Citation(cited, _position(newlines, span.start), span, number, weak) for cited, span, number, weak in places
     )
-    return outside(sorted(found, key=lambda citation: citation.span.start), skip)
+    return citations_outside(sorted(found, key=lambda citation: citation.span.start), skip)
 
 
-def outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tuple[Citation, ...]:
+def citations_outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tuple[Citation, ...]:
     """Return those that begin in none of the `skip` spans (sorted, not overlapping)."""
     starts = [span.start for span in skip]
 

@@ -36,7 +36,7 @@ class _Hunk:
     after: list[str]
 
 
-def unified(path: str, before: str, after: str) -> str:
+def unified_diff(path: str, before: str, after: str) -> str:
     """Return the diff that makes one text the other; empty where they are the same. `path` names the file in it.
 
     `git apply` and `patch -p1` take it; neither a name nor a text can begin a line of it that is not theirs.
@@ -62,7 +62,7 @@ def digest_of(diff: str) -> str:
     return hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def patched(diff: str, path: str, text: str) -> str | Conflict:
+def apply_diff(diff: str, path: str, text: str) -> str | Conflict:
     """Return what a text becomes by a diff of the file at a path, or why it does not fit."""
     hunks = _hunks(diff, path)
     if isinstance(hunks, Conflict):
@@ -80,12 +80,12 @@ def patched(diff: str, path: str, text: str) -> str | Conflict:
     return "".join(lines)
 
 
-def added(diff: str) -> list[str]:
+def added_lines(diff: str) -> list[str]:
     """Return the lines that a diff adds."""
     return [line[1:] for line in diff.split("\n")[2:] if line.startswith("+")]
 
 
-def removes(diff: str) -> bool:
+def removes_lines(diff: str) -> bool:
     """Say whether a diff takes any line away."""
     return any(line.startswith("-") for line in diff.split("\n")[2:])
 

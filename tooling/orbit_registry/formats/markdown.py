@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
+SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
+"""Endings of the names of Markdown files, in lower case."""
 Item = TypeVar("Item")
 LinkKind = Literal["inline", "reference", "autolink", "image"]
 
@@ -130,6 +132,11 @@ class Document:
             anchors[heading.section.start] = f"{name}-{count[name]}" if count[name] else name
             count[name] += 1
         return anchors
+
+
+def is_markdown(name: str) -> bool:
+    """Say by its name whether a file is Markdown."""
+    return name.lower().endswith(SUFFIXES)
 
 
 def slug(text: str) -> str:

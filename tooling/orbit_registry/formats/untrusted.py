@@ -31,7 +31,7 @@ def inert_line(text: str) -> str:
     return _TAG.sub("&lt;", _SPACE.sub(" ", _UNSEEN.sub(" ", _nobodys(text))).strip())
 
 
-def inert(text: str) -> str:
+def inert_text(text: str) -> str:
     """Return the same of a text whose line ends and tabs stay."""
     said = _nobodys(text.replace("\r\n", "\n").replace("\r", "\n"))
     return _TAG.sub("&lt;", _UNSEEN_BUT_LAYOUT.sub(" ", said))

@@ -90,7 +90,7 @@ def _beyond_json(value: object) -> tuple[object, ...] | None:
     return None
 
 
-def locate(text: str, pointer: Sequence[str | int]) -> Position:
+def position_of(text: str, pointer: Sequence[str | int]) -> Position:
     """Return where the value at `pointer` stands: its key in a mapping, itself in a list.
 
     A pointer that leads nowhere gives the place of the deepest part that exists.
@@ -100,7 +100,7 @@ def locate(text: str, pointer: Sequence[str | int]) -> Position:
     return place_of(text, pointer)
 
 
-def scalar(value: object, indent: int = 0) -> str:
+def scalar_text(value: object, indent: int = 0) -> str:
     """Return a value as YAML after `key: ` or `- ` at `indent` spaces; several lines become a literal block."""
     if value is None:
         return "null"
@@ -149,7 +149,7 @@ def dump(data: Mapping[str, object], *, comment: str | None = None) -> str:
 def entry_lines(data: Mapping[str, object], indent: int) -> Iterator[str]:
     """Yield the lines of a mapping in block style at `indent`."""
     for key, value in data.items():
-        yield f"{' ' * indent}{scalar(key)}:{after_key(value, indent)}"
+        yield f"{' ' * indent}{scalar_text(key)}:{after_key(value, indent)}"
 
 
 def after_key(value: object, indent: int) -> str:
@@ -158,7 +158,7 @@ def after_key(value: object, indent: int) -> str:
         return "".join(f"\n{line}" for line in entry_lines(value, indent + 2)) if value else " {}"
     if isinstance(value, (list, tuple)):
         return "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value) if value else " []"
-    return f" {scalar(value, indent)}"
+    return f" {scalar_text(value, indent)}"
 
 
 def list_item(value: object, indent: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError
-from orbit_registry.formats.yaml import after_key, double_quoted, list_item, load, locate, scalar
+from orbit_registry.formats.yaml import after_key, double_quoted, list_item, load, position_of, scalar_text
 from orbit_registry.formats.yaml_nodes import compose
 
 
@@ -50,7 +50,7 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
     for splice in sorted(splices, key=lambda one: (one.start, one.end))[::-1]:
         result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
     if not means(result, plain):
-        place = locate(rest, (next((key for key in plain if old.get(key) != plain[key]), ""),))
+        place = position_of(rest, (next((key for key in plain if old.get(key) != plain[key]), ""),))
         said = "this file's form can't be edited without touching other lines"
         raise YamlProblemError(Problem(MALFORMED, said, place, "edit it by hand"))
     return bom + result
@@ -80,7 +80,7 @@ def _edit_mapping(
             yield from _edit_value(text, key, value, old.get(name), new[name], indent)
     added = [name for name in new if name not in pairs]
     for place, names in _placed(added, list(pairs), order, list(new)):
-        lines = "".join(f"{' ' * indent}{scalar(name)}:{after_key(new[name], indent)}\n" for name in names)
+        lines = "".join(f"{' ' * indent}{scalar_text(name)}:{after_key(new[name], indent)}\n" for name in names)
         if place is None:
             start = _line_start(text, node.value[0][0].start_mark.index) if node.value else len(text)
         else:
@@ -148,7 +148,7 @@ def _like(quote: str, value: object, indent: int) -> str:
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, str) and quote == '"':
         return double_quoted(value)
-    return scalar(value, indent)
+    return scalar_text(value, indent)
 
 
 def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[object]) -> Iterator[_Splice]:
@@ -188,12 +188,12 @@ def _item_end(text: str, node: SequenceNode, index: int) -> int:
 
 def _flow(value: object) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{scalar(key)}: {_flow(entry)}" for key, entry in value.items()) + "}"
+        return "{" + ", ".join(f"{scalar_text(key)}: {_flow(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_flow(entry) for entry in value) + "]"
     if isinstance(value, str):
-        return scalar(value) if "\n" not in value else json.dumps(value)
-    return scalar(value)
+        return scalar_text(value) if "\n" not in value else json.dumps(value)
+    return scalar_text(value)
 
 
 def _content_end(text: str, node: Node, key: Node | None) -> int:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from orbit_registry.formats.adr import AdrDocument, read_document
 from orbit_registry.importers.orbit_layout import Foreign
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adopt.fields import one_line, words
 from orbit_registry.repository.document_paths import decision_paths
 from orbit_registry.repository.documents import Document
@@ -179,7 +179,7 @@ def _moment(value: object) -> str | None:
         return None
     if _MOMENT.match(text):
         return text
-    return stamp(at.replace(tzinfo=at.tzinfo or UTC)) if "T" in text or " " in text else None
+    return format_time(at.replace(tzinfo=at.tzinfo or UTC)) if "T" in text or " " in text else None
 
 
 def _unknown(data: Mapping[str, object], known: frozenset[str], mapped: Mapped) -> dict[str, object]:

@@ -24,7 +24,7 @@ from orbit_registry.importers.orbit_layout import ASIDE, Foreign, Layout, has_co
 from orbit_registry.model.ids import code_id, sequence_number
 from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.schema import SCHEMA_VERSION
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adopt.adoption import new_numbers
 from orbit_registry.operations.adopt.fields import one_line, stable_uid
 from orbit_registry.operations.import_report import Outcome
@@ -70,7 +70,7 @@ def plan_import(workspace: Workspace, layout: Layout, *, in_place: bool, dry_run
     for one in given:
         renamed.setdefault(one.foreign.id, one.id)
     homes, spare = find_homes(workspace, [(one.id, one.foreign) for one in given if one.foreign.kind == "adr"], records)
-    now = stamp(datetime.now(UTC))
+    now = format_time(datetime.now(UTC))
 
     def rename(name: str) -> str:
         return renamed.get(name, name)

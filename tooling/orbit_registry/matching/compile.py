@@ -15,11 +15,11 @@ from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.failures import compiled
 from orbit_registry.hook.index import LIST
 from orbit_registry.hook.pack import ALTERNATIVES, SYMBOL, Part
-from orbit_registry.model.freshness import WINDOWS, expires, too_old_at
+from orbit_registry.model.freshness import WINDOWS, expires_at, stale_at
 from orbit_registry.model.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_problem
-from orbit_registry.model.votes import counted
+from orbit_registry.model.votes import distinct_votes
 from orbit_registry.workspace.config import Config
 
 LONGEST_TEASER = 400
@@ -95,7 +95,7 @@ def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapp
     """Return a record compiled; it is already free of secrets."""
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
-    expires, ages = _expires(record), too_old_at(record, windows)
+    expiry, ages = _expires(record), stale_at(record, windows)
     globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and entry_of(glob) is not None]
     globs += [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
     links = [link.to for link in record.links]
@@ -105,14 +105,14 @@ def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapp
     row = (
         record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),
         origin.label, _teaser(record, origin), origin.checksum, record.kind.gate, _category(record),
-        _number(expires), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
-        "" if key is None else repr(key), str(len(counted(record.votes))), record.text("project") or "",
+        _number(expiry), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
+        "" if key is None else repr(key), str(len(distinct_votes(record.votes))), record.text("project") or "",
         str(record.kind.place(record.data)), cause, "" if ages is None else str(int(ages.timestamp())),
         compiled(record.text("error_pattern") or ""),
         *(LIST.join(map(_word, words)) for words in lists), LIST.join(globs),
     )  # fmt: skip
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
-    flags |= reader.EXPIRES if expires is not None else 0
+    flags |= reader.EXPIRES if expiry is not None else 0
     flags |= reader.DOUBTED if cause or ages is not None else 0
     flags |= 0 if origin.is_trusted else reader.UNTRUSTED
     flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
@@ -165,7 +165,7 @@ def _category(record: Record) -> str:
 
 def _expires(record: Record) -> int | None:
     """Return when a record's time is over, in seconds since 1970; None where it has no end."""
-    at = expires(record)
+    at = expires_at(record)
     return None if at is None else int(at.timestamp())
 
 

@@ -17,7 +17,7 @@ from orbit_registry.hook.select import LINKED, led_by
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
 from orbit_registry.model.rank import EPOCH
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.journal import WRITTEN
 from orbit_registry.workspace.user_dirs import user_home
 from orbit_registry.workspace.workspace import Workspace, find_workspace, open_workspace, project_path
@@ -278,7 +278,7 @@ def _head(row: Row) -> dict[str, object]:
 
 def _updated(row: Row) -> str | None:
     said = row.values[reader.UPDATED_AT]
-    return stamp(EPOCH + timedelta(microseconds=int(said))) if said else None
+    return format_time(EPOCH + timedelta(microseconds=int(said))) if said else None
 
 
 def texts(found: Sequence[Match]) -> str:

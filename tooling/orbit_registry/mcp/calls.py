@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.formats.untrusted import inert
+from orbit_registry.formats.untrusted import inert_text
 from orbit_registry.hook.sidecar import Sidecar
 from orbit_registry.matching.match import sync_written
 from orbit_registry.mcp.running import may_run
@@ -108,7 +108,7 @@ def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
 def harmless(value: object) -> object:
     """Return a value whose texts, keys too, hold no secret, nothing unseen and no tag that could close a block."""
     if isinstance(value, str):
-        return inert(without_secrets(value))
+        return inert_text(without_secrets(value))
     if isinstance(value, Mapping):
         return {str(harmless(str(name))): harmless(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

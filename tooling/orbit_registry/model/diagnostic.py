@@ -79,7 +79,7 @@ def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERRO
     return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint)
 
 
-def row_of(one: Diagnostic) -> list[object]:
+def to_row(one: Diagnostic) -> list[object]:
     """Return a diagnostic as values that JSON can hold."""
     related = [_place(location) for location in one.related]
     return [one.code, one.severity.value, one.message, _place(one.location), one.hint, one.record, related, one.fixable]
@@ -90,7 +90,7 @@ def _place(location: Location) -> list[object]:
     return [location.path, place.line, place.column] if place is not None else [location.path]
 
 
-def diagnostic_of(row: Sequence[object]) -> Diagnostic:
+def from_row(row: Sequence[object]) -> Diagnostic:
     """Return the diagnostic that `row_of` wrote.
 
     Raises:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import moment, stamp
+from orbit_registry.model.votes import format_time, parse_time
 
 WINDOWS: Mapping[str, int | None] = {"evergreen": None, "stable": 365, "volatile": 30}
 """Days after which a record of that volatility wants another look; None: never. A project can have others."""
@@ -49,30 +49,30 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InputState:
     """What an input is now: its hash, or why it has none."""
 
     hash: str | None = None
     problem: str | None = None
     """In words, with the line where the file has one."""
     is_missing: bool = False
-    is_untold: bool = False
+    is_unknown: bool = False
     """Nothing is wrong with the input; this machine can't tell what it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class FilesystemView:
     """What disk and git show of the things that records rest on."""
 
-    inputs: Mapping[str, Found] = field(default_factory=dict)
+    inputs: Mapping[str, InputState] = field(default_factory=dict)
     """Fingerprint inputs, as records write them."""
-    there: frozenset[tuple[str, str]] = frozenset()
+    present: frozenset[tuple[str, str]] = frozenset()
     """Evidence, as kind and reference, that was looked for and is there."""
-    gone: frozenset[tuple[str, str]] = frozenset()
+    missing: frozenset[tuple[str, str]] = frozenset()
     """Evidence that was looked for and is not there; what can't be looked for is in neither."""
-    untold: tuple[tuple[str, str], ...] = ()
+    unanswered: tuple[tuple[str, str], ...] = ()
     """Questions that can't be answered here: what, and what would let them be."""
-    moved: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    changed_sources: Mapping[tuple[str, str], bool] = field(default_factory=dict)
     """Files that texts were taken from, with the hash they had, that are not so any more: whether they are gone."""
 
 
@@ -120,44 +120,44 @@ class Freshness:
 FRESH = Freshness()
 
 
-def stated(record: Record) -> Mapping[str, object]:
+def freshness_fields(record: Record) -> Mapping[str, object]:
     """Return what a record states about its freshness; empty where it states nothing."""
     value = record.data.get("freshness")
     return value if isinstance(value, Mapping) else {}
 
 
-def inputs_of(record: Record) -> tuple[Input, ...]:
+def fingerprint_inputs(record: Record) -> tuple[Input, ...]:
     """Return the fingerprint of a record, in the file's order."""
-    listed = stated(record).get("fingerprint")
+    listed = freshness_fields(record).get("fingerprint")
     entries = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
     return tuple(Input(str(one["input"]), None if "hash" not in one else str(one["hash"])) for one in entries)
 
 
-def taken_from(record: Record) -> tuple[str, str] | None:
+def source_hash(record: Record) -> tuple[str, str] | None:
     """Return the file that a record's text was taken from, or is, and the hash that it had then."""
     path, known = record.text("path"), record.text("content_hash")
     return (path, known) if record.kind.in_file and path is not None and known is not None else None
 
 
-def when(record: Record, name: str) -> datetime | None:
+def freshness_time(record: Record, name: str) -> datetime | None:
     """Return a moment of a record's freshness in UTC; None where it is absent or no calendar has it."""
-    return _moment(stated(record).get(name))
+    return _moment(freshness_fields(record).get(name))
 
 
-def looked_at(record: Record) -> datetime | None:
+def last_reviewed(record: Record) -> datetime | None:
     """Return when somebody last vouched for a record: its verification, else its last change."""
-    return when(record, "verified_at") or _moment(record.data.get("updated_at"))
+    return freshness_time(record, "verified_at") or _moment(record.data.get("updated_at"))
 
 
-def made(record: Record) -> datetime:
+def created_at(record: Record) -> datetime:
     """Return when a record was made; the beginning of time where that can't be told."""
     return _moment(record.data.get("created_at")) or datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def too_old_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> datetime | None:
+def stale_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> datetime | None:
     """Return when a record's volatility makes it stale; None: never."""
-    days = windows.get(str(stated(record).get("volatility")))
-    since = looked_at(record)
+    days = windows.get(str(freshness_fields(record).get("volatility")))
+    since = last_reviewed(record)
     if days is None or since is None:
         return None
     try:
@@ -166,17 +166,17 @@ def too_old_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> d
         return None
 
 
-def says_when(record: Record) -> bool:
+def has_expiry(record: Record) -> bool:
     """Say whether the clock may end a record: it states its freshness, or is of a kind that holds for some days."""
     return "freshness" in record.data or "ttl_days" in record.kind.schema.document["properties"]
 
 
-def expires(record: Record) -> datetime | None:
+def expires_at(record: Record) -> datetime | None:
     """Return when a record's time is over: as it states, else its `ttl_days` after it was made or last verified.
 
     A kind whose schema has a default for `ttl_days` gives it to records that state none; 0 is never.
     """
-    stated_end = when(record, "expires_at")
+    stated_end = freshness_time(record, "expires_at")
     schema = record.kind.schema.document["properties"].get("ttl_days") if stated_end is None else None
     if schema is None:
         return stated_end
@@ -184,15 +184,15 @@ def expires(record: Record) -> datetime | None:
     if not isinstance(days, int) or days <= 0:
         return None
     try:
-        return (when(record, "verified_at") or made(record)) + timedelta(days=days)
+        return (freshness_time(record, "verified_at") or created_at(record)) + timedelta(days=days)
     except OverflowError:
         return None
 
 
-def turns(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> Iterator[datetime]:
+def expiry_moments(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> Iterator[datetime]:
     """Yield the moments at which the clock alone changes what is said of a record."""
-    verified = when(record, "verified_at")
-    for at in (expires(record), too_old_at(record, windows)):
+    verified = freshness_time(record, "verified_at")
+    for at in (expires_at(record), stale_at(record, windows)):
         if at is not None:
             yield at
     if verified is not None and verified.year > 1:
@@ -201,38 +201,38 @@ def turns(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> Iterat
 
 def derive(
     record: Record,
-    sight: Sight,
+    filesystem: FilesystemView,
     now: datetime,
     windows: Mapping[str, int | None] = WINDOWS,
     *,
-    nowhere: Collection[str] = (),
-    homeless: Collection[str] = (),
+    unmatched_scopes: Collection[str] = (),
+    missing_documents: Collection[str] = (),
 ) -> Freshness:
     """Return the freshness of a record.
 
-    `nowhere` are the files of records whose scope matches no file, `homeless` the documents that are not there.
+    `unmatched_scopes` holds paths of records whose scope matches no file.
     """
     reasons = [
         *_expiry(record, now),
-        *_fingerprint(record, sight),
-        *_anchors(record, sight, nowhere),
-        *_source(record, homeless),
-        *_taken(record, sight, homeless),
+        *_fingerprint(record, filesystem),
+        *_anchors(record, filesystem, unmatched_scopes),
+        *_source(record, missing_documents),
+        *_taken(record, filesystem, missing_documents),
         *_age(record, now, windows),
     ]
     return Freshness(tuple(sorted(reasons, key=lambda one: _ORDER[one.cause]))) if reasons else FRESH
 
 
 def _expiry(record: Record, now: datetime) -> Iterator[Reason]:
-    at = expires(record)
+    at = expires_at(record)
     if at is not None and at <= now:
-        yield Reason(Cause.EXPIRED, stamp(at), f"expired on {at:%Y-%m-%d}", is_gone=True)
+        yield Reason(Cause.EXPIRED, format_time(at), f"expired on {at:%Y-%m-%d}", is_gone=True)
 
 
-def _fingerprint(record: Record, sight: Sight) -> Iterator[Reason]:
-    for entry in inputs_of(record):
-        found = sight.inputs.get(entry.input)
-        if found is None or found.is_untold:
+def _fingerprint(record: Record, filesystem: FilesystemView) -> Iterator[Reason]:
+    for entry in fingerprint_inputs(record):
+        found = filesystem.inputs.get(entry.input)
+        if found is None or found.is_unknown:
             continue
         if found.problem is not None:
             message = f"`{entry.input}` {found.problem}"
@@ -242,44 +242,44 @@ def _fingerprint(record: Record, sight: Sight) -> Iterator[Reason]:
             yield Reason(Cause.FINGERPRINT, entry.input, f"`{entry.input}` has changed")
 
 
-def _anchors(record: Record, sight: Sight, nowhere: Collection[str]) -> Iterator[Reason]:
-    if record.path in nowhere:
+def _anchors(record: Record, filesystem: FilesystemView, unmatched_scopes: Collection[str]) -> Iterator[Reason]:
+    if record.path in unmatched_scopes:
         yield Reason(Cause.ANCHOR, "scope.paths", "its scope matches no tracked file any more", is_gone=True)
-    if not sight.gone or "evidence" not in record.data:
+    if not filesystem.missing or "evidence" not in record.data:
         return
     evidence = record.evidence
-    if any(one in sight.there for one in evidence):
+    if any(one in filesystem.present for one in evidence):
         return
     for kind, reference in evidence:
-        if (kind, reference) in sight.gone:
+        if (kind, reference) in filesystem.missing:
             yield Reason(Cause.ANCHOR, f"{kind}:{reference}", f"its evidence is gone: {kind} {reference}", is_gone=True)
 
 
-def _source(record: Record, homeless: Collection[str]) -> Iterator[Reason]:
-    source = record.source if homeless else None
-    if source is not None and source.path in homeless:
+def _source(record: Record, missing_documents: Collection[str]) -> Iterator[Reason]:
+    source = record.source if missing_documents else None
+    if source is not None and source.path in missing_documents:
         yield Reason(Cause.SOURCE, source.path, f"its document {source.path} is not there", is_gone=True)
 
 
-def _taken(record: Record, sight: Sight, homeless: Collection[str]) -> Iterator[Reason]:
-    taken = taken_from(record) if sight.moved else None
-    if taken is not None and taken in sight.moved and taken[0] not in homeless:
-        is_lost = sight.moved[taken]
+def _taken(record: Record, filesystem: FilesystemView, missing_documents: Collection[str]) -> Iterator[Reason]:
+    taken = source_hash(record) if filesystem.changed_sources else None
+    if taken is not None and taken in filesystem.changed_sources and taken[0] not in missing_documents:
+        is_lost = filesystem.changed_sources[taken]
         said = f"{taken[0]}, which it was taken from, {'is not there' if is_lost else 'has changed since'}"
         yield Reason(Cause.SOURCE, taken[0], said, is_unreadable=is_lost)
 
 
 def _age(record: Record, now: datetime, windows: Mapping[str, int | None]) -> Iterator[Reason]:
-    volatility = str(stated(record).get("volatility"))
-    limit, since = too_old_at(record, windows), looked_at(record)
+    volatility = str(freshness_fields(record).get("volatility"))
+    limit, since = stale_at(record, windows), last_reviewed(record)
     if limit is not None and since is not None and limit <= now:
-        seen = "verified" if when(record, "verified_at") else "changed"
+        seen = "verified" if freshness_time(record, "verified_at") else "changed"
         message = f"last {seen} on {since:%Y-%m-%d}; {volatility} records hold for {windows[volatility]} days"
         yield Reason(Cause.AGE, volatility, message)
 
 
 def _moment(value: object) -> datetime | None:
     try:
-        return None if value is None else moment(str(value))
+        return None if value is None else parse_time(str(value))
     except ValueError:
         return None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from orbit_registry.errors import UsageError, meant
+from orbit_registry.errors import UsageError, did_you_mean
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 SEQUENCE_WIDTH = 4
@@ -93,5 +93,5 @@ def relation(word: str) -> tuple[str, bool]:
     if found is not None:
         return found, True
     known = [*INVERSES, *INVERSES.values()]
-    hint = f"{meant(said, known)}relations: {', '.join(dict.fromkeys(known))}"
+    hint = f"{did_you_mean(said, known)}relations: {', '.join(dict.fromkeys(known))}"
     raise UsageError(f"there is no relation {word!r}", hint=hint)

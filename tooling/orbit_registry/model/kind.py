@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from orbit_registry.errors import ConfigError, meant
+from orbit_registry.errors import ConfigError, did_you_mean
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
@@ -86,14 +86,14 @@ class Kind:
         known = self.statuses.get(name)
         return known or Status(name, "pending", False, False, False, name, f"Status {name!r} is not known", ())
 
-    def way(self, status: Status, phase: Phase) -> str | None:
+    def next_status(self, status: Status, phase: Phase) -> str | None:
         """Return the status of a phase that leads on from another, the first that its `to` names: what a review sets.
 
         From a pending status the way to `live` is approval, the way to `closed` is rejection.
         """
         return next((name for name in status.to if self.status(name).phase == phase), None)
 
-    def ways(self, status: Status, record_id: str) -> str:
+    def transitions_help(self, status: Status, record_id: str) -> str:
         """Return in words what a record of a status can become, each with the command that makes it so."""
         commands = {to: f"`orbit {self.name} {verb} {record_id}`" for verb, to in self.verbs.items()}
         commands |= {"superseded": f"`orbit {self.name} supersede {record_id} --with NEW`"}
@@ -102,7 +102,9 @@ class Kind:
 
     def is_rejection(self, status: Status) -> bool:
         """Say whether a status is what a review that turns a record down sets."""
-        return any(one.phase == "pending" and self.way(one, "closed") == status.name for one in self.statuses.values())
+        return any(
+            one.phase == "pending" and self.next_status(one, "closed") == status.name for one in self.statuses.values()
+        )
 
     def template(self, name: str = "new.md") -> str:
         """Return the text of a template in the kind's folder."""
@@ -164,7 +166,7 @@ class KindTable:
         try:
             return self._kinds[name]
         except KeyError:
-            hint = f"{meant(name, self._kinds)}known kinds: {', '.join(self._kinds)}"
+            hint = f"{did_you_mean(name, self._kinds)}known kinds: {', '.join(self._kinds)}"
             raise ConfigError(f"there is no kind {name!r}", hint=hint) from None
 
     @cached_property
@@ -338,7 +340,7 @@ def _refuse_contradictions(kind: Kind, folder: Path) -> None:
 def _refuse_unknown(data: Mapping[str, object], known: frozenset[str]) -> None:
     for name in map(str, data):
         if name not in known and not name.startswith("x-"):
-            raise ValueError(f"unknown field `{name}`; {meant(name, known)}own fields start with `x-`")
+            raise ValueError(f"unknown field `{name}`; {did_you_mean(name, known)}own fields start with `x-`")
 
 
 def _mapping(value: object, name: str) -> Mapping[str, object]:

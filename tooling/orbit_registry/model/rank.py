@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import Vote, counted, moment
+from orbit_registry.model.votes import Vote, distinct_votes, parse_time
 
 EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -31,7 +31,7 @@ def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
     equal only if one becomes the other by adding pairs: 2^a + 2^a = 2^(a+1). Pairs are added, in whole microseconds,
     until all powers differ, and what is left is summed in one order.
     """
-    times = [(vote.voted_at - EPOCH) // _MICROSECOND for vote in counted(votes)]
+    times = [(vote.voted_at - EPOCH) // _MICROSECOND for vote in distinct_votes(votes)]
     if not times:
         return None
     if not 0 < half_life_days < math.inf:
@@ -71,6 +71,6 @@ def priority_of(record: Record) -> int:
 def microseconds(text: str | None) -> int | None:
     """Return a record's time in microseconds since EPOCH; None for one the calendar does not have."""
     try:
-        return (moment(text) - EPOCH) // _MICROSECOND if text is not None else None
+        return (parse_time(text) - EPOCH) // _MICROSECOND if text is not None else None
     except (ValueError, OverflowError):
         return None

@@ -34,7 +34,7 @@ class Tally:
     last: datetime | None
 
 
-def counted(votes: Iterable[Vote]) -> list[Vote]:
+def distinct_votes(votes: Iterable[Vote]) -> list[Vote]:
     """Return one vote a key, the earliest, ordered by time and key."""
     first: dict[tuple[str, str, str], Vote] = {}
     for vote in votes:
@@ -49,7 +49,7 @@ def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIF
 
     A vote dated ahead, by a clock that runs fast, weighs as one of now: no half-life makes it outgrow all numbers.
     """
-    kept = counted(votes)
+    kept = distinct_votes(votes)
     if half_life_days <= 0:
         score = float(len(kept))
     else:
@@ -62,7 +62,7 @@ def by_month(votes: Iterable[Vote], until: date, months: int) -> tuple[int, ...]
     """Return how many votes count in each of the last months (UTC), the one that `until` stands in as the last."""
     last = until.year * 12 + until.month
     found = [0] * months
-    for vote in counted(votes):
+    for vote in distinct_votes(votes):
         at = vote.voted_at.astimezone(UTC)
         place = months - 1 - (last - at.year * 12 - at.month)
         if 0 <= place < months:
@@ -70,7 +70,7 @@ def by_month(votes: Iterable[Vote], until: date, months: int) -> tuple[int, ...]
     return tuple(found)
 
 
-def moment(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     """Return an RFC 3339 text as a time in UTC.
 
     Raises:
@@ -85,6 +85,6 @@ def moment(text: str) -> datetime:
         raise ValueError("a time needs a year of the calendar") from None
 
 
-def stamp(at: datetime) -> str:
+def format_time(at: datetime) -> str:
     """Return a time as records write it: UTC, whole seconds, `Z`."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
-from orbit_registry.formats import is_markdown
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.markdown import Link, parse_markdown
+from orbit_registry.formats.markdown import Link, is_markdown, parse_markdown
 from orbit_registry.formats.position import Position, Span, TextLines
 
 Meaning = Callable[[str, str, str], str | None]

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from orbit_registry.formats import is_markdown
-from orbit_registry.formats.citations import Citation, IdForms, find_citations, outside
-from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.formats.citations import Citation, IdForms, citations_outside, find_citations
+from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
@@ -64,7 +63,7 @@ def in_text(
     if code is None:
         code = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
     at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
-    for citation in outside(found, code):
+    for citation in citations_outside(found, code):
         start = citation.span.start
         line = text.rfind("\n", at, start) + 1
         if line:

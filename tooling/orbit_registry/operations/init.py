@@ -15,7 +15,7 @@ from typing import Any
 
 from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.formats.adr.file_names import home_of, is_aside, is_decision_folder, is_decision_name
-from orbit_registry.formats.yaml import scalar
+from orbit_registry.formats.yaml import scalar_text
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.scope import TASK_SCHEMA
@@ -267,7 +267,7 @@ def _setting(name: str, form: Mapping[str, Any], own: object, indent: str = "") 
     if isinstance(value, dict) and value:
         entries = [f"#   {indent}{key}: [{', '.join(names)}]" for key, names in value.items()]
         return "\n".join([_line(f"{indent}{name}:", form), *entries])
-    text = scalar(value) if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+    text = scalar_text(value) if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
     return _line(f"{indent}{name}: {text}", form, stated=own is not None)
 
 

@@ -17,7 +17,7 @@ from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adopt.fields import STATUS_LIMIT
 from orbit_registry.repository.documents import Document, read_documents, with_prose
 from orbit_registry.repository.guard import refuse_secrets, refuse_secrets_in, write_step
@@ -155,7 +155,7 @@ def _reviewed(record: Record, to: str, review: Review, author: Author) -> Mappin
     if not said:
         return {}
     first = record.approval.get("suggested_by") or record.author
-    by, at = review.by or author.name, stamp(datetime.now(UTC))
+    by, at = review.by or author.name, format_time(datetime.now(UTC))
     given = {"suggested_by": first, f"{said}_by": by, f"{said}_at": at, "reason": review.reason}
     given["change"] = record.change if said == "approved" else ""
     return {"approval": {name: value for name, value in given.items() if value}}
@@ -168,7 +168,7 @@ def refuse_transition(record: Record, to: str) -> None:
         raise RefusedError(f"a {record.kind.name} has no status {to!r}", hint=f"statuses: {', '.join(known)}")
     status = record.status
     if to not in status.to:
-        hint = record.kind.ways(status, record.id)
+        hint = record.kind.transitions_help(status, record.id)
         raise RefusedError(f"{record.id} is {status.name} and can't become {to}", hint=hint)
 
 
@@ -366,7 +366,7 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, 
         if after == before:
             return record
         text = rewrite(
-            after, {**result.data, "updated_at": stamp(datetime.now(UTC))}, order=record.kind.schema.properties
+            after, {**result.data, "updated_at": format_time(datetime.now(UTC))}, order=record.kind.schema.properties
         )
         write_step(workspace, f"{record.kind.name}-update", [Change(record.path, before, text)], author=author)
         return validated(text, record.kind, record.path)

@@ -9,10 +9,10 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RecordNotFoundError
-from orbit_registry.model.freshness import Cause, Freshness, expires
+from orbit_registry.model.freshness import Cause, Freshness, expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import Vote, counted, moment, stamp, tally
+from orbit_registry.model.votes import Vote, distinct_votes, format_time, parse_time, tally
 from orbit_registry.repository.votes import half_life_days
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def in_order(records: Sequence[Record], sort: str) -> list[Record]:
 
 
 def _updated(record: Record) -> datetime:
-    return moment(str(record.data["updated_at"]))
+    return parse_time(str(record.data["updated_at"]))
 
 
 def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
@@ -44,11 +44,11 @@ def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
         UsageError: the half-life that the environment sets is no number of days.
     """
     result = tally(votes, datetime.now(UTC), half_life_days())
-    tasks = Counter(vote.task_id for vote in counted(votes))
+    tasks = Counter(vote.task_id for vote in distinct_votes(votes))
     return {
         "count": result.count,
         "score": round(result.score, 6),
-        "last": stamp(result.last) if result.last else None,
+        "last": format_time(result.last) if result.last else None,
         "tasks": dict(sorted(tasks.items())),
     }
 
@@ -67,9 +67,9 @@ def vote_words(votes: Sequence[Vote]) -> str:
     result = tally(votes, datetime.now(UTC), half_life_days())
     if not result.count or result.last is None:
         return "none"
-    tasks = Counter(vote.task_id for vote in counted(votes))
+    tasks = Counter(vote.task_id for vote in distinct_votes(votes))
     by_task = ", ".join(f"{task} {count}" if count > 1 else task for task, count in sorted(tasks.items()))
-    return f"{result.count} (weighing {result.score:.2f} now), last {stamp(result.last)}, in {by_task}"
+    return f"{result.count} (weighing {result.score:.2f} now), last {format_time(result.last)}, in {by_task}"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -106,7 +106,7 @@ def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
 
 
 def _is_expired(record: Record) -> bool:
-    end = expires(record) if record.phase == "live" else None
+    end = expires_at(record) if record.phase == "live" else None
     return end is not None and end <= datetime.now(UTC)
 
 
@@ -202,7 +202,7 @@ def _review(record: Record) -> str:
 def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
     """Return a record as people read it: head, facts, long text; `outcome` says what became of it, beside its votes."""
     status = record.status
-    end = expires(record) if record.phase == "live" else None
+    end = expires_at(record) if record.phase == "live" else None
     lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
     facts = [
         ("file", record.path),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orbit_registry.formats.position import Position, YamlProblemError
-from orbit_registry.formats.yaml import load, locate
+from orbit_registry.formats.yaml import load, position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -41,7 +41,7 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
     if isinstance(version, int) and version > SCHEMA_VERSION:
         message = f"schema_version {version} is newer than this tool knows ({SCHEMA_VERSION})"
         hint = "upgrade orbit-registry as it was installed"
-        where = Location(path, locate(text, ("schema_version",)))
+        where = Location(path, position_of(text, ("schema_version",)))
         return None, [Diagnostic(NEWER, Severity.ERROR, message, where, hint)]
     if not kind.schema.is_valid(data):
         return None, explain_invalid(text, data, kind, path) if explain else []
@@ -49,7 +49,7 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
     folder = path.rpartition("/")[0].rpartition("/")[2]
     if folder != record.id:
         message = f"the record {record.id} stands in the folder {folder}/"
-        where = Location(path, locate(text, ("id",)))
+        where = Location(path, position_of(text, ("id",)))
         hint = f"rename the folder to {record.id}/, or correct the id"
         return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
     return record, []
@@ -64,7 +64,7 @@ def explain_invalid(text: str, data: Mapping[str, object], kind: Kind, path: str
 
 def _diagnostic(text: str, problem: SchemaProblem, path: str, record: str | None) -> Diagnostic:
     code = UNKNOWN_FIELD if problem.unknown_field else INVALID
-    where = Location(path, locate(text, problem.pointer))
+    where = Location(path, position_of(text, problem.pointer))
     return Diagnostic(code, Severity.ERROR, problem.message, where, problem.hint, record)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 

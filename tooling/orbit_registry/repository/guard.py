@@ -11,7 +11,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import NEEDLES, find_secrets
 from orbit_registry.formats.yaml import load
-from orbit_registry.model.freshness import stated
+from orbit_registry.model.freshness import freshness_fields
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.repository.codec import decode_record
@@ -152,7 +152,7 @@ def _refuse_overreach(before: Record | None, after: Record | None) -> None:
             raise RefusedError(said, hint=BY_A_PERSON)
         return
     days = after.data.get("ttl_days")
-    for_long = "expires_at" in stated(after) or (isinstance(days, int) and not 0 < days <= LONGEST_DAYS)
+    for_long = "expires_at" in freshness_fields(after) or (isinstance(days, int) and not 0 < days <= LONGEST_DAYS)
     if for_long or after.data.get("priority") or after.legacy_ids:
         said = (
             f"an agent's {after.kind.label.lower()} holds {LONGEST_DAYS} days at most, without priority or earlier ids"

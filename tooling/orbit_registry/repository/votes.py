@@ -14,7 +14,7 @@ from pathlib import Path
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.model.votes import HALF_LIFE_DAYS, Vote, moment, stamp
+from orbit_registry.model.votes import HALF_LIFE_DAYS, Vote, format_time, parse_time
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text, write_error
 from orbit_registry.workspace.lock import locked
 
@@ -63,7 +63,7 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
         elif vote.learning_id != record_id:
             problem = f"the vote is for {vote.learning_id!r}, but the file belongs to {record_id}"
         elif vote.voted_at - now > AHEAD:
-            problem = f"the vote is dated {stamp(vote.voted_at)}, in the future; it is not counted"
+            problem = f"the vote is dated {format_time(vote.voted_at)}, in the future; it is not counted"
         else:
             votes.append(vote)
             continue
@@ -92,7 +92,7 @@ def _vote_in(line: str) -> Vote | str:
     if any(_HALF_CHARACTER.search(row[name]) for name in FIELDS):
         return "a field of a vote holds half a character"
     try:
-        at = moment(row["voted_at"])
+        at = parse_time(row["voted_at"])
     except ValueError:
         return f"voted_at is {row['voted_at']!r}, not a time such as 2026-05-17T12:00:00Z"
     return Vote(row["learning_id"], row["voter_model"], at, row["task_id"])
@@ -113,7 +113,7 @@ def append_vote(folder: Path, lock: Path, vote: Vote, held: Iterable[Vote]) -> b
     if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):
         raise RefusedError("task and voter of a vote are text, and this is none", hint="name the task in UTF-8")
     path = folder / NAME
-    row = dict(zip(FIELDS, (vote.learning_id, vote.voter_model, stamp(vote.voted_at), vote.task_id), strict=True))
+    row = dict(zip(FIELDS, (vote.learning_id, vote.voter_model, format_time(vote.voted_at), vote.task_id), strict=True))
     line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
     with locked(lock):
         present = {one.key for one in held}

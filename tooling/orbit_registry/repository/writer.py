@@ -19,7 +19,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.scope import Scope, symbol_problem
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.repository.codec import MISPLACED, decode_record, ordered
 from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.repository.legacy_layout import refuse_old_layout
@@ -63,7 +63,7 @@ def settle(workspace: Workspace) -> None:
 
 def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mapping[str, object]) -> dict[str, object]:
     """Return the data of a new record in the schema's order; empty fields are left out."""
-    now = stamp(datetime.now(UTC))
+    now = format_time(datetime.now(UTC))
     envelope = {
         "schema_version": SCHEMA_VERSION,
         "id": record_id,
@@ -232,7 +232,7 @@ def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = Tr
     if data == dict(current.data):
         return Change(record.path, text, text), current
     if touch:
-        data["updated_at"] = stamp(datetime.now(UTC))
+        data["updated_at"] = format_time(datetime.now(UTC))
     try:
         result = rewrite(text, data, order=record.kind.schema.properties)
     except YamlProblemError as error:

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import OrbitError, RefusedError, UnreadableFileError, UsageError
-from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.hook.events import note
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import Edit, edited, writing
@@ -143,7 +143,7 @@ def _text_before(workspace: Workspace, record: Record) -> str | None:
 
 def _edit(record: Record, text: Text, asked: Asked, author: Author) -> Edit:
     versions = list(record.words("versions")) if asked.versions is None else versions_of(asked.versions)
-    now = stamp(datetime.now(UTC))
+    now = format_time(datetime.now(UTC))
 
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = {**data, "versions": versions, "content_hash": text.digest}

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError, UsageError
 from orbit_registry.hook.events import CLEARED, FAILED
-from orbit_registry.model.freshness import expires
+from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.operations import lifecycle
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, draft_record
@@ -75,7 +75,7 @@ def holding(records: Iterable[Record], target: Target, now: datetime) -> Record 
     """Return the open failure of a target that is not over yet; None where it may be tried."""
     for record in records:
         if record.kind.name == KIND and record.phase == "live" and target_of(record) == target:
-            end = expires(record)
+            end = expires_at(record)
             if end is None or end > now:
                 return record
     return None
@@ -114,7 +114,7 @@ def fail(
 
         def again(data: dict[str, object]) -> dict[str, object]:
             freshness = data.get("freshness")
-            seen = {**(freshness if isinstance(freshness, Mapping) else {}), "verified_at": stamp(now)}
+            seen = {**(freshness if isinstance(freshness, Mapping) else {}), "verified_at": format_time(now)}
             tried = data.get("attempts")
             attempts = {"attempts": tried + 1 if isinstance(tried, int) else 1}
             joined: dict[str, object] = {
@@ -165,7 +165,7 @@ def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:
 
 def state(record: Record, now: datetime) -> dict[str, object]:
     """Return what is said of a failure: its target, how often and why, whether it holds and until when."""
-    end = expires(record)
+    end = expires_at(record)
     holds = record.phase == "live" and (end is None or end > now)
     return {
         "target": str(target_of(record)),
@@ -173,5 +173,5 @@ def state(record: Record, now: datetime) -> dict[str, object]:
         "holds": holds,
         "attempts": record.data.get("attempts", 1),
         "reason": record.text("reason"),
-        "until": None if end is None else stamp(end.astimezone(UTC)),
+        "until": None if end is None else format_time(end.astimezone(UTC)),
     }

@@ -21,7 +21,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.retro import failures
 from orbit_registry.retro.form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro
 from orbit_registry.workspace.event_log import LogState, log_files, rows_in
@@ -79,7 +79,7 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
         turns += read.session.turns
         if not read.session.rejected:
             accepted.add(name)
-        ended = ended or stamp(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+        ended = ended or format_time(datetime.fromtimestamp(path.stat().st_mtime, UTC))
     if not (rows or agents or failed):
         name = str(run).partition(":")[2]
         raise UsageError(f"nothing is known here of the {run.type} {name[:80]!r}", hint=_HINTS[run.type])

@@ -16,11 +16,11 @@ from orbit_registry.capture.candidates import propose
 from orbit_registry.checks.texts import letters
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.hook import events
-from orbit_registry.model.freshness import looked_at, made
+from orbit_registry.model.freshness import created_at, last_reviewed
 from orbit_registry.model.ids import Link
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import moment, stamp
+from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.retro import failures
 from orbit_registry.retro.ensure import INSERTED, UNCHANGED, UPDATED, Ensured, Entry, ensure
@@ -150,11 +150,11 @@ def _before(workspace: Workspace, record: Record | None) -> Retro:
 
 def _dated(said: Retro, now: datetime) -> Retro:
     """Return a retro with a moment, a summary of one line, and a title."""
-    date = said.date or stamp(now)
+    date = said.date or format_time(now)
     try:
         if len(date) == len("2026-11-22"):  # a day ends with its last second, or has not ended yet
-            date = min(stamp(now), f"{date}T23:59:59Z")
-        moment(date)
+            date = min(format_time(now), f"{date}T23:59:59Z")
+        parse_time(date)
     except ValueError:
         hint = "a day or a moment with its zone: 2026-11-22, 2026-11-22T07:00:00Z"
         raise UsageError(f"{date[:80]!r} is no date", hint=hint) from None
@@ -216,7 +216,7 @@ class _Outcomes:
     ) -> None:
         self.workspace, self.record, self.author, self.now = workspace, record, author, now
         self.is_gathered, self.dry_run = is_gathered, dry_run
-        self.until = min(moment(str(record.data["date"])), now)
+        self.until = min(parse_time(str(record.data["date"])), now)
         self.link = {"rel": "derived_from", "to": record.id}
         self.opened: list[Record] = []
         self.cleared: list[Record] = []
@@ -267,4 +267,4 @@ class _Outcomes:
 
     def _is_anothers(self, held: Record) -> bool:
         """Say whether somebody met a failure after the run was over, so that the run says nothing about it."""
-        return not self._is_mine(held) and (looked_at(held) or made(held)).astimezone(UTC) > self.until
+        return not self._is_mine(held) and (last_reviewed(held) or created_at(held)).astimezone(UTC) > self.until

@@ -17,12 +17,12 @@ from itertools import chain, combinations
 
 from orbit_registry.analytics.effect import Report
 from orbit_registry.errors import RefusedError
-from orbit_registry.formats.diff import unified
+from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import moment
+from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, edited, writing
 from orbit_registry.review.proposals import ADDITIVE, Draft, said_hash
@@ -285,13 +285,13 @@ def retirements(workspace: Workspace, records: RecordSet, reasons: Mapping[str, 
             change, _ = edited(workspace, record, lambda data: {**data, "status": "retired"})
             says = said_hash(record.path, "retire", record.title, why.partition(" in ")[0])
             title = f"Retire {record.id}: {inert_line(record.title)}"[:200]
-            diff = unified(record.path, change.before or "", change.after or "")
+            diff = unified_diff(record.path, change.before or "", change.after or "")
             found.append(Draft(record.path, ADDITIVE, title, f"{why}.", (says,), (record.id,), diff, record.id))
     return found
 
 
 def _age_days(record: Record, now: datetime) -> float:
     try:
-        return (now - moment(record.text("created_at") or "")).total_seconds() / 86_400
+        return (now - parse_time(record.text("created_at") or "")).total_seconds() / 86_400
     except ValueError:
         return 0.0

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.formats.diff import Conflict, added, digest_of, patched, removes, unified
+from orbit_registry.formats.diff import Conflict, added_lines, apply_diff, digest_of, removes_lines, unified_diff
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import HIDDEN, inert_line
@@ -232,7 +232,7 @@ def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
         by_text.setdefault(said_hash(skill.path, record.title), []).append(record)
     sources = (", ".join(dict.fromkeys(record.id for record in same)) for same in by_text.values())
     texts = [inert_line(same[0].title) for same in by_text.values()]
-    diff = unified(skill.path, skill.text, with_items(skill.text, map("- {} ({})".format, texts, sources)))
+    diff = unified_diff(skill.path, skill.text, with_items(skill.text, map("- {} ({})".format, texts, sources)))
     title = shortened(f"{skill.path}: add {f'{len(texts)} learnings' if len(texts) > 1 else texts[0]}", LONGEST_TITLE)
     reason = "\n".join(f"- {record.id}: {why}" for record, why in items)
     ids = tuple(dict.fromkeys(record.id for record, _ in items))
@@ -312,7 +312,7 @@ def apply(
         path, diff = path_of(proposal), proposal.text("diff") or ""
         target = _target(records, proposal, path)
         before = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-        after = patched(diff, path, before)
+        after = apply_diff(diff, path, before)
         if isinstance(after, Conflict):
             raise _explained(proposal, path, after, before, diff)
         changes = [Change(path, before, after)]
@@ -320,7 +320,7 @@ def apply(
             _refuse_other(target, validated(after, target.kind, path))
         else:
             _refuse_more_than_text(proposal, diff, before, after)
-        shown = unified(path, before, after)
+        shown = unified_diff(path, before, after)
         if expected not in ("", digest_of(shown)):
             said = f"{proposal.id} would not do what was read: the digest of its diff is {digest_of(shown)}"
             raise RefusedError(said, hint=f"read it again: `orbit apply {proposal.id} --dry-run`")
@@ -369,11 +369,11 @@ def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str)
     The head of a page says which tools it may use and when it is loaded: what was learned has no place there.
     """
     said = ""
-    if removes(diff):
+    if removes_lines(diff):
         said = "takes lines away, and is said to add alone"
     elif head(before) != head(after):
         said = "changes the head of the page, which says what the skill may do"
-    elif HIDDEN.search("\n".join(added(diff))):
+    elif HIDDEN.search("\n".join(added_lines(diff))):
         said = "adds characters that nobody sees"
     if said:
         raise RefusedError(f"{proposal.id} {said}", hint=f"`orbit proposal reject {proposal.id}`")
@@ -474,7 +474,7 @@ def _more(workspace: Workspace, learning: Record, retro: Record, text: str) -> D
     body = "\n\n".join(filter(None, (learning.prose.rstrip(), f"{said} ({retro.id})")))
     with writing(workspace):
         change, _ = edited(workspace, learning, lambda data: {**data, learning.kind.prose: f"{body}\n"})
-    diff = unified(learning.path, change.before or "", change.after or "")
+    diff = unified_diff(learning.path, change.before or "", change.after or "")
     title = f"{learning.id}: add what {retro.id} says"
     says = said_hash(learning.path, text)
     return Draft(learning.path, ADDITIVE, title, f"{retro.id} says the same in other words: {said}", (says,),
@@ -505,9 +505,9 @@ def _too_narrow(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[D
             continue
         paths = sorted(outside, key=lambda path: (-len(outside[path]), path))[:NAMED]
         folders = dict.fromkeys(f"{folder}/**" if (folder := path.rpartition("/")[0]) else path for path in paths)
-        added = " ".join(f"--path '{glob}'" for glob in folders)
+        options = " ".join(f"--path '{glob}'" for glob in folders)
         reason = (f"What it describes was met in {len(sessions)} sessions in {', '.join(paths)}, outside of its scope: "
-                  f"`orbit learning update {learning.id} {added}` beside what it names")  # fmt: skip
+                  f"`orbit learning update {learning.id} {options}` beside what it names")  # fmt: skip
         says = said_hash(learning.path, STRUCTURAL, "scope", *folders)
         yield Draft(learning.path, STRUCTURAL, f"{learning.id}: its scope is too narrow", reason, (says,),
                     (learning.id,), "", learning.id)  # fmt: skip

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.hook.events import APPROVED, REJECTED
-from orbit_registry.model.freshness import made
+from orbit_registry.model.freshness import created_at
 from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -62,10 +62,10 @@ def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, r
     if record.phase != "pending":
         hint = f"`orbit show {record.id}` says who decided; `orbit queue` lists what waits"
         raise RefusedError(f"{record.id} is {status.name} and does not wait for review", hint=hint)
-    to = record.kind.way(status, phase)
+    to = record.kind.next_status(status, phase)
     if to is None:
         said = f"a {record.kind.label.lower()} that is {status.name} can't be {_PARTICIPLES[phase]}"
-        raise RefusedError(said, hint=record.kind.ways(status, record.id))
+        raise RefusedError(said, hint=record.kind.transitions_help(status, record.id))
     return transition(workspace, record, to, author, review)
 
 
@@ -120,7 +120,7 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
             why_not = "it stands in the place of another"
         elif subjects[said.get("subject")] > 1:
             why_not = "another record is about the same subject"
-        found.append(Wait(record, None if why_not else made(record) + timedelta(days=days), why_not))
+        found.append(Wait(record, None if why_not else created_at(record) + timedelta(days=days), why_not))
     return found
 
 

@@ -16,8 +16,7 @@ from itertools import pairwise, takewhile
 from typing import Literal, get_args
 
 from orbit_registry.errors import UsageError
-from orbit_registry.formats import is_markdown
-from orbit_registry.formats.markdown import Heading, parse_markdown, within
+from orbit_registry.formats.markdown import Heading, is_markdown, parse_markdown, within
 from orbit_registry.formats.position import Span, TextLines
 from orbit_registry.hook.caps import tokens
 from orbit_registry.model.record import Record

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 
-from orbit_registry.formats import is_markdown
-from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.urls import document_url
 from orbit_registry.site.words import tags_of

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.model.diagnostic import diagnostic_of, row_of
+from orbit_registry.model.diagnostic import from_row, to_row
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
@@ -71,7 +71,7 @@ def _as_before(registry: Readable, out: Path, row: Mapping[str, Any] | None) -> 
         return None
     if row["strays"] is not None and row["strays"] != strays_of(registry.workspace, out):
         return None
-    diagnostics = tuple(map(diagnostic_of, row["diagnostics"]))
+    diagnostics = tuple(map(from_row, row["diagnostics"]))
     return SiteResult(out, row["pages"], 0, row["files"], 0, diagnostics, 0.0, row["config"], stamps=row["stamps"])
 
 
@@ -109,5 +109,5 @@ def _build(
         "pages": result.pages,
         "files": result.written + result.unchanged,
         "config": result.config,
-        "diagnostics": [row_of(diagnostic) for diagnostic in result.diagnostics],
+        "diagnostics": [to_row(diagnostic) for diagnostic in result.diagnostics],
     }

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record

@@ -10,9 +10,8 @@ from html import escape
 from pathlib import Path
 
 from orbit_registry.errors import UnsafePathError
-from orbit_registry.formats import is_markdown
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
-from orbit_registry.formats.markdown import content_start
+from orbit_registry.formats.markdown import content_start, is_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.prose import Heading, Place, Prose, render
 from orbit_registry.site.sanitize import clean

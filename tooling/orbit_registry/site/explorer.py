@@ -14,10 +14,10 @@ from urllib.parse import quote
 
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.hook.matcher import program
-from orbit_registry.model.freshness import expires
+from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 
@@ -81,8 +81,8 @@ def form_of(glob: Glob) -> list[Any]:
 
 
 def _expires(record: Record) -> str | None:
-    at = expires(record)
-    return None if at is None else stamp(at)
+    at = expires_at(record)
+    return None if at is None else format_time(at)
 
 
 def _alternative(text: str) -> list[Any]:

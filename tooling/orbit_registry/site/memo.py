@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orbit_registry.model.diagnostic import Diagnostic, diagnostic_of, row_of
+from orbit_registry.model.diagnostic import Diagnostic, from_row, to_row
 from orbit_registry.site.output import Output
 from orbit_registry.site.sitemap import Question, SiteMap
 from orbit_registry.workspace.cache import Cache
@@ -61,10 +61,10 @@ class PageCache:
             if content is None:
                 return None
             self.out.write(path, content.data)
-            questions, problems = [*self.site.questions], [*map(row_of, content.diagnostics)]
+            questions, problems = [*self.site.questions], [*map(to_row, content.diagnostics)]
             entry = _as_stored([key, self._answers(questions), questions, content.value, problems])
         self._entries[path] = entry
-        self.diagnostics += map(diagnostic_of, entry[4])
+        self.diagnostics += map(from_row, entry[4])
         return entry[3]
 
     def value(self, name: str, inputs: object, make: Callable[[], Any]) -> Any:

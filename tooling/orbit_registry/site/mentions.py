@@ -11,9 +11,9 @@ from functools import cached_property
 from html import escape
 from urllib.parse import quote
 
-from orbit_registry.formats import is_markdown
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.search_data import lead

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from orbit_registry.errors import OrbitError, UnsafePathError
-from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import Position
-from orbit_registry.formats.yaml import locate
+from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import Document, Documents, document_of, with_prose
@@ -170,7 +170,7 @@ class Shelf:
             return tuple(found)
         # Reading the whole file for one position costs more than rendering it, and a key of ours starts its line.
         plain = re.search(rf"^{re.escape(record.kind.prose)}[ \t]*:", file, re.MULTILINE)
-        key = file.count("\n", 0, plain.start()) + 1 if plain else locate(file, (record.kind.prose,)).line
+        key = file.count("\n", 0, plain.start()) + 1 if plain else position_of(file, (record.kind.prose,)).line
         written = file.split("\n")[key - 1].partition(":")[2].strip()
         above = key if written[:1] in ("|", ">", "") else key - 1
         return tuple(_below(one, above) for one in found)

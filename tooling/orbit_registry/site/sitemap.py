@@ -13,9 +13,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from orbit_registry.errors import UnsafePathError
-from orbit_registry.formats import is_markdown
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.formats.markdown import slug
+from orbit_registry.formats.markdown import is_markdown, slug
 from orbit_registry.model.record import Record
 from orbit_registry.site.hosting import Forge
 from orbit_registry.site.urls import TASKS, record_url, safe_segment

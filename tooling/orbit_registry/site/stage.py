@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import OrbitError, UnsafePathError
-from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import Freshness
 from orbit_registry.model.kind import Kind

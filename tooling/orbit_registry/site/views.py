@@ -8,11 +8,11 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, TypedDict
 
-from orbit_registry.model.freshness import Freshness, State, expires, stated
+from orbit_registry.model.freshness import Freshness, State, expires_at, freshness_fields
 from orbit_registry.model.ids import INVERSES
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
-from orbit_registry.model.votes import by_month, counted, stamp
+from orbit_registry.model.votes import by_month, distinct_votes, format_time
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
 from orbit_registry.site.mentions import Citers
@@ -125,9 +125,9 @@ class Relations:
         """Return in words whether a record that is in force still holds; "" for any other."""
         if record.phase != "live":
             return ""
-        said = stated(record)
+        said = freshness_fields(record)
         seen, by = (str(said.get(name) or "") for name in ("verified_at", "verified_by"))
-        end = expires(record)
+        end = expires_at(record)
         confirmed = f"confirmed on {seen[:10]}{f' by {by}' if by else ''}" if seen else ""
         held = "in doubt" if record.path in self._freshness else "" if confirmed else "nothing speaks against it"
         words = ", ".join(filter(None, [held, confirmed, f"set to end on {end:%Y-%m-%d}" if end else ""]))
@@ -135,13 +135,13 @@ class Relations:
 
     def votes(self, record: Record) -> dict[str, Any] | None:
         """Return count, day of the last one, and how many each of the last months had; None where there is none."""
-        kept = counted(record.votes)
+        kept = distinct_votes(record.votes)
         if not kept:
             return None
         months = by_month(kept, self.today, MONTHS)
         return {
             "count": len(kept),
-            "last": stamp(kept[-1].voted_at)[:10],
+            "last": format_time(kept[-1].voted_at)[:10],
             "months": list(months),
             "until": self.month,
         }

@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats import is_markdown
 from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adopt.edges import Place, Targets, place_of
 from orbit_registry.operations.citations import in_text

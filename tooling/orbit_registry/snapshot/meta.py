@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.workspace import Workspace
 
@@ -16,7 +16,7 @@ def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:
     return {
         "format_version": str(FORMAT_VERSION),
         "project": workspace.name,
-        "built_at": stamp(datetime.now(UTC)),
+        "built_at": format_time(datetime.now(UTC)),
         "commit": commit,
         "tool_version": _version(),
         "half_life_days": str(half_life_days()),

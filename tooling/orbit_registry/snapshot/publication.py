@@ -23,7 +23,7 @@ from orbit_registry.repository.document_paths import decision_paths
 from orbit_registry.repository.documents import Document, document_of, heading_of
 from orbit_registry.repository.reader import Collection
 from orbit_registry.repository.redaction import redacted
-from orbit_registry.snapshot.redact import Names, struck_out, words_of
+from orbit_registry.snapshot.redact import NameMask, redact_pattern, words_of
 from orbit_registry.workspace.config import PublishConfig
 from orbit_registry.workspace.files import document_text
 from orbit_registry.workspace.workspace import Workspace
@@ -171,12 +171,12 @@ class Publication:
         return any(one.only or one.never for one in (config.kinds, config.statuses, config.tags))
 
     def _strikes(self, text: str) -> bool:
-        return any(struck_out(text, pattern) != text for pattern in self.config.redact)
+        return any(redact_pattern(text, pattern) != text for pattern in self.config.redact)
 
     def _plain(self, text: str) -> str:
         text = self._names.masked(text)
         for pattern in self.config.redact:
-            text = struck_out(text, pattern)
+            text = redact_pattern(text, pattern)
         return text
 
     def _apart(self, record: Record) -> Record:
@@ -218,8 +218,8 @@ class Publication:
             yield from {path.rpartition("/")[0] for path in self._decisions}
 
     @cached_property
-    def _names(self) -> Names:
-        return Names(self._struck, self._kept)
+    def _names(self) -> NameMask:
+        return NameMask(self._struck, self._kept)
 
     @cached_property
     def _struck(self) -> frozenset[str]:

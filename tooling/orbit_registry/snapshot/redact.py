@@ -37,7 +37,7 @@ _TAG_NAME = re.compile(r"</?[A-Za-z][^\s/<>]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RenderedText:
     """A text as it is shown: `plain`, and the parts that it is made of, as indexes into `plain` and into the source."""
 
     plain: str
@@ -75,17 +75,17 @@ class Shown:
         return "".join(out)
 
 
-def meant(text: str) -> str:
+def decoded(text: str) -> str:
     """Return a text with the characters that are meant."""
     return _MEANT.sub(_character, text)
 
 
-def as_meant(text: str) -> Shown | None:
+def as_meant(text: str) -> RenderedText | None:
     """Return a text with the characters that are meant; None where it is written with them."""
     return _shown(text, _MEANT)
 
 
-def as_bare(text: str) -> Shown | None:
+def as_bare(text: str) -> RenderedText | None:
     """Return a text with the characters that are meant and without the markup in lines; None where it has none."""
     return _shown(text, _BARE)
 
@@ -94,7 +94,7 @@ READINGS = (as_meant, as_bare)
 """All the ways to read a text beside as it is written; the second one does not see what tags and addresses hold."""
 
 
-def _shown(text: str, pattern: re.Pattern[str]) -> Shown | None:
+def _shown(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
     found = list(pattern.finditer(text))
     if not found:
         return None
@@ -114,7 +114,7 @@ def _shown(text: str, pattern: re.Pattern[str]) -> Shown | None:
     if end < len(text):
         plain.append(text[end:])
         parts.append((length, end, len(text), True))
-    return Shown("".join(plain), text, parts, [match.span() for match in found])
+    return RenderedText("".join(plain), text, parts, [match.span() for match in found])
 
 
 def _character(match: re.Match[str]) -> str:
@@ -154,7 +154,7 @@ def is_masked(text: str) -> bool:
     return MASK in text or REDACTED in text
 
 
-def struck_out(text: str, pattern: re.Pattern[str]) -> str:
+def redact_pattern(text: str, pattern: re.Pattern[str]) -> str:
     """Return a text with `REDACTED` in the place of all that a pattern matches, as it is written or as it is shown."""
     return _struck(pattern.sub(REDACTED, text), lambda plain: (one.span() for one in pattern.finditer(plain)), REDACTED)
 
@@ -176,7 +176,7 @@ def _struck(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: s
     return text
 
 
-class Names:
+class NameMask:
     """Names to strike out, and names that stay although one of the others is part of them.
 
     What stands between words does not matter: `Use a secret vault` is found in `use-a-secret-vault.md`, and
@@ -187,7 +187,7 @@ class Names:
         self._top = _Node()
         for names, is_struck in ((kept, False), (struck, True)):
             for name in names:
-                for spelt in {name, meant(name)}:
+                for spelt in {name, decoded(name)}:
                     self._put(words_of(spelt), is_struck)
 
     def _put(self, words: Iterable[str], is_struck: bool) -> None:

@@ -14,11 +14,11 @@ from types import MappingProxyType
 from orbit_registry.formats.globs import Glob, anchors, parse_glob
 from orbit_registry.matching.sources import Source
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.model.freshness import Freshness, Reason, expires, stated
+from orbit_registry.model.freshness import Freshness, Reason, expires_at, freshness_fields
 from orbit_registry.model.rank import vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import Scope
-from orbit_registry.model.votes import counted, moment
+from orbit_registry.model.votes import distinct_votes, parse_time
 from orbit_registry.repository.skills import Skill
 from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.snapshot.edges import Row, link_rows
@@ -153,7 +153,7 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
         yield "anchors", _encode({"record_id": own, "anchor": anchor, "code": code})
     for name in sorted(set(record.legacy_ids)):
         yield "legacy_ids", _encode({"legacy_id": name, "record_id": own})
-    for vote in counted(record.votes):
+    for vote in distinct_votes(record.votes):
         at = _time(vote.voted_at)
         row = {"record_id": own, "voter_model": vote.voter_model, "task_id": vote.task_id, "voted_at": at}
         yield "votes", _encode(row)
@@ -242,7 +242,7 @@ def _anchored(pattern: str) -> tuple[str, ...]:
 
 
 def _freshness(record: Record) -> list[Row]:
-    value, end = stated(record), expires(record)
+    value, end = freshness_fields(record), expires_at(record)
     if not value and end is None:
         return []
     shared: Row = {
@@ -301,7 +301,7 @@ def _number(value: object) -> int:
 def _moment(value: object) -> str | None:
     """Return a record's time for a column, in UTC; None for one the calendar does not have."""
     try:
-        return _time(moment(str(value))) if value is not None else None
+        return _time(parse_time(str(value))) if value is not None else None
     except (ValueError, OverflowError):
         return None
 

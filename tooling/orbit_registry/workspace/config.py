@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, OrbitError
 from orbit_registry.formats.position import YamlProblemError
-from orbit_registry.formats.yaml import load, locate
+from orbit_registry.formats.yaml import load, position_of
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.schema import RecordSchema, SchemaProblem, read_schema
 from orbit_registry.workspace.files import read_text
@@ -259,7 +259,7 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
     problems = [] if _is_plain(data) else config_schema().problems(data)
     problems = problems or list(publish_problems(_section(data), kinds))
     if problems:
-        place = locate(text, problems[0].pointer)
+        place = position_of(text, problems[0].pointer)
         said = "; ".join(dict.fromkeys(problem.message for problem in problems))
         raise ConfigError(f"{path}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _CORRECT)
     return config_of(data)

@@ -23,7 +23,7 @@ from orbit_registry.hook.events import FILES, MOST_ASKED, NAME, OPENED, Event, a
 from orbit_registry.hook.hosts import session_of_process
 from orbit_registry.hook.session import Ledger
 from orbit_registry.model.ids import is_safe_id
-from orbit_registry.model.votes import moment
+from orbit_registry.model.votes import parse_time
 from orbit_registry.workspace.workspace import Workspace
 
 LONGEST_LINE = 65_536
@@ -272,7 +272,7 @@ def _word(value: object) -> str:
 
 def _moment(value: object) -> float | None:
     try:
-        return moment(value).timestamp() if isinstance(value, str) and len(value) <= 40 else None
+        return parse_time(value).timestamp() if isinstance(value, str) and len(value) <= 40 else None
     except (ValueError, OverflowError):
         return None
 

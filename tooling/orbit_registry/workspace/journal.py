@@ -168,9 +168,11 @@ class Change:
 
 def unified_diff(changes: Iterable[Change]) -> str:
     """Return changes of files as one diff."""
-    from orbit_registry.formats.diff import unified  # who writes a record, or looks for a killed step, shows no diff
+    from orbit_registry.formats.diff import (
+        unified_diff,  # who writes a record, or looks for a killed step, shows no diff
+    )
 
-    return "".join(unified(one.path, one.before or "", one.after or "") for one in changes)
+    return "".join(unified_diff(one.path, one.before or "", one.after or "") for one in changes)
 
 
 def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> None:

@@ -86,7 +86,7 @@ def test_a_folder_outside_git_can_t_be_told(tmp_path: Path) -> None:
     """Which of its files are tracked nobody knows, and that makes nothing stale."""
     write(tmp_path, "src/a.py", "a")
     found = Fingerprints(tmp_path, None).find("src/")
-    assert (found.hash, found.is_untold, found.is_missing) == (None, True, False)
+    assert (found.hash, found.is_unknown, found.is_missing) == (None, True, False)
 
 
 def test_a_link_is_never_followed(tmp_path: Path) -> None:

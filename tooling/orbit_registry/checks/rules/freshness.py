@@ -8,7 +8,16 @@ from shlex import quote
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.model.diagnostic import Diagnostic, Severity
-from orbit_registry.model.freshness import AHEAD, Cause, Found, Input, inputs_of, stated, taken_from, when
+from orbit_registry.model.freshness import (
+    AHEAD,
+    Cause,
+    Input,
+    InputState,
+    fingerprint_inputs,
+    freshness_fields,
+    freshness_time,
+    source_hash,
+)
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import UNVERSIONED
 
@@ -23,8 +32,8 @@ from orbit_registry.model.scope import UNVERSIONED
 def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each input whose hash is another one now."""
     for record in context.resting:
-        for index, entry in enumerate(inputs_of(record)):
-            found = context.sight.inputs.get(entry.input)
+        for index, entry in enumerate(fingerprint_inputs(record)):
+            found = context.filesystem.inputs.get(entry.input)
             if found is not None and found.hash is not None and entry.hash not in (None, found.hash):
                 message = f"`{entry.input}` has changed since {record.id} was verified"
                 hint = f"read it again: `orbit verify {record.id}` where it still holds, else correct or retire it"
@@ -42,17 +51,17 @@ def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
 def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each input that is not there, can't be read, can't be told here, or was never hashed."""
     for record in context.resting:
-        for index, entry in enumerate(inputs_of(record)):
-            said = _said(record, entry, context.sight.inputs.get(entry.input))
+        for index, entry in enumerate(fingerprint_inputs(record)):
+            said = _said(record, entry, context.filesystem.inputs.get(entry.input))
             if said is not None:  # places cost a reading of the file
                 where = context.at(record, "freshness", "fingerprint", index, "input")
                 message, weight, hint = said
                 yield unknown_input.at(where, message, severity=weight, hint=hint, record=record)
 
 
-def _said(record: Record, entry: Input, found: Found | None) -> tuple[str, Severity, str] | None:
+def _said(record: Record, entry: Input, found: InputState | None) -> tuple[str, Severity, str] | None:
     """Return what is wrong with an input, how much it weighs and what to do; None where nothing is."""
-    if found is not None and found.is_untold:
+    if found is not None and found.is_unknown:
         return f"`{entry.input}` {found.problem}", Severity.NOTE, "run it in a git work tree"
     if found is not None and found.problem is not None:
         hint = f"correct the input, or take it out: `orbit verify {record.id} --remove-input {quote(entry.input)}`"
@@ -77,7 +86,7 @@ def expired(context: CheckContext) -> Iterator[Diagnostic]:
         if freshness is not None and freshness.cause is Cause.EXPIRED:
             message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
             hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
-            if when(record, "expires_at") is None:  # its kind's days are over, which nobody has to see to
+            if freshness_time(record, "expires_at") is None:  # its kind's days are over, which nobody has to see to
                 hint = f"`orbit show {record.id}`: close it where it is settled, say it again where it happened again"
                 yield expired.at(context.at(record), message, severity=Severity.NOTE, hint=hint, record=record)
                 continue
@@ -100,7 +109,7 @@ _WORDS = {
 )
 def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each piece of evidence that was looked for and not found."""
-    gone = context.sight.gone
+    gone = context.filesystem.missing
     for record in context.records if gone else ():
         if "evidence" not in record.data or record.phase == "closed":
             continue
@@ -124,7 +133,7 @@ def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
         for reason in freshness.reasons if freshness is not None else ():
             if reason.cause is Cause.AGE:
                 hint = f"`orbit verify {record.id}` where it still holds, else correct or retire it"
-                name = "verified_at" if "verified_at" in stated(record) else "volatility"
+                name = "verified_at" if "verified_at" in freshness_fields(record) else "volatility"
                 where = context.at(record, "freshness", name)
                 yield verified_long_ago.at(where, f"{record.id} was {reason.message}", hint=hint, record=record)
 
@@ -140,9 +149,9 @@ def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each moment that no calendar has, and each verification dated ahead."""
     for record in context.resting:
         for name in ("expires_at", "verified_at"):
-            at = when(record, name)
-            if name in stated(record) and at is None:
-                message = f"no calendar has {stated(record)[name]}"
+            at = freshness_time(record, name)
+            if name in freshness_fields(record) and at is None:
+                message = f"no calendar has {freshness_fields(record)[name]}"
                 yield impossible_moment.at(context.at(record, "freshness", name), message, record=record)
             elif name == "verified_at" and at is not None and at - context.now > AHEAD:
                 message = f"{record.id} was verified on {at:%Y-%m-%d}, which is yet to come"
@@ -158,9 +167,9 @@ def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record whose file has another hash now, or is gone while a copy of its text is there."""
-    moved = context.sight.moved
+    moved = context.filesystem.changed_sources
     for record in context.records if moved else ():
-        taken = taken_from(record)
+        taken = source_hash(record)
         if taken is None or taken not in moved or record.phase == "closed" or taken[0] in context.facts.documents_gone:
             continue
         if moved[taken]:

@@ -110,5 +110,5 @@ def not_checked(context: CheckContext) -> Iterator[Diagnostic]:
     weight = Severity.ERROR if context.facts.is_unanswered else Severity.NOTE
     for untold in context.facts.untold:
         yield not_checked.at(place, f"not checked: {untold.message}", hint=untold.hint, severity=weight)
-    for message, hint in context.sight.untold:
+    for message, hint in context.filesystem.unanswered:
         yield not_checked.at(place, f"not checked: {message}", hint=hint, severity=Severity.NOTE)

@@ -10,7 +10,7 @@ from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.record import SUPERSEDED, Record
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adopt.edges import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.repository.documents import Document
 from orbit_registry.workspace.journal import Change
@@ -98,7 +98,7 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
                 if text is not None and f"does not say that it {_SAYS[other_name]}" in diagnostic.message:
                     data = dict(other.data)
                     data[other_name] = [*other.words(other_name), record.id]
-                    data["updated_at"] = stamp(context.now)
+                    data["updated_at"] = format_time(context.now)
                     after = rewrite(text, data, order=other.kind.schema.properties)
                     changes[other.path] = Change(other.path, text, after)
     return tuple(changes.values())
@@ -390,7 +390,7 @@ def _written(context: CheckContext, record: Record, data: Mapping[str, object]) 
         return None
     if data == dict(record.data):
         return Change(record.path, text, text)
-    whole = {**data, "updated_at": stamp(context.now)}
+    whole = {**data, "updated_at": format_time(context.now)}
     if not record.kind.schema.is_valid(whole):
         return None
     from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs

@@ -9,12 +9,12 @@ from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.scopes import folders_of, nearest, valid_globs
-from orbit_registry.errors import meant
+from orbit_registry.errors import did_you_mean
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
 from orbit_registry.hook.breadth import FEWEST_FILES, SHARE
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.model.freshness import made
+from orbit_registry.model.freshness import created_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_problem
 from orbit_registry.operations.glob_counts import count_covered
@@ -70,7 +70,7 @@ def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
         return
     files = (*context.facts.tracked, *context.facts.untracked)
     folders = folders_of(files)
-    renames = context.renames(min(made(record) for record, _, _ in dead), files)
+    renames = context.renames(min(created_at(record) for record, _, _ in dead), files)
     for record, index, glob in dead:
         where = context.at(record, "scope", "paths", index)
         hint = _moved_to(record, glob, renames) or _near(glob, folders)
@@ -190,7 +190,7 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
             if name in known:
                 continue
             place = place_of(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
-            near = meant(name, sorted(known), "`")
+            near = did_you_mean(name, sorted(known), "`")
             hint = f"{near}`orbit learning list` shows what there is" if near else None
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
             yield unused_category.at(Location(CONFIG, place), message, hint=hint)

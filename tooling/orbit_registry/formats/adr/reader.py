@@ -9,7 +9,6 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import get_args
 
-from orbit_registry.formats import is_markdown
 from orbit_registry.formats.adr.classifier import is_template, why_no_decision
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
@@ -54,7 +53,7 @@ from orbit_registry.formats.adr.style_section import SECTIONS
 from orbit_registry.formats.adr.style_table import BADGE, TABLE
 from orbit_registry.formats.adr.vocabulary import Order, is_iso_date, is_of_two_orders, read_date
 from orbit_registry.formats.citations import Citation, IdForms, find_citations
-from orbit_registry.formats.markdown import Document, Heading, parse_markdown, within
+from orbit_registry.formats.markdown import Document, Heading, is_markdown, parse_markdown, within
 from orbit_registry.formats.position import Position, Problem, Span
 
 _DECISIONS = IdForms(("ADR-",))

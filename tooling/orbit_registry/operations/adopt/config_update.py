@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats import is_markdown
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES, home_of, is_aside, is_decision_folder
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import rewrite

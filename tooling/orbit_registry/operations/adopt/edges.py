@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from orbit_registry.formats import is_markdown
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.record import Record
 

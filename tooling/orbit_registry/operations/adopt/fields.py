@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from orbit_registry.model.votes import stamp
+from orbit_registry.model.votes import format_time
 from orbit_registry.repository.documents import heading_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ def document_dates(stated: str | None, history: tuple[float, float] | None) -> d
         day = datetime.fromisoformat(f"{stated}T00:00:00+00:00")
         moments = [day, max([day, *moments[1:]])]
     now = datetime.now(UTC)
-    return {name: stamp(min(moment, now)) for name, moment in zip(("created_at", "updated_at"), moments, strict=False)}
+    return {
+        name: format_time(min(moment, now)) for name, moment in zip(("created_at", "updated_at"), moments, strict=False)
+    }
 
 
 def document_uid(one: Named) -> str:

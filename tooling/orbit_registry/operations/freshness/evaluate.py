@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from orbit_registry.errors import GitError
 from orbit_registry.formats.globs import Glob, parse_glob
-from orbit_registry.model.freshness import Freshness, Sight, derive, says_when, turns
+from orbit_registry.model.freshness import FilesystemView, Freshness, derive, expiry_moments, has_expiry
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.probe import Ground, kinds_of, look, windows_of
 from orbit_registry.operations.glob_counts import count_matches
@@ -23,7 +23,7 @@ class Standing:
 
     freshness: Mapping[str, Freshness]
     """By the record's path; those left out are fresh or closed."""
-    sight: Sight
+    filesystem: FilesystemView
     files: tuple[str, ...] = ()
     """Tracked files, and those that git would add."""
     tracked: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Standing:
         A record that a file speaks for stays what it is when another comes.
         """
         untracked = self.files[len(self.tracked) :]
-        hangs = self.counts is not None and (untracked or self.lost or self.sight.gone)
+        hangs = self.counts is not None and (untracked or self.lost or self.filesystem.missing)
         return untracked if hangs else None
 
     @property
@@ -56,16 +56,16 @@ class Standing:
         return {record.path: globs for record, paths in self.scoped if (globs := dead_globs(paths, counts))}
 
 
-def _is_in_doubt(record: Record, sight: Sight, homeless: Collection[str]) -> bool:
+def _is_in_doubt(record: Record, filesystem: FilesystemView, missing_documents: Collection[str]) -> bool:
     """Say whether something that a record rests on is gone, or it says itself how long it holds, so that it has to be
     judged; quicker than judging it, which nearly all pass.
     """
     data = record.data
-    if record.kind.in_file or says_when(record):
+    if record.kind.in_file or has_expiry(record):
         return True
-    if "evidence" in data and not sight.gone.isdisjoint(record.evidence):
+    if "evidence" in data and not filesystem.missing.isdisjoint(record.evidence):
         return True
-    return "source" in data and bool(homeless)
+    return "source" in data and bool(missing_documents)
 
 
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ..
     return tuple(text for text in new if isinstance(glob := parse_glob(text), Glob) and not glob.exclude)
 
 
-def nowhere(scoped: Iterable[tuple[Record, tuple[str, ...]]], counts: Mapping[str, int]) -> frozenset[str]:
+def unmatched_scopes(scoped: Iterable[tuple[Record, tuple[str, ...]]], counts: Mapping[str, int]) -> frozenset[str]:
     """Return the files of records whose scope has globs that include, none of which matches a file."""
     return frozenset(
         record.path
@@ -85,18 +85,20 @@ def nowhere(scoped: Iterable[tuple[Record, tuple[str, ...]]], counts: Mapping[st
 
 def not_fresh(
     records: Iterable[Record],
-    sight: Sight,
+    filesystem: FilesystemView,
     now: datetime,
     config: Config,
     lost: Collection[str],
-    homeless: Collection[str],
+    missing_documents: Collection[str],
 ) -> dict[str, Freshness]:
     """Return the freshness of records that wait or hold and are not fresh, by path; see `records.freshness.derive`."""
     windows = windows_of(config)
     found: dict[str, Freshness] = {}
     for record in records:
-        if (record.path in lost or _is_in_doubt(record, sight, homeless)) and record.phase != "closed":
-            freshness = derive(record, sight, now, windows, nowhere=lost, homeless=homeless)
+        if (record.path in lost or _is_in_doubt(record, filesystem, missing_documents)) and record.phase != "closed":
+            freshness = derive(
+                record, filesystem, now, windows, unmatched_scopes=lost, missing_documents=missing_documents
+            )
             if freshness.reasons:
                 found[record.path] = freshness
     return found
@@ -116,18 +118,18 @@ def standing(
     """
     tracked, untracked = _files(workspace, without)
     ground = Ground.of(records, kinds_of(workspace.config))
-    sight = look(workspace, ground, tracked, untracked)
+    filesystem = look(workspace, ground, tracked, untracked)
     scoped = [(one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.globs)]
     files = (*(tracked or ()), *untracked)
     counts: Mapping[str, int] | None = None
     if tracked is not None:
         counts = count({text for _, paths in scoped for text in paths}, files) if scoped else {}
-    lost = nowhere(scoped, counts) if counts is not None else frozenset()
+    lost = unmatched_scopes(scoped, counts) if counts is not None else frozenset()
     sources = (one.source for one in records if "source" in one.data or one.kind.in_file)
     documents = {source.path for source in sources if source is not None}
-    homeless = frozenset(gone(workspace.root, documents))
-    found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
-    return Standing(found, sight, files, tuple(tracked or ()), ground, scoped, counts, lost)
+    missing_documents = frozenset(gone(workspace.root, documents))
+    found = not_fresh(records, filesystem, now or datetime.now(UTC), workspace.config, lost, missing_documents)
+    return Standing(found, filesystem, files, tuple(tracked or ()), ground, scoped, counts, lost)
 
 
 def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | None, list[str]]:
@@ -145,8 +147,10 @@ def turn_today(records: Iterable[Record], now: datetime, config: Config) -> set[
     """Return the paths of the records of which the clock alone changes what is said before the day (UTC) ends."""
     now, windows = now.astimezone(UTC), windows_of(config)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    stating = (record for record in records if says_when(record))
+    stating = (record for record in records if has_expiry(record))
     day = timedelta(days=1)
     return {
-        record.path for record in stating if any(now < at and at - midnight <= day for at in turns(record, windows))
+        record.path
+        for record in stating
+        if any(now < at and at - midnight <= day for at in expiry_moments(record, windows))
     }

@@ -20,7 +20,7 @@ from typing import Any
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
-from orbit_registry.model.freshness import Found
+from orbit_registry.model.freshness import InputState
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode, inside, read_bytes
 
 FILE_LIMIT = 20_000_000
@@ -34,13 +34,13 @@ _COMMENTED = re.compile(r"(?m)(?:^|[,{\[])[ \t]*/[/*]")
 _TOML_PLACE = re.compile(r"(?s)(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)\Z")
 _DEEPEST = 200  # levels
 _NO_USE = "it is nested too deeply, or holds a number of no use"
-_MISSING = Found(problem="is not there", is_missing=True)
+_MISSING = InputState(problem="is not there", is_missing=True)
 
 
 class _RefusedError(Exception):
     """Ends the reading of one input with what to say of it; never leaves this module."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: InputState) -> None:
         super().__init__(found.problem)
         self.found = found
 
@@ -54,15 +54,15 @@ class Fingerprints:
     def __init__(self, root: Path, tracked: Sequence[str] | None) -> None:
         self._root = root
         self._tracked = tracked
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, InputState] = {}
         self._values: dict[str, object] = {}
         self._safe: set[str] = set()
 
-    def find(self, text: str) -> Found:
+    def find(self, text: str) -> InputState:
         """Return the hash of an input, or why it has none: `src/app.py`, `src/parser/`, `package.json#scripts.test`."""
         if text not in self._found:
             try:
-                self._found[text] = Found(f"sha256:{self._hash(text)}")
+                self._found[text] = InputState(f"sha256:{self._hash(text)}")
             except _RefusedError as refused:
                 self._found[text] = refused.found
         return self._found[text]
@@ -115,7 +115,7 @@ class Fingerprints:
     def _field(self, name: str, field: str) -> object:
         path, mode = self._place(name)
         if mode is None:
-            raise _RefusedError(Found(problem=f"can't be read: {name} is not there", is_missing=True))
+            raise _RefusedError(InputState(problem=f"can't be read: {name} is not there", is_missing=True))
         try:
             value = self._value(name, path, _read(path, DOCUMENT_LIMIT))
         except _AsTextError as error:
@@ -127,7 +127,7 @@ class Fingerprints:
                 value = value[int(step)]
             else:
                 raise _RefusedError(
-                    Found(problem=f"is not there: {name} has no `{step}` in that place", is_missing=True)
+                    InputState(problem=f"is not there: {name} has no `{step}` in that place", is_missing=True)
                 )
         return value
 
@@ -143,7 +143,7 @@ class Fingerprints:
 
     def _folder(self, prefix: str) -> str:
         if self._tracked is None:
-            raise _RefusedError(Found(problem="can't be told: git does not list its files", is_untold=True))
+            raise _RefusedError(InputState(problem="can't be told: git does not list its files", is_unknown=True))
         total, size, count = hashlib.sha256(), 0, 0
         for name in self._below(prefix):
             mark = self._member(name)
@@ -155,7 +155,7 @@ class Fingerprints:
                 raise _unreadable(f"is too large: {said} of a folder are hashed")
             total.update(f"{name[len(prefix) :]}\0{mark[0]}\n".encode("utf-8", "surrogateescape"))
         if not count:
-            raise _RefusedError(Found(problem="holds no tracked file", is_missing=True))
+            raise _RefusedError(InputState(problem="holds no tracked file", is_missing=True))
         return total.hexdigest()
 
     def _below(self, prefix: str) -> Iterable[str]:
@@ -194,7 +194,7 @@ def _read(path: Path, limit: int, name: str = "") -> bytes:
 
 
 def _unreadable(said: str) -> _RefusedError:
-    return _RefusedError(Found(problem=said))
+    return _RefusedError(InputState(problem=said))
 
 
 # --------------------------------------------------------------------------------------------------- what is hashed

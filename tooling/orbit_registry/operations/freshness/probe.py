@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
-from orbit_registry.model.freshness import WINDOWS, Sight, inputs_of, taken_from
+from orbit_registry.model.freshness import WINDOWS, FilesystemView, fingerprint_inputs, source_hash
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.workspace.config import Config
@@ -37,7 +37,7 @@ class Ground:
     def of(cls, records: Iterable[Record], kinds: Collection[str]) -> Ground:
         """Return what records that wait or hold rest on, evidence of these kinds among it."""
         held = [record for record in records if record.phase != "closed"]
-        inputs = {entry.input for record in held if "freshness" in record.data for entry in inputs_of(record)}
+        inputs = {entry.input for record in held if "freshness" in record.data for entry in fingerprint_inputs(record)}
         evidence = {
             (kind, reference)
             for record in held
@@ -45,7 +45,7 @@ class Ground:
             for kind, reference in record.evidence
             if kind in kinds
         }
-        taken = {found for record in held if (found := taken_from(record)) is not None}
+        taken = {found for record in held if (found := source_hash(record)) is not None}
         return cls(tuple(sorted(inputs)), tuple(sorted(evidence)), tuple(sorted(taken)))
 
 
@@ -60,7 +60,9 @@ def kinds_of(config: Config) -> tuple[str, ...]:
     return ("commit", "file", "task") if config.setting("freshness", "tasks") else ("commit", "file")
 
 
-def look(workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, untracked: Sequence[str] = ()) -> Sight:
+def look(
+    workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, untracked: Sequence[str] = ()
+) -> FilesystemView:
     """Return what is seen of it now.
 
     `tracked` are git's files from the root, sorted, None outside git; `untracked` those that git would add.
@@ -84,7 +86,7 @@ def look(workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, un
         is_there = any(_is_in(place.replace("{id}", reference).strip("/"), lists) for place in places)
         (there if is_there else gone).add(("task", reference))
     inputs = {text: found.find(text) for text in ground.inputs}
-    return Sight(inputs, frozenset(there), frozenset(gone), tuple(untold), moved(workspace, ground.taken))
+    return FilesystemView(inputs, frozenset(there), frozenset(gone), tuple(untold), moved(workspace, ground.taken))
 
 
 def moved(workspace: Workspace, taken: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bool]:

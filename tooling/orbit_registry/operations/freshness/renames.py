@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 
 from orbit_registry.formats.globs import Glob, matches, parse_glob
-from orbit_registry.model.freshness import inputs_of, made
+from orbit_registry.model.freshness import created_at, fingerprint_inputs
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import Standing, standing
 from orbit_registry.repository.guard import write_step
@@ -223,7 +223,7 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
     lost = lost_names(records, found)
     if not lost:
         return Relocation()
-    renames = renames_since(workspace.git, min(made(one.record) for one in lost), found.files)
+    renames = renames_since(workspace.git, min(created_at(one.record) for one in lost), found.files)
     return (relocate if write else plan)(workspace, lost, renames)
 
 
@@ -234,10 +234,14 @@ def lost_names(records: Iterable[Record], found: Standing) -> list[Lost]:
         if record.phase == "closed":
             continue
         globs = found.dead.get(record.path, ())
-        seen = found.sight.inputs
-        inputs = tuple(one.input for one in inputs_of(record) if one.input in seen and seen[one.input].is_missing)
+        seen = found.filesystem.inputs
+        inputs = tuple(
+            one.input for one in fingerprint_inputs(record) if one.input in seen and seen[one.input].is_missing
+        )
         files = tuple(
-            reference for kind, reference in record.evidence if kind == "file" and (kind, reference) in found.sight.gone
+            reference
+            for kind, reference in record.evidence
+            if kind == "file" and (kind, reference) in found.filesystem.missing
         )
         if globs or inputs or files:
             lost.append(Lost(record, globs, inputs, files))

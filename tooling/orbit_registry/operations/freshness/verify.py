@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orbit_registry.errors import GitError, RefusedError, UsageError
-from orbit_registry.model.freshness import inputs_of
+from orbit_registry.model.freshness import fingerprint_inputs
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import moment, stamp
+from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
@@ -54,7 +54,7 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author) -
             by = ", ".join(record.superseded_by)
             hint = f"verify {by} instead" if by else "only what is proposed or in force can be verified"
             raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint)
-        before = {entry.input: entry.hash for entry in inputs_of(record)}
+        before = {entry.input: entry.hash for entry in fingerprint_inputs(record)}
         way_out = f"; `orbit verify {record.id} --remove-input INPUT` takes one out"
         entries = _hashed(workspace, _wanted(record, said), way_out)
         given: dict[str, object] = {"fingerprint": entries} if entries else {}
@@ -62,7 +62,7 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author) -
             given["volatility"] = said.volatility
         if said.expires is not None:
             given["expires_at"] = _expiry(said.expires)
-        given |= {"verified_at": stamp(datetime.now(UTC)), "verified_by": said.by or author.name}
+        given |= {"verified_at": format_time(datetime.now(UTC)), "verified_by": said.by or author.name}
 
         def edit(data: dict[str, object]) -> Mapping[str, object]:
             held = data.get("freshness")
@@ -73,7 +73,7 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author) -
 
         change, result = edited(workspace, record, edit, touch=False)
         write_step(workspace, f"{record.kind.name}-verify", [change], author=author)
-        after = {entry.input: entry.hash for entry in inputs_of(result)}
+        after = {entry.input: entry.hash for entry in fingerprint_inputs(result)}
         return Verified(result, tuple(text for text, known in after.items() if before.get(text) != known))
 
 
@@ -133,7 +133,7 @@ def _expiry(text: str) -> str | None:
     if text == NEVER:
         return None
     try:
-        return stamp(moment(text if "T" in text else f"{text}T00:00:00Z"))
+        return format_time(parse_time(text if "T" in text else f"{text}T00:00:00Z"))
     except ValueError:
         hint = "a day (2027-01-31), a moment with its zone (2027-01-31T12:00:00Z), or never"
         raise UsageError(f"{text!r} is no moment", hint=hint) from None

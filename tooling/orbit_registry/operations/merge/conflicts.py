@@ -10,7 +10,7 @@ from orbit_registry.formats.adr import read_document
 from orbit_registry.model.ids import sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import moment
+from orbit_registry.model.votes import parse_time
 from orbit_registry.operations.merge.state import SIDES, MergeState, Side, data_in, uid_in
 from orbit_registry.operations.renumber_texts import alias_ids
 from orbit_registry.repository.document_paths import LOG_NAME
@@ -275,7 +275,7 @@ def _local(branch: str | None) -> str | None:
 def _oldest(group: list[Subject]) -> str:
     def age(subject: Subject) -> tuple[float, str]:
         try:
-            return moment(str(subject.data.get("created_at"))).timestamp(), subject.uid
+            return parse_time(str(subject.data.get("created_at"))).timestamp(), subject.uid
         except ValueError:
             return float("inf"), subject.uid
 
