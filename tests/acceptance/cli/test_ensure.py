@@ -11,7 +11,7 @@ import pytest
 
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.retro.ensure import Entry, ensure
+from orbit_registry.retro.ensure import EnsureRequest, ensure
 
 
 def events(root: Path, *names: str) -> list[dict[str, Any]]:
@@ -105,20 +105,20 @@ def test_a_decision_that_another_process_says_meanwhile_stands_once(shell: Any) 
     """Decisions are written one by one after all records were looked at, and another process may write between."""
     registry = Registry.open(shell.root)
     author, workspace = registry.author(), registry.workspace
-    learning = Entry("learning", "meeting/7/1", {"summary": "Name each lock"})
-    decision = Entry("adr", "meeting/7/2", {"title": "Use one queue"})
+    learning = EnsureRequest("learning", "meeting/7/1", {"summary": "Name each lock"})
+    decision = EnsureRequest("adr", "meeting/7/2", {"title": "Use one queue"})
     said = ensure(workspace, [learning, decision], author)
     assert said[1].record is not None
     folder, known = workspace.root / said[1].record.folder, said[1].record.id
     away = folder.rename(shell.root / "away")
 
-    def meanwhile(_: Record) -> Entry:
+    def meanwhile(_: Record) -> EnsureRequest:
         away.rename(folder)
         return learning
 
     again = ensure(workspace, [replace(learning, join=meanwhile), decision], author)
 
-    assert [(one.outcome, one.why) for one in again] == [
+    assert [(one.outcome, one.reason) for one in again] == [
         ("unchanged", ""),
         ("refused", f"{known} says meeting/7/2 since just now; `orbit show {known}`"),
     ]

@@ -20,7 +20,7 @@ ADA = Author("Ada", "human")
 
 def holding(target: str, now: datetime) -> Record | None:
     """Return the failure of a target that holds at a moment."""
-    return failures.holding(Registry.open().collection.records, failures.read_target(target), now)
+    return failures.open_failure(Registry.open().collection.records, failures.read_target(target), now)
 
 
 def test_a_failure_holds_for_its_days_and_stays_as_history(shell: Any) -> None:

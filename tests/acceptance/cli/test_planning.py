@@ -104,7 +104,7 @@ def test_a_failed_target_is_left_out_for_its_days(shell: Any) -> None:
     shell("fail", "story:S-2", *WHY, "--ttl-days", "0")
     registry = Registry.open()
     records = registry.collection.records
-    held = failures.holding(records, failures.read_target("story:S-1"), datetime.now(UTC))
+    held = failures.open_failure(records, failures.read_target("story:S-1"), datetime.now(UTC))
     assert held is not None
     end = expires_at(held)
     assert end is not None

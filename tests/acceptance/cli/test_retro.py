@@ -14,7 +14,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.retro import failures
 from orbit_registry.retro.failures import Target
 from orbit_registry.retro.form import Outcome, Retro
-from orbit_registry.retro.keep import keep_retro
+from orbit_registry.retro.keep import record_retro
 from orbit_registry.workspace.author import Author
 
 ADA = Author("Ada", "human")
@@ -70,7 +70,7 @@ def told(shell: Any) -> Path:
 
 def holding(target: str) -> Record | None:
     """Return the failure of a target that holds now."""
-    return failures.holding(Registry.open().collection.records, failures.read_target(target), datetime.now(UTC))
+    return failures.open_failure(Registry.open().collection.records, failures.read_target(target), datetime.now(UTC))
 
 
 def files(root: Path) -> dict[str, str]:
@@ -165,14 +165,14 @@ def test_a_run_says_nothing_about_what_came_later(shell: Any) -> None:
         for name, date in (("L-1", "2020-01-01"), ("L-2", ""))
     )
     now = datetime.now(UTC)
-    assert keep_retro(workspace, early, ADA, now).cleared == ()
-    assert len(keep_retro(workspace, late, ADA, now + timedelta(minutes=1)).cleared) == 1
+    assert record_retro(workspace, early, ADA, now).cleared == ()
+    assert len(record_retro(workspace, late, ADA, now + timedelta(minutes=1)).cleared) == 1
 
 
 def test_what_failed_long_ago_may_be_tried(shell: Any) -> None:
     """Whoever takes old retros over opens no failure whose time was over before."""
     old = Retro(Target("loop", "", "L-1"), "2026-11-14", outcomes=(Outcome(Target("story", "", "S-1"), "failed"),))
-    kept = keep_retro(Registry.open().workspace, old, ADA, NOW)
+    kept = record_retro(Registry.open().workspace, old, ADA, NOW)
     assert (kept.outcome, kept.opened) == ("inserted", ())
     assert "more than 7 days ago" in kept.notes[0]
 
@@ -300,7 +300,7 @@ def test_a_failure_opened_by_hand_is_joined(shell: Any, told: Path) -> None:
     """One failure a target: the retro's attempts and link go into the one that holds."""
     first = shell.json("fail", "story:shop:S-1", "--reason", "no browser")[1]["data"]["id"]
     shell("retro", "--from", str(told))
-    held = failures.holding(
+    held = failures.open_failure(
         Registry.open().collection.records, failures.read_target("story:shop:S-1"), datetime.now(UTC)
     )
     assert held is not None

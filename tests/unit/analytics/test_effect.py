@@ -89,13 +89,13 @@ def test_where_there_is_no_effect_nineteen_of_twenty_intervals_hold_nothing() ->
 def test_little_data_is_said_to_be_little() -> None:
     """Without a hold-out, or with a few sessions, no number is given for an effect."""
     none, few = measured(1, 200, 0.1, 0.4, 0.0), measured(1, 30, 0.1, 0.4)
-    assert (none.why, few.why) == ("nothing was withheld: experiment.holdout is 0", "each arm needs 20 sessions")
+    assert (none.reason, few.reason) == ("nothing was withheld: experiment.holdout is 0", "each arm needs 20 sessions")
     for found in (none, few, report([], TOLD)):
         assert not found.enough
         assert found.overall.avoided is None
         assert {one["effect"]["failures"]["difference"] for one in rows(found)} <= {None}
         assert NOT_ENOUGH in found.text()
-    assert report([], TOLD).why == "no record came due in a session"
+    assert report([], TOLD).reason == "no record came due in a session"
 
 
 def test_intervals_are_those_of_the_literature() -> None:

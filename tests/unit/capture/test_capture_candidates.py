@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.capture.candidates import _says, reads_as_instruction
+from orbit_registry.capture.candidates import _states_finding, reads_as_instruction
 from orbit_registry.capture.patterns import Finding, Pattern
 
 
@@ -26,13 +26,13 @@ def said(summary: str, pattern: Pattern = "command") -> Finding:
 )
 def test_a_program_says_one_fact_in_many_ways(held: str, found: str, same: bool) -> None:
     """What holds the other, or two thirds of its words, says the same; one word alone does not."""
-    assert _says(held, said(found)) is same
+    assert _states_finding(held, said(found)) is same
 
 
 def test_our_own_findings_are_compared_word_for_word() -> None:
     """They differ by the name of a command alone, which is what they say."""
-    assert not _says("Tests run with `npm test`.", said("Tests run with `pnpm test`.", "fact"))
-    assert _says("Tests run with `npm test`.", said("tests run  with `npm test`", "fact"))
+    assert not _states_finding("Tests run with `npm test`.", said("Tests run with `pnpm test`.", "fact"))
+    assert _states_finding("Tests run with `npm test`.", said("tests run  with `npm test`", "fact"))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.capture.project import DONE, read_command
+from orbit_registry.capture.project import PURPOSE_PHRASES, read_command
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,6 @@ def test_a_pipes_exit_code_is_not_the_programs() -> None:
 def test_whatever_is_typed_a_way_is_short_and_plain(text: str) -> None:
     """Whatever shell, its words are few, on one line, and hold nothing that a shell or a reader would act on."""
     for way in read_command(text).ways:
-        assert way.purpose in DONE
+        assert way.purpose in PURPOSE_PHRASES
         assert len(way.words) < 200
         assert not set(way.words) & set("|&;()<>'\"$`\\\n")

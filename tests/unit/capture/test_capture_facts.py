@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from orbit_registry.capture.patterns import FORMS, Observer
-from orbit_registry.capture.project import Project, Way, read_command
+from orbit_registry.capture.project import Project, ProjectCommand, read_command
 from orbit_registry.capture.turns import Step, Turn
 from orbit_registry.registry import Registry
 from orbit_registry.search.contrast import Words, contrast
@@ -51,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Project:
     return Project(Registry.open(root).workspace)
 
 
-def way(text: str) -> Way:
+def way(text: str) -> ProjectCommand:
     """Return the one way that a command goes."""
     (found,) = read_command(text).ways
     return found
@@ -170,7 +170,7 @@ def test_an_error_is_known_again_by_the_program_it_names(
     """`not found` alone is said by every page that is missing; a line that names no program gives no pattern."""
     observer = Observer(project)
     success = {"pytest -q": "python -m pytest", "make lint": "ruff check"}[command]
-    steps = [Step("run", command, said=text, failed=True), Step("run", success, said="1 passed")]
+    steps = [Step("run", command, output=text, failed=True), Step("run", success, output="1 passed")]
     observer.take(Turn("Go on", "Done", steps))
     (finding,) = (one for one in observer.findings() if one.pattern == "recovery")
     assert finding.error_pattern == pattern

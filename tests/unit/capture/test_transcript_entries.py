@@ -32,9 +32,9 @@ def test_all_agents_tell_the_same(agent: str) -> None:
     (turn,) = found
     assert session.id
     assert session.folder in (ROOT, "")
-    assert "<" not in turn.asked
-    assert "deploy" not in turn.asked
-    assert turn.asked
+    assert "<" not in turn.prompt
+    assert "deploy" not in turn.prompt
+    assert turn.prompt
     assert not turn.rejected
     assert not session.is_foreign
     runs = [step for step in turn.steps if step.action == "run"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given as given_values
 from hypothesis import strategies as st
 
-from orbit_registry.capture.delivery import claims, deliveries
+from orbit_registry.capture.delivery import deliveries, events_by_session
 from orbit_registry.capture.readers import claude, codex
 from orbit_registry.capture.transcripts import ids_in, read_transcript
 from orbit_registry.hook.render import END, START
@@ -65,7 +65,7 @@ def test_of_codex_only_messages_that_the_model_did_not_write_count() -> None:
 
 def test_each_session_is_found_where_its_agent_keeps_it(root: Path) -> None:
     """Sessions, subagents and threads are each compared with the transcript of their own."""
-    shown = claims(
+    shown = events_by_session(
         [
             said(SESSION, "ADR-0009", surface="hook:SessionStart"), said(SESSION, "L-7k3fq", "L-8m2xd"),
             said(SESSION, "L-7k3fq"), said(SESSION, "L-7k3fq", agent="a1b2c3d"), said(THREAD, "L-7k3fq", "L-9999z"),
@@ -82,7 +82,7 @@ def test_each_session_is_found_where_its_agent_keeps_it(root: Path) -> None:
 
 def test_what_was_shown_after_the_transcript_was_written_is_not_missed(root: Path) -> None:
     """A session that runs has written less than it was shown; what stands there beyond the log is told apart."""
-    found = deliveries(root, claims([said(SESSION, "L-7k3fq"), said(SESSION, "L-later", at=AT + 1000)]))
+    found = deliveries(root, events_by_session([said(SESSION, "L-7k3fq"), said(SESSION, "L-later", at=AT + 1000)]))
     assert [(one.claimed, one.missing, one.unclaimed) for one in found] == [(1, (), ("ADR-0009", "L-7k3fq", "L-8m2xd"))]
 
 
@@ -92,7 +92,7 @@ def test_a_session_that_is_no_plain_name_leads_nowhere(root: Path, name: str) ->
     secret = root.parent / "x.jsonl"
     secret.write_bytes((CASES / "claude.jsonl").read_bytes())
     event = LoggedEvent(AT, "retrieval", "hook:x", name, "", ("L-7k3fq",), (), (), 0, "", "", 1.0, None)
-    assert deliveries(root, claims([event])) == []
+    assert deliveries(root, events_by_session([event])) == []
 
 
 def test_a_link_or_a_folder_is_no_transcript(root: Path, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.analytics.stats import MOST_NAMES, OTHERS, Counting, Times
+from orbit_registry.analytics.stats import MOST_NAMES, OTHERS, EventCounter, Times
 from orbit_registry.hook.events import Event, append
-from orbit_registry.workspace.event_log import LONGEST_LINE, LoggedEvent, LogState, log_files, read_line, said_in
+from orbit_registry.workspace.event_log import LONGEST_LINE, LoggedEvent, LogScan, log_files, logged_events, read_line
 
 NOW = 1_800_000_000.0
 JSON = st.recursive(
@@ -26,12 +26,12 @@ def line(**fields: object) -> bytes:
     return json.dumps({**GOOD, **fields}).encode() + b"\n"
 
 
-def read(*parts: bytes, folder: Path, now: float = NOW) -> tuple[list[LoggedEvent], LogState]:
+def read(*parts: bytes, folder: Path, now: float = NOW) -> tuple[list[LoggedEvent], LogScan]:
     """Return what is read from a log of these parts."""
     path = folder / "events.jsonl"
     path.write_bytes(b"".join(parts))
-    met = LogState()
-    return list(said_in([path], now, met)), met
+    met = LogScan()
+    return list(logged_events([path], now, met)), met
 
 
 def test_what_a_surface_writes_is_read_back(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_what_a_surface_writes_is_read_back(tmp_path: Path) -> None:
     quiet = Event("brief:prompt", 1_790_000_001)
     quiet.skip_reason = "no match"
     append(str(tmp_path), quiet)
-    found = list(said_in(log_files(tmp_path / ".orbit/state"), NOW, LogState()))
+    found = list(logged_events(log_files(tmp_path / ".orbit/state"), NOW, LogScan()))
 
     assert [(one.at, one.surface, one.session, one.shown, one.omitted, one.skip_reason, one.ms) for one in found] == [
         (1_790_000_000, "hook:PreToolUse", "s-1", ("L-7k3fq", "ADR-0001"), 2, "", 3.5),
@@ -78,10 +78,10 @@ def test_the_older_log_comes_first_and_links_are_not_followed(tmp_path: Path) ->
     folder.mkdir()
     (folder / "events.1.jsonl").write_bytes(line(session="old"))
     (folder / "events.jsonl").write_bytes(line(session="new"))
-    assert [one.session for one in said_in(log_files(tmp_path), NOW, LogState())] == ["old", "new"]
+    assert [one.session for one in logged_events(log_files(tmp_path), NOW, LogScan())] == ["old", "new"]
     (folder / "events.jsonl").unlink()
     (folder / "events.jsonl").symlink_to(folder / "events.1.jsonl")
-    assert [one.session for one in said_in(log_files(tmp_path), NOW, LogState())] == ["old"]
+    assert [one.session for one in logged_events(log_files(tmp_path), NOW, LogScan())] == ["old"]
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), JSON), st.booleans())
@@ -93,7 +93,7 @@ def test_no_value_of_a_field_is_believed_unseen(fields: dict[str, object], known
         texts = [found.kind, found.surface, found.session, found.agent, found.skip_reason, *found.shown, *found.opened]
         assert all(len(text) <= 100 and text.isprintable() for text in texts)
         assert found.ms is None or found.ms >= 0
-        Counting(None, {}, 0).add_all([found])
+        EventCounter(None, {}, 0).add_all([found])
 
 
 @given(st.binary(max_size=300))
@@ -108,11 +108,11 @@ def test_a_log_of_ever_new_names_is_counted_in_bounded_memory() -> None:
         LoggedEvent(NOW + place, "retrieval", "hook:x", f"s{place}", "", (f"L-{place}",), (), (), 0, "", "", 1.0, 10)
         for place in range(MOST_NAMES + 7)
     ]
-    found = Counting(None, {}, 0).add_all(said)
+    found = EventCounter(None, {}, 0).add_all(said)
 
     assert found.shown[OTHERS] == 7
     assert len(found.sessions) == MOST_NAMES + 1
-    assert (found.whole.calls, found.shown.total(), found.whole.tokens) == (
+    assert (found.total.calls, found.shown.total(), found.total.tokens) == (
         MOST_NAMES + 7,
         MOST_NAMES + 7,
         10 * (MOST_NAMES + 7),
@@ -139,7 +139,7 @@ def test_what_comes_after_it_was_shown_is_told_from_what_comes_before() -> None:
         ids = [(one,) if one else () for one in (shown, opened, failed)]
         return LoggedEvent(NOW, "retrieval", "hook:x", session, "", ids[0], ids[1], ids[2], 0, "", "", None, None)
 
-    found = Counting(None, {"L-1": 7}, 20).add_all(
+    found = EventCounter(None, {"L-1": 7}, 20).add_all(
         [
             said("a", opened="L-1"),
             said("a", failed="L-1"),
@@ -154,7 +154,7 @@ def test_what_comes_after_it_was_shown_is_told_from_what_comes_before() -> None:
     )
     assert (found.opened["L-1"], found.opened_after["L-1"], found.pairs) == (3, 1, 2)
     assert (dict(found.failed_before), dict(found.failed_after)) == ({"L-1": 1, "L-2": 1}, {"L-1": 1})
-    assert (found.whole.tokens, found.estimated, found.trials) == (2 * 27, 2, 1)
+    assert (found.total.tokens, found.estimated, found.trials) == (2 * 27, 2, 1)
 
 
 def test_what_a_session_forgot_it_was_not_shown() -> None:
@@ -164,7 +164,7 @@ def test_what_a_session_forgot_it_was_not_shown() -> None:
         ids = [(one,) if one else () for one in (shown, failed)]
         return LoggedEvent(NOW, kind, "hook:x", "a", "", ids[0], (), ids[1], 0, "", "", None, None)
 
-    found = Counting(None, {}, 0).add_all(
+    found = EventCounter(None, {}, 0).add_all(
         [said("retrieval", "L-1"), said("compaction"), said("retrieval", failed="L-1"), said("retrieval", "L-1")]
     )
-    assert (found.pairs, found.failed_before["L-1"], found.whole.calls) == (2, 1, 3)
+    assert (found.pairs, found.failed_before["L-1"], found.total.calls) == (2, 1, 3)

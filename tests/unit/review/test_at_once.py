@@ -11,9 +11,16 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.hook.events import PROPOSED
 from orbit_registry.registry import Registry
-from orbit_registry.retro.note import Noted, note
+from orbit_registry.retro.note import NoteRequest, note
 from orbit_registry.review.consolidate import clusters, propose_cluster
-from orbit_registry.review.proposals import ADDITIVE, STRUCTURAL, Draft, ProposalHistory, keep, said_hash
+from orbit_registry.review.proposals import (
+    ADDITIVE,
+    STRUCTURAL,
+    Draft,
+    ProposalHistory,
+    proposal_digest,
+    write_proposals,
+)
 
 PAGE = "skills/testing/SKILL.md"
 
@@ -29,17 +36,17 @@ def registry(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
 def draft(drift: str, said: str) -> Draft:
     """Return what would be proposed for the page."""
     diff = unified_diff(PAGE, "# Testing\n", f"# Testing\n\n- {said}\n") if drift == ADDITIVE else ""
-    return Draft(PAGE, drift, said, said, (said_hash(PAGE, said),), (), diff)
+    return Draft(PAGE, drift, said, said, (proposal_digest(PAGE, said),), (), diff)
 
 
 @pytest.mark.parametrize("second", [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Mind the gap")])
 def test_what_another_process_has_just_proposed_is_not_proposed_again(registry: Registry, second: Draft) -> None:
     """The same twice, or a second addition to one page; what was written before stands, and its event too."""
     known, workspace = ProposalHistory.of(registry.collection.records), registry.workspace
-    keep(workspace, [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")], known, registry.author())
+    write_proposals(workspace, [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")], known, registry.author())
 
     with pytest.raises(RefusedError, match=f"{PAGE}: another process has just proposed this"):
-        keep(workspace, [draft(STRUCTURAL, "Lock it"), second], known, registry.author())
+        write_proposals(workspace, [draft(STRUCTURAL, "Lock it"), second], known, registry.author())
 
     registry.refresh()
     held = registry.collection.records.of_kind("proposal")
@@ -67,7 +74,7 @@ def test_a_cluster_is_proposed_once(registry: Registry) -> None:
 def test_what_was_tried_in_vain_is_noted_once(registry: Registry) -> None:
     """Two that noted the same failure at the same time both found no such learning."""
     records = registry.collection.records
-    said = Noted("Uploads fail without a retry key", attempts=3, failed=True)
+    said = NoteRequest("Uploads fail without a retry key", attempts=3, failed=True)
     note(registry.workspace, records, said, registry.author())
 
     with pytest.raises(RefusedError, match="another process has just noted the same"):

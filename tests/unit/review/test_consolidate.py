@@ -14,7 +14,14 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import Vote
 from orbit_registry.repository.codec import record_of
-from orbit_registry.review.consolidate import MOST_MEMBERS, Cluster, Usage, clusters, fresh, unneeded
+from orbit_registry.review.consolidate import (
+    MOST_MEMBERS,
+    Cluster,
+    Usage,
+    clusters,
+    retirement_candidates,
+    without_derived,
+)
 
 KIND = load_kinds()["learning"]
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -82,7 +89,7 @@ def test_what_came_of_a_cluster_before_is_not_proposed_again() -> None:
     found = clusters(LEARNINGS)
     links = [{"rel": "derived_from", "to": one} for one in ("L-00001", "L-00002")]
     settled = learning("L-00009", "Close what you open", [], [], status="rejected", links=links)
-    assert ids(fresh(found, RecordSet([*LEARNINGS, settled]))) == {frozenset(("L-00003", "L-00004"))}
+    assert ids(without_derived(found, RecordSet([*LEARNINGS, settled]))) == {frozenset(("L-00003", "L-00004"))}
 
 
 def test_what_nobody_was_shown_or_opened_may_go_where_the_log_can_tell() -> None:
@@ -93,11 +100,11 @@ def test_what_nobody_was_shown_or_opened_may_go_where_the_log_can_tell() -> None
     usage = Usage(
         {"L-00001": 12, "L-00002": 12, "L-00004": 9}, {"L-00002": 3}, 60, 90.0, {"L-00001": 0.0, "L-00002": 0.2}
     )
-    assert unneeded(held, usage, NOW) == {
+    assert retirement_candidates(held, usage, NOW) == {
         "L-00001": "shown in 12 sessions, opened in none, and nothing speaks for it",
         "L-00005": "never shown in 90 days and 60 sessions", "L-00006": "never shown in 90 days and 60 sessions",
     }  # fmt: skip
-    assert unneeded(held, replace(usage, sessions=5, shown={}), NOW) == {}
+    assert retirement_candidates(held, replace(usage, sessions=5, shown={}), NOW) == {}
 
 
 def test_what_is_contradicted_may_go() -> None:
@@ -108,10 +115,10 @@ def test_what_is_contradicted_may_go() -> None:
     never = learning(
         "L-00011", "Never sign the release tag before publishing wheels", [], [], created_at="2026-02-01T00:00:00Z"
     )
-    found = unneeded(RecordSet([*LEARNINGS, against, never]), nothing, NOW)
+    found = retirement_candidates(RecordSet([*LEARNINGS, against, never]), nothing, NOW)
     assert found == {
         "L-00005": "contradicted by L-00010", "L-00003": "L-00011 says otherwise: only one of them says `never`",
         "L-00004": "L-00011 says otherwise: only one of them says `never`",
     }  # fmt: skip
     apart = replace(never, data={**never.data, "distinct_from": ["L-00003", "L-00004"]})
-    assert unneeded(RecordSet([*LEARNINGS, apart]), nothing, NOW) == {}
+    assert retirement_candidates(RecordSet([*LEARNINGS, apart]), nothing, NOW) == {}

@@ -35,7 +35,7 @@ MEANS: Mapping[str, Callable[[Pair], float]] = {
     "retries": lambda pair: pair.retries,
     "tokens": lambda pair: pair.tokens,
 }
-SAID: Mapping[str, Mapping[str, str]] = {
+LABELS: Mapping[str, Mapping[str, str]] = {
     LOT: {
         "failures": "a failure that the record describes", "opened": "opened", "edited": "its file written afterwards",
         "turned_green": "tests turned green", "reverted": "the commit reverted", "failed_calls": "calls that failed",
@@ -95,20 +95,24 @@ class Effect:
 
         Only a lot says that it was the record that kept them away.
         """
-        found = self.estimates["failures"]
-        if self.by != LOT or found.difference is None or found.low is None or found.high is None:
+        estimate = self.estimates["failures"]
+        if self.by != LOT or estimate.difference is None or estimate.low is None or estimate.high is None:
             return None
-        count, least, most = (0.0 - one * self.described for one in (found.difference, found.high, found.low))
+        count, least, most = (
+            0.0 - bound * self.described for bound in (estimate.difference, estimate.high, estimate.low)
+        )
         return count, least, most
 
     def as_data(self) -> dict[str, object]:
         """Return the effect as JSON shows it."""
         avoided = self.avoided
-        named = (
-            dict(zip(("count", "low", "high"), (round(one, 1) for one in avoided), strict=True)) if avoided else None
+        avoided_data = (
+            dict(zip(("count", "low", "high"), (round(value, 1) for value in avoided), strict=True))
+            if avoided
+            else None
         )
-        estimates = {name: one.as_data() for name, one in self.estimates.items()}
-        return {"shown": self.shown, "withheld": self.withheld, "failures_avoided": named, **estimates}
+        estimates = {name: estimate.as_data() for name, estimate in self.estimates.items()}
+        return {"shown": self.shown, "withheld": self.withheld, "failures_avoided": avoided_data, **estimates}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ class RecordTitle:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What showing records did, in all and by record; `by` is one of `LOT` and `TIME`, `why` why nothing is said."""
+    """What showing records did, in all and by record; `by` is one of `LOT` and `TIME`, `reason` says why nothing is."""
 
     by: str
     sessions: int
@@ -130,8 +134,8 @@ class Report:
     records: Mapping[str, Effect]
     signals: Mapping[str, Mapping[str, float]]
     """By record: of the sessions that were shown it, how many had each signal, and the score."""
-    told: Mapping[str, RecordTitle]
-    why: str = ""
+    titles: Mapping[str, RecordTitle]
+    reason: str = ""
     days: float = 0.0
     """Between the first and the last event that was looked at."""
 
@@ -141,54 +145,60 @@ class Report:
             "by": self.by,
             "sessions": self.sessions,
             "enough": self.enough,
-            "why": self.why or None,
+            "why": self.reason or None,
             "note": NOTES.get(self.by),
             "overall": self.overall.as_data(),
             "records": [
                 {
-                    "id": one,
-                    "title": self.told[one].title if one in self.told else None,
-                    "votes": self.told[one].votes if one in self.told else 0,
-                    **{name: _rounded(value) for name, value in self.signals[one].items()},
-                    "effect": self.records[one].as_data(),
+                    "id": record_id,
+                    "title": self.titles[record_id].title if record_id in self.titles else None,
+                    "votes": self.titles[record_id].votes if record_id in self.titles else 0,
+                    **{name: _rounded(value) for name, value in self.signals[record_id].items()},
+                    "effect": self.records[record_id].as_data(),
                 }
-                for one in self.ranked
+                for record_id in self.ranked
             ],
         }
 
     @property
     def enough(self) -> bool:
         """Whether anything can be said of all records together."""
-        return any(one.difference is not None for one in self.overall.estimates.values())
+        return any(estimate.difference is not None for estimate in self.overall.estimates.values())
 
     @property
     def ranked(self) -> list[str]:
         """The records, the one with the best score first."""
-        return sorted(self.records, key=lambda one: (-self.signals[one]["score"], -self.records[one].shown, one))
+        return sorted(
+            self.records,
+            key=lambda record_id: (-self.signals[record_id]["score"], -self.records[record_id].shown, record_id),
+        )
 
     def text(self) -> str:
         """Return the report as a page for people."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        whole, without, named = self.overall, WITHOUT[self.by], SAID[self.by]
+        overall, without, labels = self.overall, WITHOUT[self.by], LABELS[self.by]
         what = "sessions" if self.by == LOT else "commits"
-        yield f"shown {whole.shown} times, {without} {whole.withheld} times, in {self.sessions} {what}; by {self.by}"
-        if self.why:
-            yield f"{NOT_ENOUGH}: {self.why}"
+        counts = f"shown {overall.shown} times, {without} {overall.withheld} times"
+        yield f"{counts}, in {self.sessions} {what}; by {self.by}"
+        if self.reason:
+            yield f"{NOT_ENOUGH}: {self.reason}"
         if self.enough:
             yield ""
-            yield from (f"  {named[name]:<36} {one.text(without)}" for name, one in whole.estimates.items())
-            yield from _avoided(whole)
+            yield from (
+                f"  {labels[name]:<36} {estimate.text(without)}" for name, estimate in overall.estimates.items()
+            )
+            yield from _avoided(overall)
         if self.by in NOTES:
             yield f"  {NOTES[self.by]}"
         if self.records:
             yield ""
             yield "score  shown   without  votes"
-        for one in self.ranked[:LISTED]:
-            told, effect = self.told.get(one), self.records[one]
-            head = f"{self.signals[one]['score']:>5.2f}  {effect.shown:>5}  {effect.withheld:>8}"
-            yield f"{head}  {told.votes if told else 0:>5}  {one}  {told.title[:60] if told else '(gone)'}"
+        for record_id in self.ranked[:LISTED]:
+            title, effect = self.titles.get(record_id), self.records[record_id]
+            head = f"{self.signals[record_id]['score']:>5.2f}  {effect.shown:>5}  {effect.withheld:>8}"
+            yield f"{head}  {title.votes if title else 0:>5}  {record_id}  {title.title[:60] if title else '(gone)'}"
             yield from (f"       {line.strip()}" for line in _avoided(effect))
 
 
@@ -198,19 +208,29 @@ def _avoided(effect: Effect) -> Iterator[str]:
         yield f"  failures avoided: {count:.1f}, between {low:.1f} and {high:.1f}"
 
 
-def report(pairs: Sequence[Pair], told: Mapping[str, RecordTitle], by: str = LOT) -> Report:
+def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle], by: str = LOT) -> Report:
     """Return what some pairs come to; of failures those records are counted that describe an error."""
     by_record: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_record.setdefault(pair.record, []).append(pair)
-    patterned = {one for one, known in told.items() if known.has_pattern or by == TIME}
+    patterned = {record_id for record_id, title in titles.items() if title.has_pattern or by == TIME}
     patterned |= {pair.record for pair in pairs if pair.failed_again}
     sessions = len({pair.session for pair in pairs})
-    records = {one: _effect(held, patterned, _of_one_record, by) for one, held in by_record.items()}
+    records = {
+        record_id: _effect(record_pairs, patterned, _of_one_record, by) for record_id, record_pairs in by_record.items()
+    }
     overall = _effect(pairs, patterned, _of_all, by)
-    is_told = any(one.difference is not None for one in overall.estimates.values())
-    why = "" if is_told else _why(overall, by)
-    return Report(by, sessions, overall, records, {one: signals(held) for one, held in by_record.items()}, told, why)
+    is_told = any(estimate.difference is not None for estimate in overall.estimates.values())
+    reason = "" if is_told else _why(overall, by)
+    return Report(
+        by,
+        sessions,
+        overall,
+        records,
+        {record_id: signals(record_pairs) for record_id, record_pairs in by_record.items()},
+        titles,
+        reason,
+    )
 
 
 def _why(overall: Effect, by: str) -> str:
@@ -223,9 +243,9 @@ def _why(overall: Effect, by: str) -> str:
 
 def signals(pairs: Iterable[Pair]) -> dict[str, float]:
     """Return how many of the pairs that were shown had each signal, and what all of it comes to, from -1 to 1."""
-    shown = [pair for pair in pairs if not pair.withheld]
-    counts: dict[str, float] = {name: sum(bool(getattr(pair, name)) for pair in shown) for name in WEIGHTS}
-    return {**counts, "score": sum(pair.worth for pair in shown) / (len(shown) + PRIOR)}
+    shown_pairs = [pair for pair in pairs if not pair.withheld]
+    counts: dict[str, float] = {name: sum(bool(getattr(pair, name)) for pair in shown_pairs) for name in WEIGHTS}
+    return {**counts, "score": sum(pair.worth for pair in shown_pairs) / (len(shown_pairs) + PRIOR)}
 
 
 # --------------------------------------------------------------------------------------------------------- estimates
@@ -236,10 +256,10 @@ Estimator = Callable[[Sequence[Pair], Callable[[Pair], float], bool], Estimate]
 def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimator, by: str) -> Effect:
     withheld = sum(pair.withheld for pair in pairs)
     described = [pair for pair in pairs if pair.record in patterned]
-    found = {name: estimate(described if name == "failures" else pairs, has, True) for name, has in SHARES.items()}
-    found |= {name: estimate(pairs, value, False) for name, value in MEANS.items()}
-    shown = sum(not pair.withheld for pair in described)
-    return Effect(len(pairs) - withheld, withheld, {name: found[name] for name in SAID[by]}, by, shown)
+    estimates = {name: estimate(described if name == "failures" else pairs, has, True) for name, has in SHARES.items()}
+    estimates |= {name: estimate(pairs, value, False) for name, value in MEANS.items()}
+    shown_count = sum(not pair.withheld for pair in described)
+    return Effect(len(pairs) - withheld, withheld, {name: estimates[name] for name in LABELS[by]}, by, shown_count)
 
 
 def _of_one_record(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: bool) -> Estimate:
@@ -253,16 +273,20 @@ def _of_one_record(pairs: Sequence[Pair], value: Callable[[Pair], float], is_sha
 
 
 def _of_all(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: bool) -> Estimate:
-    found = clustered(pairs, value)
+    estimate = clustered(pairs, value)
     having = sum(bool(value(pair)) for pair in pairs)
     if is_share and min(having, len(pairs) - having) < FEWEST_CASES:
-        return Estimate(found.shown, found.withheld)
-    if is_share and found.difference is not None and not {found.shown, found.withheld}.isdisjoint((0, 1)):
+        return Estimate(estimate.shown, estimate.withheld)
+    if is_share and estimate.difference is not None and not {estimate.shown, estimate.withheld}.isdisjoint((0, 1)):
         # Where all or none of an arm had it, its sums do not vary: each session counts as one trial instead.
-        shown, withheld = (len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True))
-        interval = newcombe((found.shown or 0.0) * shown, shown, (found.withheld or 0.0) * withheld, withheld)
-        return Estimate(found.shown, found.withheld, *interval)
-    return found
+        shown_sessions, withheld = (
+            len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True)
+        )
+        interval = newcombe(
+            (estimate.shown or 0.0) * shown_sessions, shown_sessions, (estimate.withheld or 0.0) * withheld, withheld
+        )
+        return Estimate(estimate.shown, estimate.withheld, *interval)
+    return estimate
 
 
 def wilson(having: float, of: int) -> tuple[float, float]:
@@ -284,8 +308,8 @@ def newcombe(having: float, of: int, other: float, of_others: int) -> tuple[floa
 def clustered(pairs: Sequence[Pair], value: Callable[[Pair], float]) -> Estimate:
     """Return the difference of two means, each session's pairs taken together: no session counts as more than one."""
     arms = [[pair for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
-    shown, withheld = (_mean([value(pair) for pair in arm]) for arm in arms)
-    means = (shown, withheld)
+    shown_mean, withheld = (_mean([value(pair) for pair in arm]) for arm in arms)
+    means = (shown_mean, withheld)
     if min(len({pair.session for pair in arm}) for arm in arms) < FEWEST:
         return Estimate(*means)
     pulls: dict[str, list[float]] = {}
@@ -293,7 +317,7 @@ def clustered(pairs: Sequence[Pair], value: Callable[[Pair], float]) -> Estimate
         for pair in arm:
             pulls.setdefault(pair.session, []).append(sign * (value(pair) - (mean or 0.0)) / len(arm))
     sums = [math.fsum(pull) for pull in pulls.values()]
-    half = _Z * math.sqrt(math.fsum(one * one for one in sums) * len(sums) / (len(sums) - 1))
+    half = _Z * math.sqrt(math.fsum(total * total for total in sums) * len(sums) / (len(sums) - 1))
     difference = (means[0] or 0.0) - (means[1] or 0.0)
     return Estimate(*means, difference, difference - half, difference + half) if half else Estimate(*means, difference)
 

@@ -34,7 +34,7 @@ GIT, DATES = "git history of the records", "dates in the records"
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class CommitChanges:
     """One commit: its name, its message, the files it touched (from the root), and its time in seconds since 1970."""
 
     name: str
@@ -55,12 +55,12 @@ class Version:
 class Step:
     """A commit, and the versions that stood before it: a bit for each, by their places in `Past.versions`."""
 
-    touch: Touch
+    touch: CommitChanges
     standing: int
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class History:
     """A history to replay: by what records count as being there, and what was left out of it, in words."""
 
     records_by: str
@@ -71,7 +71,7 @@ class Past:
     @property
     def latest(self) -> dict[str, Record]:
         """Return the last version of each record, by its lasting id."""
-        return {one.uid: one for version in self.versions if (one := version.record) is not None}
+        return {record.uid: record for version in self.versions if (record := version.record) is not None}
 
 
 LONGEST_LINE = 4_000_000
@@ -83,7 +83,7 @@ MOST_NAMED = 20
 class CommitFile:
     """The commits of a file, in its order, and the lines that are none: (line, why), counted in full."""
 
-    commits: tuple[Touch, ...]
+    commits: tuple[CommitChanges, ...]
     skipped: tuple[tuple[int, str], ...]
     skipped_count: int
 
@@ -95,23 +95,23 @@ def read_commits(path: Path, since: str | None = None) -> CommitFile:
         UnreadableFileError: the file can't be read.
         UsageError: no commit is named so.
     """
-    found: list[Touch] = []
+    commits: list[CommitChanges] = []
     skipped: list[tuple[int, str]] = []
     count = 0
     after = since is None
     for number, line in _lines(path):
-        touch = _touch(line)
+        touch = _parse_commit(line)
         if isinstance(touch, str):
             count += 1
             if len(skipped) < MOST_NAMED:
                 skipped.append((number, touch))
         elif after:
-            found.append(touch)
+            commits.append(touch)
         elif since and touch.name.startswith(since):
             after = True
     if not after:
         raise UsageError(f"no commit of {path} is named {since!r}", hint="name one as its `commit` field does")
-    return CommitFile(tuple(found), tuple(skipped), count)
+    return CommitFile(tuple(commits), tuple(skipped), count)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -121,17 +121,17 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             number = 0
             while line := file.readline(LONGEST_LINE + 1):
                 number += 1
-                whole = line
-                while whole and not whole.endswith(b"\n") and len(whole) > LONGEST_LINE:
-                    whole = file.readline(LONGEST_LINE + 1)
+                chunk = line
+                while chunk and not chunk.endswith(b"\n") and len(chunk) > LONGEST_LINE:
+                    chunk = file.readline(LONGEST_LINE + 1)
                 if line.strip():
                     yield number, line
     except OSError as error:
-        said = (error.strerror or "").lower()
-        raise UnreadableFileError(f"{path} can't be read: {said}", hint="name a file of JSON lines") from None
+        reason = (error.strerror or "").lower()
+        raise UnreadableFileError(f"{path} can't be read: {reason}", hint="name a file of JSON lines") from None
 
 
-def _touch(line: bytes) -> Touch | str:
+def _parse_commit(line: bytes) -> CommitChanges | str:
     """Return the commit that a line holds, or why it holds none."""
     if len(line) > LONGEST_LINE:
         return "longer than any commit"
@@ -141,20 +141,20 @@ def _touch(line: bytes) -> Touch | str:
         return "torn or not JSON"
     if not isinstance(row, dict):
         return "not an object"
-    name, said = row.get("commit"), row.get("message", row.get("subject"))
-    if not isinstance(name, str) or not name or not isinstance(said, str):
+    name, message = row.get("commit"), row.get("message", row.get("subject"))
+    if not isinstance(name, str) or not name or not isinstance(message, str):
         return "`commit` and `subject` are texts"
     files = row.get("files", [])
     if not isinstance(files, list) or not all(isinstance(file, str) and file for file in files):
         return "`files` is a list of paths"
     try:
-        at = began(str(row.get("date")))
+        timestamp = commit_time(str(row.get("date")))
     except (ValueError, OverflowError):
         return "`date` is no day and no time with a zone"
-    return Touch(name, said, tuple(dict.fromkeys(files)), at)
+    return CommitChanges(name, message, tuple(dict.fromkeys(files)), timestamp)
 
 
-def began(text: str) -> float:
+def commit_time(text: str) -> float:
     """Return when a commit was made, in seconds since 1970; of a bare day its start, so that nothing of it is foreseen.
 
     Raises:
@@ -174,7 +174,7 @@ ACCEPTED = ("accepted_at", "x-accepted_at")
 _CREATED, _DATE, _ACCEPTED, _NONE = "created_at", "date", "accepted_at", "no date"
 
 
-def past_by_dates(touches: Sequence[Touch], records: Sequence[tuple[Record, bool]]) -> Past:
+def history_by_dates(touches: Sequence[CommitChanges], records: Sequence[tuple[Record, bool]]) -> History:
     """Return a history in which each record stands from when its fields say it did; pairs are records and `has_body`.
 
     It is the record of today, with today's scope and text: only its times are of then.
@@ -189,16 +189,16 @@ def past_by_dates(touches: Sequence[Touch], records: Sequence[tuple[Record, bool
         start, field = _begin(record)
         used[field] += 1
         if field != _NONE:
-            place = len(versions)
+            position = len(versions)
             versions.append(Version(_as_live(record), has_body))
-            turns += (start, 1 << place), (_end(record, by_id), 1 << place)
-    return Past(DATES, versions, _steps(touches, turns), tuple(_notes(used, records)))
+            turns += (start, 1 << position), (_end(record, by_id), 1 << position)
+    return History(DATES, versions, _steps(touches, turns), tuple(_notes(used, records)))
 
 
 def _notes(used: Mapping[str, int], records: Sequence[tuple[Record, bool]]) -> Iterable[str]:
     """Yield what counted as a record's beginning, and what today's state hides."""
-    named = [f"{used[field]} by {field}" for field in (_CREATED, _DATE, _ACCEPTED) if used[field]]
-    yield f"records begin: {', '.join(named) or 'none'}"
+    counts = [f"{used[field]} by {field}" for field in (_CREATED, _DATE, _ACCEPTED) if used[field]]
+    yield f"records begin: {', '.join(counts) or 'none'}"
     if used[_NONE]:
         yield f"{used[_NONE]} state no time at all and were left out"
     waiting = sum(record.phase == "pending" for record, _ in records)
@@ -207,7 +207,7 @@ def _notes(used: Mapping[str, int], records: Sequence[tuple[Record, bool]]) -> I
     yield "scopes, texts and votes are today's"
 
 
-def _steps(touches: Sequence[Touch], turns: list[tuple[float, int]]) -> list[Step]:
+def _steps(touches: Sequence[CommitChanges], turns: list[tuple[float, int]]) -> list[Step]:
     """Return the commits with what stood before each; at a turn a version begins or ends."""
     turns.sort()
     times = [at for at, _ in turns]
@@ -221,8 +221,8 @@ def _as_live(record: Record) -> Record:
     """Return a closed record as it was while it held; it stands for a while only."""
     if record.phase == "live":
         return record
-    held = next((status.name for status in record.kind.statuses.values() if status.phase == "live"), None)
-    return record if held is None else replace(record, data={**record.data, "status": held})
+    live_status = next((status.name for status in record.kind.statuses.values() if status.phase == "live"), None)
+    return record if live_status is None else replace(record, data={**record.data, "status": live_status})
 
 
 def _begin(record: Record) -> tuple[float, str]:
@@ -241,11 +241,11 @@ def _end(record: Record, by_id: Mapping[str, Record]) -> float:
     """Return until when a record could be shown: its successor's beginning, else its last change."""
     if record.phase == "live":
         return math.inf
-    successors = [by_id[one] for one in record.superseded_by if one in by_id]
-    begun = [start for start, field in map(_begin, successors) if field != _NONE]
+    successors = [by_id[record_id] for record_id in record.superseded_by if record_id in by_id]
+    starts = [start for start, field in map(_begin, successors) if field != _NONE]
     changed = _time(record.text("updated_at"))
     start = _begin(record)[0]
-    return max(start, min([*begun, *([changed] if changed is not None else [])], default=start))
+    return max(start, min([*starts, *([changed] if changed is not None else [])], default=start))
 
 
 def _time(text: str | None) -> float | None:
@@ -274,7 +274,7 @@ def has_history(git: Git) -> bool:
     return bool(git.run("ls-tree", "-d", "HEAD", "--", ORBIT, check=False))
 
 
-def past_of(workspace: Workspace, since: str | None) -> Past:
+def history_from_git(workspace: Workspace, since: str | None) -> History:
     """Return the history of the branch checked out, after a revision or from its first commit on; merges are no steps.
 
     Raises:
@@ -286,26 +286,26 @@ def past_of(workspace: Workspace, since: str | None) -> Past:
         raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
     logged = commits_since(git, since)
     states = _States(workspace.kinds)
-    known = {one.name for one in logged}
-    for parent in {one.parents[0] for one in logged if one.parents} - known:
+    names = {commit.name for commit in logged}
+    for parent in {commit.parents[0] for commit in logged if commit.parents} - names:
         states.begin(parent, git.files_at(parent, ORBIT).items())
     steps: list[Step] = []
-    for one in logged:
-        before = states.after(one)
-        if len(one.parents) < 2:
-            steps.append(Step(touch_of(one), before))
+    for commit in logged:
+        before = states.after(commit)
+        if len(commit.parents) < 2:
+            steps.append(Step(commit_changes(commit), before))
     versions, unread = _versions(git, states)
     notes = ["scopes, texts and votes are those of then"]
     if unread:
         notes.append(f"{unread} of {len(versions)} versions hold no record that can be read today and were left out")
     if git.is_shallow:
         notes.append("the clone is shallow: what was before its first commit is unknown")
-    return Past(GIT, versions, steps, tuple(notes))
+    return History(GIT, versions, steps, tuple(notes))
 
 
-def touch_of(commit: Commit) -> Touch:
+def commit_changes(commit: Commit) -> CommitChanges:
     """Return a commit of git's as one that is walked."""
-    return Touch(commit.name[:12], commit.message, commit.files, commit.at)
+    return CommitChanges(commit.name[:12], commit.message, commit.files, commit.at)
 
 
 class _States:
@@ -321,23 +321,23 @@ class _States:
         """Note what stood at a commit before the first one that is walked."""
         self._after[commit] = self._changed(0, files)
 
-    def after(self, one: Commit) -> int:
+    def after(self, commit: Commit) -> int:
         """Apply a commit and return what stood before it."""
-        before = self._after.get(one.parents[0], 0) if one.parents else 0
-        self._after[one.name] = self._changed(before, one.changes)
+        before = self._after.get(commit.parents[0], 0) if commit.parents else 0
+        self._after[commit.name] = self._changed(before, commit.changes)
         return before
 
     def _changed(self, state: int, changes: Iterable[Change]) -> int:
-        wanted: dict[str, tuple[Kind, list[str]]] = {}
+        parts_by_folder: dict[str, tuple[Kind, list[str]]] = {}
         for path, content in changes:
-            found = self._part(path)
-            if found is None:
+            location = self._part(path)
+            if location is None:
                 continue
-            folder, kind, part = found
-            if folder not in wanted:
-                wanted[folder] = (kind, list(self._standing(state, folder)))
-            wanted[folder][1][part] = content
-        for folder, (kind, parts) in wanted.items():
+            folder, kind, part = location
+            if folder not in parts_by_folder:
+                parts_by_folder[folder] = (kind, list(self._standing(state, folder)))
+            parts_by_folder[folder][1][part] = content
+        for folder, (kind, parts) in parts_by_folder.items():
             for number in self._by_folder.get(folder, {}).values():
                 state &= ~(1 << number)
             blobs: Blobs = (parts[_RECORD], parts[_VOTES], parts[_BODY])
@@ -352,11 +352,11 @@ class _States:
         return "", "", ""
 
     def _number(self, folder: str, kind: Kind, blobs: Blobs) -> int:
-        held = self._by_folder.setdefault(folder, {})
-        if blobs not in held:
-            held[blobs] = len(self.met)
+        numbers = self._by_folder.setdefault(folder, {})
+        if blobs not in numbers:
+            numbers[blobs] = len(self.met)
             self.met.append((folder, kind, blobs))
-        return held[blobs]
+        return numbers[blobs]
 
     def _part(self, path: str) -> tuple[str, Kind, int] | None:
         """Return the folder, the kind and the part of a record that a path is; None for any other file."""
@@ -374,7 +374,7 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
     """Return the versions that were met, and how many can't be read: those keep their place, and are never shown."""
     texts = git.blobs(blob for _, _, blobs in states.met for blob in blobs[:2] if blob)
     now = datetime.now(UTC)
-    found: list[Version] = []
+    versions: list[Version] = []
     counts: Counter[bool] = Counter()
     for folder, kind, (blob, votes, body) in states.met:
         path = f"{folder}/{kind.name}.yaml"
@@ -382,10 +382,10 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
         record = None
         if len(text) <= RECORD_LIMIT:
             record, _ = decode_record(text.decode("utf-8", "replace"), kind, path, explain=False)
-        said = texts.get(votes, b"") if votes else b""
-        if record is not None and said and len(said) <= DOCUMENT_LIMIT:
-            held, _ = parse_votes(said.decode("utf-8", "replace"), path, record.id, now)
-            record = replace(record, votes=tuple(held))
+        votes_text = texts.get(votes, b"") if votes else b""
+        if record is not None and votes_text and len(votes_text) <= DOCUMENT_LIMIT:
+            parsed_votes, _ = parse_votes(votes_text.decode("utf-8", "replace"), path, record.id, now)
+            record = replace(record, votes=tuple(parsed_votes))
         counts[record is None] += 1
-        found.append(Version(record, bool(body)))
-    return found, counts[True]
+        versions.append(Version(record, bool(body)))
+    return versions, counts[True]

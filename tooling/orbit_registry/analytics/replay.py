@@ -18,17 +18,17 @@ from pathlib import Path
 from orbit_registry.analytics.effect import TIME, report
 from orbit_registry.analytics.effect import Report as EffectReport
 from orbit_registry.analytics.history import (
+    CommitChanges,
     CommitFile,
-    Past,
+    History,
     Step,
-    Touch,
+    commit_changes,
     has_history,
-    past_by_dates,
-    past_of,
+    history_by_dates,
+    history_from_git,
     read_commits,
-    touch_of,
 )
-from orbit_registry.analytics.report import told_of
+from orbit_registry.analytics.report import record_titles
 from orbit_registry.analytics.stats import Pair, reverted_of
 from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.formats.citations import IdForms, find_citations
@@ -53,7 +53,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ReplayedCommit:
     """What one commit would have been shown: places of versions, in order, and what its calls came to."""
 
     step: Step
@@ -69,16 +69,16 @@ class Shown:
 class Replay:
     """A history made ready to be walked: one index of all versions, of which each commit sees those that stood."""
 
-    def __init__(self, past: Past, files: Sequence[str], half_life_days: float) -> None:
+    def __init__(self, past: History, files: Sequence[str], half_life_days: float) -> None:
         """`files` are those by which a scope is called broad."""
         self.past = past
-        self._then = _then(past, files, half_life_days)
+        self._then = _version_index(past, files, half_life_days)
 
-    def walk(self, session: int = 1) -> Iterator[Shown]:
+    def walk(self, session: int = 1) -> Iterator[ReplayedCommit]:
         """Yield what each commit would have been shown, so many commits being one session; those without files too."""
         ledger = _Session()
-        for place, step in enumerate(self.past.steps):
-            if place % session == 0:
+        for position, step in enumerate(self.past.steps):
+            if position % session == 0:
                 ledger = _Session()
             self._then.see(step.standing)
             yield self._asked(step, ledger)
@@ -101,22 +101,22 @@ class Replay:
         """Return the versions that no tool call shows because they apply to too much: a bit for each."""
         return self._then.broad
 
-    def _asked(self, step: Step, ledger: Ledger) -> Shown:
+    def _asked(self, step: Step, ledger: Ledger) -> ReplayedCommit:
         versions: list[int] = []
         drops: dict[tuple[int, str], None] = {}
         used = speaking = 0
         for file in step.touch.files:
-            found = select(self._then, Context(TOOL, step.touch.at, paths=(file,), task_class=CODE), ledger)
-            drops.update(((int(row.values[ORIGIN]), reason), None) for row, reason in found.drops)
-            if found.matches:
+            selection = select(self._then, Context(TOOL, step.touch.at, paths=(file,), task_class=CODE), ledger)
+            drops.update(((int(row.values[ORIGIN]), reason), None) for row, reason in selection.drops)
+            if selection.matches:
                 speaking += 1
-                used += tokens(render(found))
-                versions += [int(one.row.values[ORIGIN]) for one in found.matches]
+                used += tokens(render(selection))
+                versions += [int(match.row.values[ORIGIN]) for match in selection.matches]
         counts: dict[str, int] = {}
-        for place, reason in drops:
-            if place not in versions:
+        for version, reason in drops:
+            if version not in versions:
                 counts[reason] = counts.get(reason, 0) + 1
-        return Shown(step, tuple(versions), used, len(step.touch.files), speaking, counts)
+        return ReplayedCommit(step, tuple(versions), used, len(step.touch.files), speaking, counts)
 
 
 class _Session(Ledger):
@@ -136,16 +136,16 @@ class _Session(Ledger):
         return
 
 
-class _Then(Index):
+class _VersionIndex(Index):
     """An index of every version, which answers with those alone that stand at the time that is looked at."""
 
     def __init__(self, content: bytes, words: list[int]) -> None:
         super().__init__(content, words, "")
-        rows = [super(_Then, self).row(number) for number in range(self.records)]
+        rows = [super(_VersionIndex, self).row(number) for number in range(self.records)]
         self._rows = {row.number: row for row in rows if row is not None}
         self._versions = [int(row.values[ORIGIN]) for row in self._rows.values()]
-        self.whole = sum(1 << place for place in self._versions)
-        self.broad = sum(1 << place for place, row in zip(self._versions, self._rows.values(), strict=True)
+        self.whole = sum(1 << version for version in self._versions)
+        self.broad = sum(1 << version for version, row in zip(self._versions, self._rows.values(), strict=True)
                          if row.flags & reader.BROAD)  # fmt: skip
         self._paths: dict[str, list[int]] = {}
         self._standing = b""
@@ -158,15 +158,15 @@ class _Then(Index):
             self._standing = standing.to_bytes((self.whole | standing).bit_length() // 8 + 1, "little")
 
     def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        known = self._paths.get(path)
-        if known is None:
-            known = self._paths[path] = super().match(path, None, everything)
-        found = [hit for hit in known if self._stands(self._versions[hit >> 32])]
-        return found if limit is None else found[:limit]
+        hits = self._paths.get(path)
+        if hits is None:
+            hits = self._paths[path] = super().match(path, None, everything)
+        standing_hits = [hit for hit in hits if self._stands(self._versions[hit >> 32])]
+        return standing_hits if limit is None else standing_hits[:limit]
 
     def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        found = [hit for hit in super().under(axis, word, None, everything) if self._stands(self._versions[hit >> 32])]
-        return found if limit is None else found[:limit]
+        hits = [hit for hit in super().under(axis, word, None, everything) if self._stands(self._versions[hit >> 32])]
+        return hits if limit is None else hits[:limit]
 
     def row(self, number: int) -> Row | None:
         return self._rows.get(number)
@@ -178,38 +178,38 @@ class _Then(Index):
         """Return the version that a row is."""
         return self._versions[number]
 
-    def _stands(self, place: int) -> bool:
-        return bool(self._standing[place >> 3] >> (place & 7) & 1)
+    def _stands(self, version: int) -> bool:
+        return bool(self._standing[version >> 3] >> (version & 7) & 1)
 
 
-def _then(past: Past, files: Sequence[str], half_life_days: float) -> _Then:
+def _version_index(past: History, files: Sequence[str], half_life_days: float) -> _VersionIndex:
     parts = sorted(_parts(past, half_life_days), key=lambda part: (order_in(part), int(part.row[reader.ORIGIN])))
     entries = entries_of(parts)
     content = pack(with_breadth(parts, Breadth(files, entries)), entries)
     index = read_index(content, "")
     if not isinstance(index, Index):
         raise SnapshotError(f"the records of then: {index.reason}", hint="this is a bug, please report it")
-    return _Then(content, memoryview(content)[: reader.HEADER_WORDS * 8].cast("Q").tolist())
+    return _VersionIndex(content, memoryview(content)[: reader.HEADER_WORDS * 8].cast("Q").tolist())
 
 
-def _parts(past: Past, half_life_days: float) -> Iterator[Part]:
+def _parts(past: History, half_life_days: float) -> Iterator[Part]:
     """Yield each version that could be shown, compiled as for the index; its place stands where a hash does there."""
-    for place, record in _cleaned(past):
-        version = past.versions[place]
-        origin = Origin(has_body=version.has_body, label=str(place))
+    for number, record in _without_secrets(past):
+        version = past.versions[number]
+        origin = Origin(has_body=version.has_body, label=str(number))
         part = part_of(record, origin, half_life_days)
         if part.pushed:
             yield part
 
 
-def _cleaned(past: Past) -> Iterable[tuple[int, Record]]:
+def _without_secrets(past: History) -> Iterable[tuple[int, Record]]:
     """Return the versions with their places, free of secrets."""
-    held = [(place, one.record) for place, one in enumerate(past.versions) if one.record is not None]
-    live = [(place, record) for place, record in held if record.phase == "live"]
+    recorded = [(number, version.record) for number, version in enumerate(past.versions) if version.record is not None]
+    live = [(number, record) for number, record in recorded if record.phase == "live"]
     # Records are told apart by their paths there, and versions of one record share theirs.
-    apart = [replace(record, path=f"{place}/{record.path}") for place, record in live]
+    apart = [replace(record, path=f"{number}/{record.path}") for number, record in live]
     clean = free_of_secrets(apart)
-    return [(place, replace(one, path=record.path)) for (place, record), one in zip(live, clean, strict=True)]
+    return [(number, replace(cleaned, path=record.path)) for (number, record), cleaned in zip(live, clean, strict=True)]
 
 
 BY_ID, BY_TASK = "id", "task"
@@ -218,17 +218,16 @@ _AROUND = ".!?*_/"
 _SHORTEST = 3
 
 
-class Names:
+class NameResolver:
     """What records are called: their ids, else their earlier ids, else the last part of those; and their tasks."""
 
     def __init__(self, records: Iterable[Record], forms: IdForms) -> None:
         self._forms = forms
-        held = list(records)
         legacy: dict[str, set[str]] = {}
         tails: dict[str, set[str]] = {}
         self._ids: dict[str, set[str]] = {}
         self._tasks: dict[str, set[str]] = {}
-        for record in held:
+        for record in records:
             self._ids.setdefault(_plain(record.id), set()).add(record.uid)
             for name in record.legacy_ids:
                 legacy.setdefault(_plain(name), set()).add(record.uid)
@@ -240,31 +239,33 @@ class Names:
 
     def cited(self, message: str) -> Mapping[str, str]:
         """Return the lasting ids of the records that a message speaks of, and by what: `BY_ID` or `BY_TASK`."""
-        found: dict[str, str] = {}
-        words = {whole.strip(_AROUND) for whole in _WORD.findall(message)}
+        matches: dict[str, str] = {}
+        words = {token.strip(_AROUND) for token in _WORD.findall(message)}
         words |= {part for word in words for part in word.split("/")}
         for word in words:
             for uid in self._tasks.get(word, ()):
-                found[uid] = BY_TASK
-        ids = {_plain(word) for word in words} | {_plain(one.id) for one in find_citations(message, self._forms)}
+                matches[uid] = BY_TASK
+        ids = {_plain(word) for word in words} | {
+            _plain(citation.id) for citation in find_citations(message, self._forms)
+        }
         for name in ids:
             for uid in self._ids.get(name, ()):
-                found[uid] = BY_ID
-        return found
+                matches[uid] = BY_ID
+        return matches
 
 
 def tasks_of(record: Record) -> list[str]:
     """Return the ids of tasks that a record names: its own, its scope's, its evidence's; words that may be anything
     are left out."""
     evidence = [reference for kind, reference in record.evidence if kind == "task"]
-    named = dict.fromkeys([*record.words("tasks"), *record.scope.tasks, *evidence])
-    return [name for name in named if len(name) >= _SHORTEST and any(map(str.isdigit, name)) and not name.isdigit()]
+    task_ids = dict.fromkeys([*record.words("tasks"), *record.scope.tasks, *evidence])
+    return [name for name in task_ids if len(name) >= _SHORTEST and any(map(str.isdigit, name)) and not name.isdigit()]
 
 
 def _plain(name: str) -> str:
     """Return an id without the zeros before its number: `ADR 12` means ADR-0012."""
-    word, dash, rest = name.rpartition("-")
-    return f"{word}{dash}{int(rest)}" if dash and rest.isdecimal() and rest.isascii() else name
+    word, dash, number = name.rpartition("-")
+    return f"{word}{dash}{int(number)}" if dash and number.isdecimal() and number.isascii() else name
 
 
 SESSIONS = (1, 5, 20)
@@ -334,86 +335,86 @@ NEVER = {
 """Why a record was never shown: all reasons there are."""
 
 
-def count(past: Past, replay: Replay, names: Names) -> Tally:
+def count(past: History, replay: Replay, names: NameResolver) -> Tally:
     """Walk a history, once for each length of a session, and count."""
-    found = Tally()
+    tally = Tally()
     masks = _Masks(past, replay)
     reached: set[str] = set()
-    for shown in replay.walk():
-        if not shown.step.touch.files:
-            found.without_files += 1
+    for replayed in replay.walk():
+        if not replayed.step.touch.files:
+            tally.without_files += 1
             continue
-        _add(found, shown, past)
-        cited = names.cited(shown.step.touch.message)
-        applied = set(_uids(past, replay.applying(shown.step)))
+        _add(tally, replayed, past)
+        cited = names.cited(replayed.step.touch.message)
+        applied = set(_uids(past, replay.applying(replayed.step)))
         reached |= applied
-        _cite(found, shown, cited, masks, applied)
-    found.sessions = [_session(replay, commits) for commits in SESSIONS]
-    found.never = {uid: why for uid, why in _never(past, masks, reached) if uid not in found.by_record}
-    return found
+        _cite(tally, replayed, cited, masks, applied)
+    tally.sessions = [_session(replay, commits) for commits in SESSIONS]
+    tally.never = {uid: reason for uid, reason in _never(past, masks, reached) if uid not in tally.by_record}
+    return tally
 
 
-def _add(found: Tally, shown: Shown, past: Past) -> None:
-    found.commits += 1
-    found.calls += shown.calls
-    found.speaking_calls += shown.speaking
-    found.shown.append(len(shown.versions))
-    found.tokens.append(shown.tokens)
-    found.drops.update(shown.drops)
-    found.by_record.update(dict.fromkeys(_uids(past, shown.versions), 1))
+def _add(tally: Tally, replayed: ReplayedCommit, past: History) -> None:
+    tally.commits += 1
+    tally.calls += replayed.calls
+    tally.speaking_calls += replayed.speaking
+    tally.shown.append(len(replayed.versions))
+    tally.tokens.append(replayed.tokens)
+    tally.drops.update(replayed.drops)
+    tally.by_record.update(dict.fromkeys(_uids(past, replayed.versions), 1))
 
 
-def _cite(found: Tally, shown: Shown, cited: Mapping[str, str], masks: _Masks, applied: set[str]) -> None:
+def _cite(tally: Tally, replayed: ReplayedCommit, cited: Mapping[str, str], masks: _Masks, applied: set[str]) -> None:
     if not cited:
         return
-    pairs = found.citations
-    standing = {uid for uid in cited if masks.of(uid) & masks.can_be_shown & shown.step.standing}
-    seen = set(_uids(masks.past, shown.versions))
-    scoped = {uid for uid in standing if masks.of(uid) & masks.scoped & shown.step.standing}
+    pairs = tally.citations
+    standing = {uid for uid in cited if masks.of(uid) & masks.can_be_shown & replayed.step.standing}
+    shown_uids = set(_uids(masks.past, replayed.versions))
+    scoped = {uid for uid in standing if masks.of(uid) & masks.scoped & replayed.step.standing}
     pairs.cited += len(cited)
     pairs.not_yet += len(cited) - len(standing)
     pairs.standing += len(standing)
     pairs.scoped += len(scoped)
     pairs.reached += len(scoped & applied)
-    hit = standing & seen
+    hit = standing & shown_uids
     pairs.shown += len(hit)
     pairs.shown_by_id += sum(cited[uid] == BY_ID for uid in hit)
-    found.cited_by_record.update(hit)
+    tally.cited_by_record.update(hit)
     if standing:
         pairs.commits += 1
-        pairs.shown_in_citing += len(shown.versions)
-        there = (masks.scoped & shown.step.standing).bit_count()
-        pairs.expected += len(shown.versions) * len(scoped) / there if there else 0.0
+        pairs.shown_in_citing += len(replayed.versions)
+        there = (masks.scoped & replayed.step.standing).bit_count()
+        pairs.expected += len(replayed.versions) * len(scoped) / there if there else 0.0
 
 
 def _session(replay: Replay, commits: int) -> Session:
-    found = Session(commits)
-    for shown in replay.walk(commits):
-        if shown.step.touch.files:
-            found.shown += len(shown.versions)
-            found.tokens += shown.tokens
-            found.silent += not shown.versions
-    return found
+    session = Session(commits)
+    for replayed in replay.walk(commits):
+        if replayed.step.touch.files:
+            session.shown += len(replayed.versions)
+            session.tokens += replayed.tokens
+            session.silent += not replayed.versions
+    return session
 
 
-def _uids(past: Past, places: Iterable[int]) -> list[str]:
-    records = (past.versions[place].record for place in places)
+def _uids(past: History, numbers: Iterable[int]) -> list[str]:
+    records = (past.versions[number].record for number in numbers)
     return [record.uid for record in records if record is not None]
 
 
 class _Masks:
     """Which versions are of which record, and which of them could be shown: numbers with a bit for each version."""
 
-    def __init__(self, past: Past, replay: Replay) -> None:
+    def __init__(self, past: History, replay: Replay) -> None:
         self.past = past
         self.can_be_shown, self.broad = replay.can_be_shown(), replay.broad()
         self.scoped = 0
         self._by_uid: dict[str, int] = {}
-        for place, version in enumerate(past.versions):
+        for number, version in enumerate(past.versions):
             if version.record is not None:
                 uid = version.record.uid
-                self._by_uid[uid] = self._by_uid.get(uid, 0) | 1 << place
-                self.scoped |= _has_path(version.record) << place
+                self._by_uid[uid] = self._by_uid.get(uid, 0) | 1 << number
+                self.scoped |= _has_path(version.record) << number
         self.scoped &= self.can_be_shown
 
     def of(self, uid: str) -> int:
@@ -421,19 +422,19 @@ class _Masks:
         return self._by_uid.get(uid, 0)
 
 
-def _never(past: Past, masks: _Masks, reached: set[str]) -> Iterable[tuple[str, str]]:
+def _never(past: History, masks: _Masks, reached: set[str]) -> Iterable[tuple[str, str]]:
     """Yield records that could be shown at some time, and why they were not if they were not."""
     for uid in past.latest:
         mine = masks.of(uid) & masks.can_be_shown
         if mine:
             scoped = mine & masks.scoped
             if not scoped:
-                why = "no path"
+                reason = "no path"
             elif not scoped & ~masks.broad:
-                why = "too broad"
+                reason = "too broad"
             else:
-                why = "left out" if uid in reached else "never touched"
-            yield uid, why
+                reason = "left out" if uid in reached else "never touched"
+            yield uid, reason
 
 
 def _has_path(record: Record) -> bool:
@@ -454,7 +455,7 @@ LISTED, LONGEST_TITLE = 10, 70
 class Report:
     """A replay: what was walked, what it came to, which lines of a file were no commits (line, why), and seconds."""
 
-    past: Past
+    past: History
     tally: Tally
     commits_from: str
     files: int
@@ -465,45 +466,45 @@ class Report:
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it."""
-        found, records = self.tally, self.past.latest
+        tally, records = self.tally, self.past.latest
         return {
             "commits_from": self.commits_from,
             "records_by": self.past.records_by,
             "notes": list(self.past.notes),
             "skipped": {
                 "count": self.skipped_count,
-                "lines": [{"line": line, "why": why} for line, why in self.skipped],
+                "lines": [{"line": line, "why": reason} for line, reason in self.skipped],
             },
-            "commits": {"with_files": found.commits, "without_files": found.without_files, "silent": self._silent},
-            "silent_share": _share(self._silent, found.commits),
+            "commits": {"with_files": tally.commits, "without_files": tally.without_files, "silent": self._silent},
+            "silent_share": _share(self._silent, tally.commits),
             "calls": {
-                "count": found.calls,
-                "speaking": found.speaking_calls,
-                "silent_share": _share(found.calls - found.speaking_calls, found.calls),
+                "count": tally.calls,
+                "speaking": tally.speaking_calls,
+                "silent_share": _share(tally.calls - tally.speaking_calls, tally.calls),
             },
-            "shown": {**_spread(found.shown), "by_count": _histogram(found.shown)},
-            "tokens": _spread(found.tokens),
-            "left_out": dict(sorted(found.drops.items())),
-            "citations": _citations(found.citations),
+            "shown": {**_spread(tally.shown), "by_count": _histogram(tally.shown)},
+            "tokens": _spread(tally.tokens),
+            "left_out": dict(sorted(tally.drops.items())),
+            "citations": _citations(tally.citations),
             "sessions": [
                 {
-                    "commits": one.commits,
-                    "shown": one.shown,
-                    "shown_per_commit": _share(one.shown, found.commits),
-                    "tokens": one.tokens,
-                    "tokens_per_commit": _share(one.tokens, found.commits),
-                    "silent_share": _share(one.silent, found.commits),
+                    "commits": session.commits,
+                    "shown": session.shown,
+                    "shown_per_commit": _share(session.shown, tally.commits),
+                    "tokens": session.tokens,
+                    "tokens_per_commit": _share(session.tokens, tally.commits),
+                    "silent_share": _share(session.silent, tally.commits),
                 }
-                for one in found.sessions
+                for session in tally.sessions
             ],
             "breadth_files": self.files,
             "records": {
-                "could_be_shown": len(found.by_record) + len(found.never),
-                "shown": len(found.by_record),
+                "could_be_shown": len(tally.by_record) + len(tally.never),
+                "shown": len(tally.by_record),
                 "top": [self._record(records, uid, count) for uid, count in self._top],
                 "never_shown": [
-                    {"id": records[uid].id, "title": _title(records[uid]), "why": why}
-                    for uid, why in sorted(found.never.items(), key=lambda pair: records[pair[0]].sort_key)
+                    {"id": records[uid].id, "title": _title(records[uid]), "why": reason}
+                    for uid, reason in sorted(tally.never.items(), key=lambda pair: records[pair[0]].sort_key)
                 ],
             },
             "seconds": round(self.seconds, 2),
@@ -527,23 +528,23 @@ class Report:
         return {"id": records[uid].id, "title": _title(records[uid]), "commits": commits, "cited": cited}
 
     def _head(self) -> Iterator[str]:
-        found = self.tally
-        yield f"{found.commits:,} commits with files from {self.commits_from}; {self.seconds:.1f} s"
+        tally = self.tally
+        yield f"{tally.commits:,} commits with files from {self.commits_from}; {self.seconds:.1f} s"
         yield f"records count as there by: {self.past.records_by}"
         yield from (f"  {note}" for note in self.past.notes)
-        if found.without_files:
-            yield f"  {found.without_files} more commits touch no file and count nowhere"
+        if tally.without_files:
+            yield f"  {tally.without_files} more commits touch no file and count nowhere"
         if self.skipped_count:
             yield f"  {self.skipped_count} lines are no commits and were skipped:"
-            yield from (f"    line {line}: {why}" for line, why in self.skipped)
+            yield from (f"    line {line}: {reason}" for line, reason in self.skipped)
 
     def _shown(self) -> Iterator[str]:
-        found = self.tally
-        quiet = found.calls - found.speaking_calls
+        tally = self.tally
+        quiet = tally.calls - tally.speaking_calls
         yield ""
-        yield f"silent      {_of(self._silent, found.commits, 'commits')}"
-        yield f"            {_of(quiet, found.calls, 'calls')}: one for each file of a commit"
-        for name, values in (("shown", found.shown), ("tokens", found.tokens)):
+        yield f"silent      {_of(self._silent, tally.commits, 'commits')}"
+        yield f"            {_of(quiet, tally.calls, 'calls')}: one for each file of a commit"
+        for name, values in (("shown", tally.shown), ("tokens", tally.tokens)):
             spread = _spread(values)
             if spread["mean_speaking"] is None:
                 yield f"{name:<12}nothing"
@@ -552,7 +553,7 @@ class Report:
                 f"{name:<12}{spread['total']:,}: {spread['mean']} a commit, {spread['mean_speaking']} where any; "
                 f"half of commits at most {spread['p50']}, nine in ten {spread['p90']}, the most {spread['most']}"
             )
-        for reason, times in sorted(found.drops.items()):
+        for reason, times in sorted(tally.drops.items()):
             yield f"left out    {times:,} × {DROPS.get(reason, reason)}"
 
     def _cited(self) -> Iterator[str]:
@@ -568,29 +569,29 @@ class Report:
 
     def _sessions(self) -> Iterator[str]:
         yield ""
-        for one in self.tally.sessions if self.tally.commits else ():
+        for session in self.tally.sessions if self.tally.commits else ():
             yield (
-                f"sessions of {one.commits:>2} commit{'s' if one.commits > 1 else ' '}: "
-                f"{_share(one.shown, self.tally.commits)} records and "
-                f"{_share(one.tokens, self.tally.commits)} tokens a commit, "
-                f"silent {_percent(one.silent, self.tally.commits)}"
+                f"sessions of {session.commits:>2} commit{'s' if session.commits > 1 else ' '}: "
+                f"{_share(session.shown, self.tally.commits)} records and "
+                f"{_share(session.tokens, self.tally.commits)} tokens a commit, "
+                f"silent {_percent(session.silent, self.tally.commits)}"
             )
 
     def _records(self) -> Iterator[str]:
-        records, found = self.past.latest, self.tally
-        could = len(found.by_record) + len(found.never)
+        records, tally = self.past.latest, self.tally
+        could = len(tally.by_record) + len(tally.never)
         yield ""
-        yield f"{len(found.by_record)} of {could} records that could be shown were"
+        yield f"{len(tally.by_record)} of {could} records that could be shown were"
         for uid, commits in self._top[:LISTED]:
-            cited = found.cited_by_record[uid]
+            cited = tally.cited_by_record[uid]
             record = records[uid]
             yield f"  {commits:>5,} commits, {cited:>3} cite it  {record.id}  {_title(record)[:LONGEST_TITLE]}"
-        for why, said in NEVER.items():
-            missed = [records[uid] for uid, reason in found.never.items() if reason == why]
+        for never_reason, label in NEVER.items():
+            missed = [records[uid] for uid, uid_reason in tally.never.items() if uid_reason == never_reason]
             if missed:
-                named = ", ".join(one.id for one in sorted(missed, key=lambda one: one.sort_key)[:LISTED])
+                listed = ", ".join(record.id for record in sorted(missed, key=lambda record: record.sort_key)[:LISTED])
                 more = f" and {len(missed) - LISTED} more" if len(missed) > LISTED else ""
-                yield f"  never shown, {said}: {named}{more}"
+                yield f"  never shown, {label}: {listed}{more}"
 
 
 def _citations(pairs: Citations) -> dict[str, object]:
@@ -622,17 +623,17 @@ def _histogram(values: Sequence[int]) -> dict[str, int]:
     return {str(count): values.count(count) for count in sorted(set(values))}
 
 
-def _share(part: float, whole: int) -> float | None:
+def _share(part: float, total: int) -> float | None:
     """Return a share, or a mean; None where there is nothing to share."""
-    return round(part / whole, 3 if part < whole else 2) if whole else None
+    return round(part / total, 3 if part < total else 2) if total else None
 
 
-def _of(part: int, whole: int, what: str) -> str:
-    return f"{_percent(part, whole):<7} {part:,} of {whole:,} {what}"
+def _of(part: int, total: int, what: str) -> str:
+    return f"{_percent(part, total):<7} {part:,} of {total:,} {what}"
 
 
-def _percent(part: float, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "-"
+def _percent(part: float, total: int) -> str:
+    return f"{100 * part / total:.1f} %" if total else "-"
 
 
 def _title(record: Record) -> str:
@@ -646,53 +647,53 @@ _MENDS = re.compile(r"\b(?:(?:hot|bug)?fix(?:e[sd])?\b|revert)", re.IGNORECASE)
 """A word of a message's first line that says that the commit mends something."""
 
 
-def pairs_in(past: Past, replay: Replay) -> Iterator[Pair]:
+def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
     """Yield a pair for each commit and record that was shown for it, or that applies to it and did not stand yet."""
     uids = [version.record.uid if version.record is not None else "" for version in past.versions]
     ids = {uid: record.id for uid, record in past.latest.items()}
     stood: set[str] = set()
-    seen = 0
-    fates = _Fates([step.touch for step in past.steps])
-    for place, shown in enumerate(replay.walk()):
-        standing = shown.step.standing
-        stood |= {uids[number] for number in places_of(standing & ~seen)}
-        seen |= standing
-        if not shown.step.touch.files or place + FOLLOWED >= len(past.steps):
+    seen_mask = 0
+    fates = _CommitOutcomes([step.touch for step in past.steps])
+    for position, replayed in enumerate(replay.walk()):
+        standing = replayed.step.standing
+        stood |= {uids[number] for number in places_of(standing & ~seen_mask)}
+        seen_mask |= standing
+        if not replayed.step.touch.files or position + FOLLOWED >= len(past.steps):
             continue
-        told = {uids[number] for number in shown.versions}
-        before = {uids[number] for number in replay.reaching(shown.step)} - stood
-        uids_due = sorted((told | before) - {""})
-        fate = fates.of(place) if uids_due else (False, 0, 0)
+        shown_uids = {uids[number] for number in replayed.versions}
+        before = {uids[number] for number in replay.reaching(replayed.step)} - stood
+        uids_due = sorted((shown_uids | before) - {""})
+        fate = fates.of(position) if uids_due else (False, 0, 0)
         for uid in uids_due:
-            tokens = 0 if uid in before else shown.tokens
-            pair = Pair(shown.step.touch.name, ids[uid], uid in before, tokens=tokens)
+            tokens = 0 if uid in before else replayed.tokens
+            pair = Pair(replayed.step.touch.name, ids[uid], uid in before, tokens=tokens)
             pair.reverted, pair.failed_again, pair.retries = fate
             yield pair
 
 
-class _Fates:
+class _CommitOutcomes:
     """What became of each commit: whether later ones revert it, mend it or come back to its files."""
 
-    def __init__(self, touches: list[Touch]) -> None:
+    def __init__(self, touches: list[CommitChanges]) -> None:
         self._touches = touches
-        self._reverted = tuple(name[:12] for name in reverted_of(one.message for one in touches))
+        self._reverted = tuple(name[:12] for name in reverted_of(touch.message for touch in touches))
         self._of_file: dict[str, list[int]] = {}
-        for place, one in enumerate(touches):
-            for file in one.files:
-                self._of_file.setdefault(file, []).append(place)
+        for position, touch in enumerate(touches):
+            for file in touch.files:
+                self._of_file.setdefault(file, []).append(position)
 
-    def of(self, place: int) -> tuple[bool, int, int]:
+    def of(self, position: int) -> tuple[bool, int, int]:
         """Return whether a commit is reverted, whether it had to be mended, and how many come back to its files."""
-        one = self._touches[place]
+        touch = self._touches[position]
         later: set[int] = set()
-        for file in one.files:
-            held = self._of_file[file]
-            for other in held[bisect_right(held, place) :]:
-                if other > place + FOLLOWED:
+        for file in touch.files:
+            positions = self._of_file[file]
+            for other in positions[bisect_right(positions, position) :]:
+                if other > position + FOLLOWED:
                     break
                 later.add(other)
         mended = any(_MENDS.search(self._touches[other].message.partition("\n")[0]) for other in later)
-        reverted = one.name.startswith(self._reverted)
+        reverted = touch.name.startswith(self._reverted)
         return reverted, int(reverted or mended), len(later)
 
 
@@ -707,23 +708,23 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
         UnreadableFileError: the file can't be read.
         GitError: git fails.
     """
-    begun = time.monotonic()
-    past, tracked, given = _history(workspace, since, commits)
-    names = Names(past.latest.values(), workspace.kinds.id_forms)
+    started = time.monotonic()
+    past, tracked, commit_file = _history(workspace, since, commits)
+    names = NameResolver(past.latest.values(), workspace.kinds.id_forms)
     tally = count(past, Replay(past, tracked, half_life_days()), names)
     source = str(commits) if commits is not None else f"{since}..HEAD" if since else "HEAD"
-    took = time.monotonic() - begun
-    return Report(past, tally, source, len(tracked), given.skipped, given.skipped_count, took)
+    took = time.monotonic() - started
+    return Report(past, tally, source, len(tracked), commit_file.skipped, commit_file.skipped_count, took)
 
 
-def _history(workspace: Workspace, since: str | None, commits: Path | None) -> tuple[Past, list[str], CommitFile]:
+def _history(workspace: Workspace, since: str | None, commits: Path | None) -> tuple[History, list[str], CommitFile]:
     """Return the history, the files by which a scope is called broad, and what a file of commits gave."""
     tracked = workspace.git.tracked() or []
     if commits is None:
         return _past(workspace, since), tracked, CommitFile((), (), 0)
-    given = read_commits(commits, since)
-    past = past_by_dates(given.commits, _records(workspace))
-    return past, list({*tracked, *(file for touch in given.commits for file in touch.files)}), given
+    commit_file = read_commits(commits, since)
+    past = history_by_dates(commit_file.commits, _records(workspace))
+    return past, list({*tracked, *(file for touch in commit_file.commits for file in touch.files)}), commit_file
 
 
 def effect(workspace: Workspace, since: str | None = None, commits: Path | None = None) -> EffectReport:
@@ -734,24 +735,24 @@ def effect(workspace: Workspace, since: str | None = None, commits: Path | None 
     """
     past, tracked, _ = _history(workspace, since, commits)
     pairs = list(pairs_in(past, Replay(past, tracked, half_life_days())))
-    return report(pairs, told_of(workspace), TIME)
+    return report(pairs, record_titles(workspace), TIME)
 
 
-def _past(workspace: Workspace, since: str | None) -> Past:
+def _past(workspace: Workspace, since: str | None) -> History:
     git = workspace.git
     if git.head() is None:
         raise UsageError("there is no commit here", hint="name a file of commits with --commits")
     if has_history(git):
-        return past_of(workspace, since)
+        return history_from_git(workspace, since)
     if since is not None and git.commit(since) is None:
         raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
-    touches = [touch_of(one) for one in commits_since(git, since) if len(one.parents) < 2]
-    return past_by_dates(touches, _records(workspace))
+    touches = [commit_changes(commit) for commit in commits_since(git, since) if len(commit.parents) < 2]
+    return history_by_dates(touches, _records(workspace))
 
 
 def _records(workspace: Workspace) -> list[tuple[Record, bool]]:
     """Return the records of today, without the inbox, and whether a file beside each holds its prose."""
     reading = Reading(workspace)
     shared = [entry for entry in reading.entries if not entry.pending]
-    found = [(reading.record(entry), entry.has_body) for entry in shared]
-    return [(record, has_body) for record, has_body in found if record is not None]
+    pairs = [(reading.record(entry), entry.has_body) for entry in shared]
+    return [(record, has_body) for record, has_body in pairs if record is not None]

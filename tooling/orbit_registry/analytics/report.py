@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
-from orbit_registry.analytics.stats import Counting, Tally, UsageSlice, mark_reverted, pairs_of
+from orbit_registry.analytics.stats import EventCounter, Tally, UsageSlice, mark_reverted, pairs_of
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook import index as reader
 from orbit_registry.hook import render
@@ -17,7 +17,7 @@ from orbit_registry.hook.index import Index, Row
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.votes import distinct_votes, format_time
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.workspace.event_log import LogState, log_files, said_in
+from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 from orbit_registry.workspace.workspace import Workspace
 
 DAY = 86_400
@@ -38,76 +38,80 @@ class Stats:
     """What the event logs hold; `since` is in seconds since 1970, None for all."""
 
     tally: Tally
-    log: LogState
-    known: Mapping[str, RecordSummary]
+    log: LogScan
+    records: Mapping[str, RecordSummary]
     since: float | None
 
     def as_data(self) -> dict[str, object]:
         """Return the counts as JSON shows them."""
-        found = self.tally
+        tally = self.tally
         return {
             "since": _stamp(self.since),
-            "first": _stamp(found.first),
-            "last": _stamp(found.last),
+            "first": _stamp(tally.first),
+            "last": _stamp(tally.last),
             "log": {
                 "files": self.log.files,
                 "bytes": self.log.size,
                 "lines": self.log.lines,
-                "older": found.before,
+                "older": tally.before,
                 "skipped": dict(self.log.skipped),
                 "clock_set_back": self.log.backwards,
             },
-            **part_data(found.whole),
-            "trials": found.trials,
-            "tokens_estimated_calls": found.estimated,
-            "sessions": {"count": len(found.sessions), "calls_without": found.without_session},
+            **part_data(tally.total),
+            "trials": tally.trials,
+            "tokens_estimated_calls": tally.estimated,
+            "sessions": {"count": len(tally.sessions), "calls_without": tally.without_session},
             "opened_after_shown": {
-                "count": found.opened_after.total(),
-                "of": found.pairs,
-                "share": share(found.opened_after.total(), found.pairs),
+                "count": tally.opened_after.total(),
+                "of": tally.pairs,
+                "share": share(tally.opened_after.total(), tally.pairs),
             },
             "prevention": {
-                "applied": sum(found.shown[one] for one in self._with_pattern),
+                "applied": sum(tally.shown[record_id] for record_id in self._with_pattern),
                 "records": len(self._with_pattern),
-                "failed_before_shown": found.failed_before.total(),
-                "failed_after_shown": found.failed_after.total(),
+                "failed_before_shown": tally.failed_before.total(),
+                "failed_after_shown": tally.failed_after.total(),
             },
-            "surfaces": [{"surface": name, **part_data(part)} for name, part in by_calls(found.surfaces)],
-            "agents": [{"agent": name or None, **part_data(part)} for name, part in by_calls(found.agents)],
+            "surfaces": [{"surface": name, **part_data(part)} for name, part in by_calls(tally.surfaces)],
+            "agents": [{"agent": name or None, **part_data(part)} for name, part in by_calls(tally.agents)],
             "days": [
                 {"day": name, "calls": part.calls, "speaking": part.speaking, "shown": part.shown}
-                for name, part in sorted(found.days.items())
+                for name, part in sorted(tally.days.items())
             ],
-            "records": [self._record(one) for one in self.ranked],
-            "never_shown": [{"id": one, "title": self.known[one].title} for one in self.never],
+            "records": [self._record(record_id) for record_id in self.ranked],
+            "never_shown": [{"id": record_id, "title": self.records[record_id].title} for record_id in self.never],
         }
 
     @property
     def ranked(self) -> list[str]:
         """The records that anything happened to, the most shown first."""
-        found = self.tally
-        names = {*found.shown, *found.opened, *found.failed_before, *found.failed_after}
-        return sorted(names, key=lambda one: (-found.shown[one], -found.opened[one], one))
+        tally = self.tally
+        names = {*tally.shown, *tally.opened, *tally.failed_before, *tally.failed_after}
+        return sorted(names, key=lambda record_id: (-tally.shown[record_id], -tally.opened[record_id], record_id))
 
     @property
     def never(self) -> list[str]:
         """The records that could be shown today and never were."""
-        return sorted(one for one, known in self.known.items() if known.pushed and not self.tally.shown[one])
+        return sorted(
+            record_id
+            for record_id, summary in self.records.items()
+            if summary.pushed and not self.tally.shown[record_id]
+        )
 
     @property
     def _with_pattern(self) -> list[str]:
-        return [one for one, known in self.known.items() if known.has_pattern]
+        return [record_id for record_id, summary in self.records.items() if summary.has_pattern]
 
     def _record(self, record_id: str) -> dict[str, object]:
-        found, known = self.tally, self.known.get(record_id)
+        tally, summary = self.tally, self.records.get(record_id)
         return {
             "id": record_id,
-            "title": known.title if known else None,
-            "shown": found.shown[record_id],
-            "opened": found.opened[record_id],
-            "opened_after_shown": found.opened_after[record_id],
-            "failed_before_shown": found.failed_before[record_id],
-            "failed_after_shown": found.failed_after[record_id],
+            "title": summary.title if summary else None,
+            "shown": tally.shown[record_id],
+            "opened": tally.opened[record_id],
+            "opened_after_shown": tally.opened_after[record_id],
+            "failed_before_shown": tally.failed_before[record_id],
+            "failed_after_shown": tally.failed_after[record_id],
         }
 
 
@@ -120,11 +124,11 @@ def stats(workspace: Workspace, days: int | None = None, now: float | None = Non
     """
     now = time.time() if now is None else now
     since = None if days is None else now - days * DAY
-    known = _known(workspace)
+    summaries = _record_summaries(workspace)
     frame = tokens("\n".join((render.START, render.SAID, "omitted: 0", render.END)))
-    met = LogState()
-    counting = Counting(since, {one: record.tokens for one, record in known.items()}, frame)
-    return Stats(counting.add_all(said_in(log_files(workspace.state), now, met)), met, known, since)
+    log = LogScan()
+    counting = EventCounter(since, {record_id: record.tokens for record_id, record in summaries.items()}, frame)
+    return Stats(counting.add_all(logged_events(log_files(workspace.state), now, log)), log, summaries, since)
 
 
 def effect(workspace: Workspace, days: int | None = None, now: float | None = None) -> Report:
@@ -136,11 +140,15 @@ def effect(workspace: Workspace, days: int | None = None, now: float | None = No
     """
     now = time.time() if now is None else now
     since = None if days is None else now - days * DAY
-    events = [one for one in said_in(log_files(workspace.state), now, LogState()) if since is None or one.at >= since]
+    events = [
+        event
+        for event in logged_events(log_files(workspace.state), now, LogScan())
+        if since is None or event.at >= since
+    ]
     pairs = pairs_of(events)
     mark_reverted(workspace.git, pairs)
-    span = max((one.at for one in events), default=0.0) - min((one.at for one in events), default=0.0)
-    return replace(report(pairs, told_of(workspace)), days=span / DAY)
+    span = max((event.at for event in events), default=0.0) - min((event.at for event in events), default=0.0)
+    return replace(report(pairs, record_titles(workspace)), days=span / DAY)
 
 
 def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:
@@ -151,23 +159,23 @@ def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:
     files = log_files(workspace.state)
     if not any(record_id.encode() in file.read_bytes() for file in files):
         return {}
-    pairs = pairs_of(said_in(files, time.time(), LogState()))
-    mine = [one for one in pairs if one.record == record_id and not one.withheld]
+    pairs = pairs_of(logged_events(files, time.time(), LogScan()))
+    mine = [pair for pair in pairs if pair.record == record_id and not pair.withheld]
     return {"sessions": len(mine), **signals(mine)} if mine else {}
 
 
-def outcome_words(found: Mapping[str, float]) -> str:
+def outcome_words(counts: Mapping[str, float]) -> str:
     """Return an outcome in one line; empty where nobody was shown the record."""
-    if not found:
+    if not counts:
         return ""
-    said = {"opened": "opened it", "turned_green": "tests turned green", "edited": "its files were written",
+    phrases = {"opened": "opened it", "turned_green": "tests turned green", "edited": "its files were written",
             "failed_again": "it failed as it says"}  # fmt: skip
-    told = [f"{words} in {found[name]:.0f}" for name, words in said.items() if found[name]]
-    count = f"{found['sessions']:.0f} session{'' if found['sessions'] == 1 else 's'}"
-    return f"shown in {count} here: {', '.join(told) or 'no sign of use'}; score {found['score']:.2f}"
+    parts = [f"{words} in {counts[name]:.0f}" for name, words in phrases.items() if counts[name]]
+    count = f"{counts['sessions']:.0f} session{'' if counts['sessions'] == 1 else 's'}"
+    return f"shown in {count} here: {', '.join(parts) or 'no sign of use'}; score {counts['score']:.2f}"
 
 
-def told_of(workspace: Workspace) -> dict[str, RecordTitle]:
+def record_titles(workspace: Workspace) -> dict[str, RecordTitle]:
     """Return what a report says of the records of today beside what became of them, by id."""
     return {
         record.id: RecordTitle(
@@ -199,19 +207,19 @@ def by_calls(parts: Mapping[str, UsageSlice]) -> Sequence[tuple[str, UsageSlice]
     return sorted(parts.items(), key=lambda pair: (-pair[1].calls, pair[0]))
 
 
-def share(part: int, whole: int) -> float | None:
+def share(part: int, total: int) -> float | None:
     """Return a share; None of nothing."""
-    return round(part / whole, 4) if whole else None
+    return round(part / total, 4) if total else None
 
 
-def _known(workspace: Workspace) -> dict[str, RecordSummary]:
+def _record_summaries(workspace: Workspace) -> dict[str, RecordSummary]:
     index = current_index(workspace)
     patterns = {record.id for record in read_collection(workspace).records if record.text("error_pattern")}
     rows = [row for number in range(index.records) if (row := index.row(number)) is not None]
-    return {row.values[reader.ID]: _row(row, index, patterns) for row in reversed(rows)}
+    return {row.values[reader.ID]: _record_summary(row, index, patterns) for row in reversed(rows)}
 
 
-def _row(row: Row, index: Index, patterns: set[str]) -> RecordSummary:
+def _record_summary(row: Row, index: Index, patterns: set[str]) -> RecordSummary:
     record_id = row.values[reader.ID]
     title = row.teaser.partition("\n")[0].removeprefix(f"- [{record_id}] ")
     return RecordSummary(title, tokens(row.teaser) + 1, row.number < index.pushed, record_id in patterns)

@@ -38,11 +38,11 @@ class Times:
 
     def percentile(self, share: float) -> float | None:
         """Return the time that this share of the calls did not exceed; None without any."""
-        wanted = share * self.counts.total()
+        threshold = share * self.counts.total()
         passed = 0
         for ms in sorted(self.counts):
             passed += self.counts[ms]
-            if passed >= wanted:
+            if passed >= threshold:
                 return ms
         return None
 
@@ -62,28 +62,28 @@ class UsageSlice:
     skips: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
 
-    def add(self, said: LoggedEvent, tokens: int) -> None:
+    def add(self, event: LoggedEvent, tokens: int) -> None:
         """Count an event; `tokens` are those of what it showed."""
-        self.opened += len(said.opened)
-        if said.fault and said.kind != "opened":  # the call's own event says it too
-            self.faults[_kept(self.faults, said.fault)] += 1
-        if said.kind != "retrieval":
+        self.opened += len(event.opened)
+        if event.fault and event.kind != "opened":  # the call's own event says it too
+            self.faults[_bounded(self.faults, event.fault)] += 1
+        if event.kind != "retrieval":
             return
         self.calls += 1
-        self.speaking += bool(said.shown)
-        self.shown += len(said.shown)
-        self.omitted += said.omitted
+        self.speaking += bool(event.shown)
+        self.shown += len(event.shown)
+        self.omitted += event.omitted
         self.tokens += tokens
-        self.times.add(said.ms)
-        if not said.shown:
-            self.skips[_kept(self.skips, said.skip_reason or "not said")] += 1
+        self.times.add(event.ms)
+        if not event.shown:
+            self.skips[_bounded(self.skips, event.skip_reason or "not said")] += 1
 
 
 @dataclass(slots=True)
 class Tally:
     """What the events of a log come to."""
 
-    whole: UsageSlice = field(default_factory=UsageSlice)
+    total: UsageSlice = field(default_factory=UsageSlice)
     surfaces: dict[str, UsageSlice] = field(default_factory=dict)
     agents: dict[str, UsageSlice] = field(default_factory=dict)
     """By the agent's own name for what it runs; empty where it gave none."""
@@ -110,7 +110,7 @@ class Tally:
     """Calls whose tokens the event does not say; they are estimated from what the records say today."""
 
 
-class Counting:
+class EventCounter:
     """Counts events one after another."""
 
     def __init__(self, since: float | None, costs: dict[str, int], frame: int) -> None:
@@ -122,63 +122,63 @@ class Counting:
 
     def add_all(self, events: Iterable[LoggedEvent]) -> Tally:
         """Count all, and return what they come to."""
-        for said in events:
-            if self._since is not None and said.at < self._since:
+        for event in events:
+            if self._since is not None and event.at < self._since:
                 self.tally.before += 1
-            elif said.kind == SYNCED:
+            elif event.kind == SYNCED:
                 continue  # nobody asked for anything
-            elif said.session.startswith(TRIAL):
-                self.tally.trials += said.kind == "retrieval"
+            elif event.session.startswith(TRIAL):
+                self.tally.trials += event.kind == "retrieval"
             else:
-                self._add(said)
+                self._add(event)
         return self.tally
 
-    def _add(self, said: LoggedEvent) -> None:
-        found = self.tally
-        found.first = said.at if found.first is None else min(found.first, said.at)
-        found.last = said.at if found.last is None else max(found.last, said.at)
-        tokens = said.tokens
-        if tokens is None and said.shown:
-            found.estimated += 1
-            tokens = self._frame + sum(self._costs.get(one, 0) for one in said.shown)
-        day = datetime.fromtimestamp(said.at, UTC).date().isoformat()
+    def _add(self, event: LoggedEvent) -> None:
+        tally = self.tally
+        tally.first = event.at if tally.first is None else min(tally.first, event.at)
+        tally.last = event.at if tally.last is None else max(tally.last, event.at)
+        tokens = event.tokens
+        if tokens is None and event.shown:
+            tally.estimated += 1
+            tokens = self._frame + sum(self._costs.get(record_id, 0) for record_id in event.shown)
+        day = datetime.fromtimestamp(event.at, UTC).date().isoformat()
         for part in (
-            found.whole,
-            found.surfaces.setdefault(_kept(found.surfaces, said.surface), UsageSlice()),
-            found.agents.setdefault(_kept(found.agents, said.agent), UsageSlice()),
-            found.days.setdefault(_kept(found.days, day), UsageSlice()),
+            tally.total,
+            tally.surfaces.setdefault(_bounded(tally.surfaces, event.surface), UsageSlice()),
+            tally.agents.setdefault(_bounded(tally.agents, event.agent), UsageSlice()),
+            tally.days.setdefault(_bounded(tally.days, day), UsageSlice()),
         ):
-            part.add(said, tokens or 0)
-        if said.session:
-            found.sessions.add(_kept(found.sessions, said.session))
-        elif said.kind == "retrieval":
-            found.without_session += 1
-        self._follow(said)
+            part.add(event, tokens or 0)
+        if event.session:
+            tally.sessions.add(_bounded(tally.sessions, event.session))
+        elif event.kind == "retrieval":
+            tally.without_session += 1
+        self._follow(event)
 
-    def _follow(self, said: LoggedEvent) -> None:
+    def _follow(self, event: LoggedEvent) -> None:
         """Count by record, and whether what happened to it came after it was shown in that session."""
-        found = self.tally
-        if said.kind in FORGETTING and said.session:
-            self._forgotten[_kept(self._forgotten, said.session)] += 1
-        place = (said.session, self._forgotten.get(said.session, 0))
-        for one in said.failed:
-            counts = found.failed_after if (*place, one) in self._seen else found.failed_before
-            counts[_kept(counts, one)] += 1
-        for one in said.shown:
-            found.shown[_kept(found.shown, one)] += 1
-            if said.session and (*place, one) not in self._seen and len(self._seen) < MOST_NAMES:
-                self._seen[*place, one] = False
-                found.pairs += 1
-        for one in said.opened:
-            found.opened[_kept(found.opened, one)] += 1
-            if self._seen.get((*place, one)) is False:
-                self._seen[*place, one] = True
-                found.opened_after[one] += 1
+        tally = self.tally
+        if event.kind in FORGETTING and event.session:
+            self._forgotten[_bounded(self._forgotten, event.session)] += 1
+        context = (event.session, self._forgotten.get(event.session, 0))
+        for record_id in event.failed:
+            counts = tally.failed_after if (*context, record_id) in self._seen else tally.failed_before
+            counts[_bounded(counts, record_id)] += 1
+        for record_id in event.shown:
+            tally.shown[_bounded(tally.shown, record_id)] += 1
+            if event.session and (*context, record_id) not in self._seen and len(self._seen) < MOST_NAMES:
+                self._seen[*context, record_id] = False
+                tally.pairs += 1
+        for record_id in event.opened:
+            tally.opened[_bounded(tally.opened, record_id)] += 1
+            if self._seen.get((*context, record_id)) is False:
+                self._seen[*context, record_id] = True
+                tally.opened_after[record_id] += 1
 
 
-def _kept(known: dict[str, UsageSlice] | Counter[str] | set[str], name: str) -> str:
+def _bounded(existing: dict[str, UsageSlice] | Counter[str] | set[str], name: str) -> str:
     """Return a name, or the one for all others where too many are known already."""
-    return name if name in known or len(known) < MOST_NAMES else OTHERS
+    return name if name in existing or len(existing) < MOST_NAMES else OTHERS
 
 
 # ------------------------------------------------------------------------------------------------------------- signals
@@ -229,7 +229,7 @@ class _Command:
     known to have failed."""
 
     red: bool = False
-    begun: int | None = None
+    due_count: int | None = None
     tests: bool = False
 
 
@@ -242,57 +242,57 @@ class _Session:
 def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
     """Return the pairs of a log, in the order in which records came due; events without a session count nowhere."""
     sessions: dict[str, _Session] = {}
-    found: list[Pair] = []
-    for said in events:
-        name = said.session.partition(".")[0]  # a subagent's is its parent's: the lot falls for both
+    pairs: list[Pair] = []
+    for event in events:
+        name = event.session.partition(".")[0]  # a subagent's is its parent's: the lot falls for both
         if not name or name.startswith(TRIAL):
             continue
         if name not in sessions and len(sessions) >= MOST_NAMES:
             continue
         session = sessions.setdefault(name, _Session())
-        _follow(session, said)
-        for ids, withheld in ((said.shown, False), (said.withheld, True)):
+        _credit(session, event)
+        for ids, withheld in ((event.shown, False), (event.withheld, True)):
             for record in ids:
-                if record not in session.pairs and len(found) < MOST_NAMES:
-                    pair = Pair(name, record, withheld, said.at, frozenset(said.paths))
+                if record not in session.pairs and len(pairs) < MOST_NAMES:
+                    pair = Pair(name, record, withheld, event.at, frozenset(event.paths))
                     session.pairs[record] = pair
-                    found.append(pair)
-        for pair in session.pairs.values() if said.tokens else ():
-            pair.tokens += said.tokens or 0
+                    pairs.append(pair)
+        for pair in session.pairs.values() if event.tokens else ():
+            pair.tokens += event.tokens or 0
     for session in sessions.values():
         for command in session.commands.values():
-            _passed(session, command)
-    return found
+            _assume_passed(session, command)
+    return pairs
 
 
-def _follow(session: _Session, said: LoggedEvent) -> None:
+def _credit(session: _Session, event: LoggedEvent) -> None:
     """Credit an event to the records that came due before it."""
-    for record in said.failed:
+    for record in event.failed:
         if record in session.pairs:
             session.pairs[record].failed_again += 1
-    for record in said.opened:
+    for record in event.opened:
         if record in session.pairs:
             session.pairs[record].opened = True
     for pair in session.pairs.values():
-        pair.failed_calls += said.is_failure
-        pair.edited |= said.writes and not pair.paths.isdisjoint(said.paths)
-    if not said.command or (said.command not in session.commands and len(session.commands) >= MOST_COMMANDS):
+        pair.failed_calls += event.is_failure
+        pair.edited |= event.writes and not pair.paths.isdisjoint(event.paths)
+    if not event.command or (event.command not in session.commands and len(session.commands) >= MOST_COMMANDS):
         return
-    command = session.commands.setdefault(said.command, _Command())
-    if said.is_failure:
-        command.red, command.begun, command.tests = True, None, said.tests
+    command = session.commands.setdefault(event.command, _Command())
+    if event.is_failure:
+        command.red, command.due_count, command.tests = True, None, event.tests
         return
-    _passed(session, command)
+    _assume_passed(session, command)
     for pair in session.pairs.values():
         pair.retries += command.red
-    command.begun = len(session.pairs)
+    command.due_count = len(session.pairs)
 
 
-def _passed(session: _Session, command: _Command) -> None:
+def _assume_passed(session: _Session, command: _Command) -> None:
     """Take a run of which no failure came for one that passed: it is over once the command is run again, or all is."""
-    if command.begun is None or not command.red:
+    if command.due_count is None or not command.red:
         return
-    for pair in islice(session.pairs.values(), command.begun if command.tests else 0):
+    for pair in islice(session.pairs.values(), command.due_count if command.tests else 0):
         pair.turned_green = True
     command.red = False
 
@@ -303,22 +303,22 @@ def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
     Raises:
         GitError: git fails.
     """
-    begun = min((pair.at for pair in pairs if pair.paths), default=None)
-    if begun is None or git.head() is None:
+    started = min((pair.at for pair in pairs if pair.paths), default=None)
+    if started is None or git.head() is None:
         return
-    commits = since(git, git.ask("rev-list", "-1", f"--before={int(begun)}", "HEAD"))
+    commits = since(git, git.ask("rev-list", "-1", f"--before={int(started)}", "HEAD"))
     reverted = reverted_of(commit.message for commit in commits)
     touching: dict[str, list[tuple[float, int]]] = {}
-    for place, commit in enumerate(commits if reverted else ()):
+    for position, commit in enumerate(commits if reverted else ()):
         for path in commit.files:
-            touching.setdefault(path, []).append((commit.at, place))
-    for held in touching.values():
-        held.sort()
+            touching.setdefault(path, []).append((commit.at, position))
+    for dated_commits in touching.values():
+        dated_commits.sort()
     for pair in pairs:
-        found = [held[place] for path in pair.paths if (held := touching.get(path, []))
-                 if (place := bisect_left(held, (pair.at, 0))) < len(held)]  # fmt: skip
-        at, place = min(found, default=(math.inf, 0))
-        pair.reverted = at <= pair.at + REVERT_DAYS * DAY and commits[place].name.startswith(reverted)
+        following = [dated_commits[position] for path in pair.paths if (dated_commits := touching.get(path, []))
+                 if (position := bisect_left(dated_commits, (pair.at, 0))) < len(dated_commits)]  # fmt: skip
+        at, position = min(following, default=(math.inf, 0))
+        pair.reverted = at <= pair.at + REVERT_DAYS * DAY and commits[position].name.startswith(reverted)
 
 
 def reverted_of(messages: Iterable[str]) -> tuple[str, ...]:

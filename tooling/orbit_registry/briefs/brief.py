@@ -79,33 +79,35 @@ class Brief:
 
     selection: Selection
     deduplicated: bool
-    known: BriefInputs
+    inputs: BriefInputs
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the caller may have meant otherwise: an agent that nobody knows, a program that failed."""
-        return self.known.warnings
+        return self.inputs.warnings
 
     def as_data(self) -> dict[str, object]:
         """Return the brief as JSON shows it; the schema is docs/schemas/brief.schema.json."""
-        found = self.selection
+        selection = self.selection
         return {
             "matches": [
                 {
-                    "id": one.row.values[ID],
-                    "kind": one.row.values[KIND],
-                    "record": one.row.values[PATH],
-                    "personal": is_personal(one.row),
-                    "text": one.text,
-                    "matched_by": [_way(asked, glob) for asked, glob in one.ways],
+                    "id": match.row.values[ID],
+                    "kind": match.row.values[KIND],
+                    "record": match.row.values[PATH],
+                    "personal": is_personal(match.row),
+                    "text": match.text,
+                    "matched_by": [_match_origin(query, glob) for query, glob in match.ways],
                 }
-                for one in found.matches
+                for match in selection.matches
             ],
-            "omitted": found.omitted,
-            "dropped": [{"id": row.values[ID], "reason": reason, "said": DROPS[reason]} for row, reason in found.drops],
-            "skip_reason": found.skip_reason or None,
+            "omitted": selection.omitted,
+            "dropped": [
+                {"id": row.values[ID], "reason": reason, "said": DROPS[reason]} for row, reason in selection.drops
+            ],
+            "skip_reason": selection.skip_reason or None,
             "deduplicated": self.deduplicated,
-            **self.known.as_data(),
+            **self.inputs.as_data(),
             "warnings": list(self.warnings),
         }
 
@@ -115,7 +117,7 @@ class Brief:
         return f"{HEADING}\n\n{block}" if block else ""
 
 
-def brief(workspace: Workspace, wanted: BriefRequest, search: Callable[[str], Iterable[tuple[str, float]]]) -> Brief:
+def brief(workspace: Workspace, request: BriefRequest, search: Callable[[str], Iterable[tuple[str, float]]]) -> Brief:
     """Choose what to say before work begins, note it as shown, and write the event; the index is brought up to date.
 
     `search` returns the paths of the records that answer a text, with scores from 0 to 1, the best first.
@@ -126,52 +128,52 @@ def brief(workspace: Workspace, wanted: BriefRequest, search: Callable[[str], It
         SnapshotError: the index can't be made.
         WriteError: the session's ledger can't be kept.
     """
-    begun = time.monotonic()
-    known = _known(workspace, wanted)
+    started = time.monotonic()
+    inputs = _resolve_inputs(workspace, request)
     index = current_index(workspace)
     root = str(workspace.root)
-    session = (wanted.session, "") if wanted.session else session_of_process(root)
+    session = (request.session, "") if request.session else session_of_process(root)
     ledger = Ledger(root, *session) if session is not None else None
     event = Event("brief:prompt", time.time())
-    event.query = [*known.paths, *(f"#{tag}" for tag in known.tags)]
+    event.query = [*inputs.paths, *(f"#{tag}" for tag in inputs.tags)]
     event.session = ledger.name if ledger is not None else ""
-    event.agent = known.agent[:LONGEST_NAME]
-    event.details = details(known)
+    event.agent = inputs.agent[:LONGEST_NAME]
+    event.details = details(inputs)
     try:
-        found = select(index, context_of(workspace, known, event.at, search), ledger)
+        selection = select(index, context_of(workspace, inputs, event.at, search), ledger)
     except OSError as error:
         raise write_error(workspace.state / "log", error) from None
-    event.answered(found, tokens(render(found)))
-    event.ms = (time.monotonic() - begun) * 1000
+    event.answered(selection, tokens(render(selection)))
+    event.ms = (time.monotonic() - started) * 1000
     append(root, event)
-    return Brief(found, ledger is not None, known)
+    return Brief(selection, ledger is not None, inputs)
 
 
 def context_of(
     workspace: Workspace,
-    known: BriefInputs,
+    inputs: BriefInputs,
     now: float,
     search: Callable[[str], Iterable[tuple[str, float]]] | None = None,
 ) -> Context:
     """Return what the chooser gets: for a named agent its categories and the budgets that the configuration gives."""
-    writes_code = known.task_class is not None and known.task_class.writes_code
+    writes_code = inputs.task_class is not None and inputs.task_class.writes_code
     context = Context(
         BRIEF,
         now,
-        paths=known.paths,
-        tags=known.tags,
-        agent=known.agent,
-        task=known.task.id,
-        project=known.task.project,
+        paths=inputs.paths,
+        tags=inputs.tags,
+        agent=inputs.agent,
+        task=inputs.task.id,
+        project=inputs.task.project,
         task_class=CODE if writes_code else "",
-        text=known.task.words,
+        text=inputs.task.words,
         search=search,
         min_relevance=workspace.config.setting("rules", "min_relevance"),
         budgets={kind.name: kind.brief["budget"] for kind in workspace.kinds if "budget" in kind.brief},
     )
-    if known.categories is not None:
+    if inputs.categories is not None:
         limits = workspace.config.learnings
-        context.categories, context.budgets = known.categories.names or (_NONE,), {}
+        context.categories, context.budgets = inputs.categories.names or (_NONE,), {}
         context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
     return context
 
@@ -180,41 +182,41 @@ _NONE = ""
 """The category of no learning: an agent that is mapped to nothing gets none."""
 
 
-def details(known: BriefInputs) -> str:
+def details(inputs: BriefInputs) -> str:
     """Return what an event keeps of it: no word of the task, and of a program's opinion not its reasons."""
-    opinion = known.task_class
-    data: dict[str, object] = {**known.as_data(), "task": known.task.id or None, "notes": list(known.warnings)}
+    opinion = inputs.task_class
+    data: dict[str, object] = {**inputs.as_data(), "task": inputs.task.id or None, "notes": list(inputs.warnings)}
     del data["agent"]  # its name is a member of every event
-    if known.categories is not None:
-        data["categories"] = list(known.categories.names)
+    if inputs.categories is not None:
+        data["categories"] = list(inputs.categories.names)
     if opinion is not None and opinion.by == "command":
         data["task_class"] = {**opinion.as_data(), "reasons": []}
     return f", {json.dumps(data)[1:-1]}"
 
 
-def _known(workspace: Workspace, wanted: BriefRequest) -> BriefInputs:
-    task = resolve_task(workspace, wanted.task) if isinstance(wanted.task, str) and wanted.task else wanted.task
+def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
+    task = resolve_task(workspace, request.task) if isinstance(request.task, str) and request.task else request.task
     task = task if isinstance(task, Task) else Task()
-    if wanted.text.strip():
-        task = replace(task, text="\n\n".join(filter(None, (task.text, wanted.text))))
-    task = replace(task, project=working_project(wanted.project or task.project))
-    agent = agent_name(wanted.agent)
-    paths = dict.fromkeys(_inside(workspace, path) for path in (*wanted.paths, *task.context_files))
-    if not (paths or wanted.tags or agent or task.words):
-        why = f"; of task {task.id} no more is known: {why_unresolved(workspace)}" if task.id else ""
+    if request.text.strip():
+        task = replace(task, text="\n\n".join(filter(None, (task.text, request.text))))
+    task = replace(task, project=working_project(request.project or task.project))
+    agent = agent_name(request.agent)
+    paths = dict.fromkeys(_inside(workspace, path) for path in (*request.paths, *task.context_files))
+    if not (paths or request.tags or agent or task.words):
+        reason = f"; of task {task.id} no more is known: {why_unresolved(workspace)}" if task.id else ""
         hint = "name a `--path`, a `--tag`, the `--agent`, the `--text` or a `--task-file`"
-        raise UsageError(f"nothing is known of the work{why}", hint=hint)
-    opinion = class_of(workspace, task, wanted.task_class) if task.words or wanted.task_class else None
+        raise UsageError(f"nothing is known of the work{reason}", hint=hint)
+    opinion = class_of(workspace, task, request.task_class) if task.words or request.task_class else None
     settings = workspace.config.tasks
-    asked = {COMMAND: settings.command and isinstance(wanted.task, str) and wanted.task,
-             CLASSIFIER: settings.classifier and task.words and not wanted.task_class}  # fmt: skip
-    warnings = [said for key, would in asked.items() if would and (said := not_run(workspace, key))]
+    configured = {COMMAND: settings.command and isinstance(request.task, str) and request.task,
+             CLASSIFIER: settings.classifier and task.words and not request.task_class}  # fmt: skip
+    warnings = [explanation for key, would in configured.items() if would and (explanation := not_run(workspace, key))]
     categories = workspace.config.learnings.categories_for(agent)
     if categories is not None and not categories.known:
         warnings.append(f"no mapping names the agent {agent[:LONGEST_NAME]}: it gets `{GENERAL}` alone")
     if opinion is not None and opinion.fault:
         warnings.append(f"tasks.classifier failed, so the task counts as `other`: {opinion.fault}")
-    tags = dict.fromkeys(name for tag in wanted.tags for name in workspace.config.names_of(tag))
+    tags = dict.fromkeys(name for tag in request.tags for name in workspace.config.names_of(tag))
     return BriefInputs(tuple(paths), tuple(tags), agent, categories, task, opinion, tuple(warnings))
 
 
@@ -225,8 +227,8 @@ def _inside(workspace: Workspace, path: str) -> str:
     return project_path(path)
 
 
-def _way(asked: str, glob: str) -> dict[str, str]:
-    if asked.startswith("/"):
-        return {"path": asked[1:], "glob": glob}
-    name = WAYS.get(asked[:1])
-    return {name: asked[1:]} if name is not None else {"way": asked}
+def _match_origin(query: str, glob: str) -> dict[str, str]:
+    if query.startswith("/"):
+        return {"path": query[1:], "glob": glob}
+    name = WAYS.get(query[:1])
+    return {name: query[1:]} if name is not None else {"way": query}

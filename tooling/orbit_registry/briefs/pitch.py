@@ -36,14 +36,14 @@ _ITEM = "task"
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Subject:
     """What tells that two things have to do with each other: tags, globs or paths, names of tasks and targets."""
 
     tags: frozenset[str] = frozenset()
     paths: tuple[str, ...] = ()
     names: frozenset[str] = frozenset()
 
-    def shared(self, other: Ground) -> str:
+    def shared(self, other: Subject) -> str:
         """Return in words what both have; empty where they have nothing in common."""
         if names := sorted(self.names & other.names):
             return f"both name {names[0]}"
@@ -61,13 +61,13 @@ class Candidate:
     id: str
     title: str
     kind: str
-    ground: Ground
+    ground: Subject
     priority: float = 0.0
     """From 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pitched:
+class RankedCandidate:
     """A candidate with its score and what that is made of."""
 
     candidate: Candidate
@@ -84,7 +84,7 @@ class Pitched:
 class Pitch:
     """What is pitched, the best first; what is not, and why; what was not known."""
 
-    pitched: tuple[Pitched, ...] = ()
+    pitched: tuple[RankedCandidate, ...] = ()
     left_out: tuple[tuple[Candidate, str], ...] = ()
     capacity: Mapping[str, object] = field(default_factory=dict)
     reason: str = ""
@@ -95,14 +95,14 @@ class Pitch:
         return {
             "pitched": [
                 {
-                    "rank": place, "id": one.candidate.id, "target": str(one.candidate.target),
-                    "kind": one.candidate.kind, "title": one.candidate.title, "score": one.score,
-                    "factors": [{"factor": name, "weight": weight, "why": why} for name, weight, why in one.factors],
+                    "rank": rank, "id": entry.candidate.id, "target": str(entry.candidate.target),
+                    "kind": entry.candidate.kind, "title": entry.candidate.title, "score": entry.score,
+                    "factors": [{"factor": name, "weight": weight, "why": why} for name, weight, why in entry.factors],
                 }
-                for place, one in enumerate(self.pitched, 1)
+                for rank, entry in enumerate(self.pitched, 1)
             ],
-            "left_out": [{"id": one.id, "target": str(one.target), "title": one.title, "why": why}
-                         for one, why in self.left_out],
+            "left_out": [{"id": candidate.id, "target": str(candidate.target), "title": candidate.title, "why": reason}
+                         for candidate, reason in self.left_out],
             "capacity": dict(self.capacity),
             "reason": self.reason or None,
             "warnings": list(self.warnings),
@@ -118,21 +118,23 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
     sources = ask_sources(workspace, ("active_loops", "capacity", "work_items"))
     room = capacity(workspace, sources)
     warnings = list(sources.warnings)
-    items = {one.id: one for one in _items(sources.get("work_items"), warnings)}
+    items = {candidate.id: candidate for candidate in _items(sources.get("work_items"), warnings)}
     candidates = [*_decisions(records), *items.values()]
     if room["available"] == 0:
-        found = Pitch((), (), room, NO_CAPACITY, tuple(warnings))
+        result = Pitch((), (), room, NO_CAPACITY, tuple(warnings))
     else:
-        failed = [(one, _ground_of_failure(one)) for one in _failed(records, now)]
+        failed = [(failure, _subject_of_failure(failure)) for failure in _failed(records, now)]
         worked = [*_worked(records)]
-        left = {one.id: why for one in candidates if (why := _why_left(one, failed, now))}
-        ranked = sorted((_weighed(one, failed, worked) for one in candidates if one.id not in left),
-                        key=lambda one: (-one.score, one.candidate.id))  # fmt: skip
-        out = tuple((one, left[one.id]) for one in candidates if one.id in left)
-        found = Pitch(tuple(ranked[:most]), out, room, "" if ranked else "nothing to pitch", tuple(warnings))
-    ids = [one.candidate.id for one in found.pitched if one.candidate.kind == ADR]
-    write_event(workspace, events.PITCHED, ids, {"pitched": len(found.pitched), "reason": found.reason or None})
-    return found
+        excluded = {
+            candidate.id: reason for candidate in candidates if (reason := _exclusion_reason(candidate, failed, now))
+        }
+        ranked = sorted((_score(candidate, failed, worked) for candidate in candidates if candidate.id not in excluded),
+                        key=lambda entry: (-entry.score, entry.candidate.id))  # fmt: skip
+        out = tuple((candidate, excluded[candidate.id]) for candidate in candidates if candidate.id in excluded)
+        result = Pitch(tuple(ranked[:most]), out, room, "" if ranked else "nothing to pitch", tuple(warnings))
+    ids = [entry.candidate.id for entry in result.pitched if entry.candidate.kind == ADR]
+    write_event(workspace, events.PITCHED, ids, {"pitched": len(result.pitched), "reason": result.reason or None})
+    return result
 
 
 def verdict(
@@ -153,18 +155,18 @@ def verdict(
     record = records.get(name) if is_id else None
     if record is not None and record.kind.name != ADR:
         raise RecordNotFoundError(f"{name} is no decision", hint="`orbit pitch` lists what can be decided on")
-    target = _target_of(record) if record is not None else _asked(workspace, name)
-    held = failures.holding(records, target, now)
-    if approved and held is not None:
+    target = _target_of(record) if record is not None else _listed_target(workspace, name)
+    existing = failures.open_failure(records, target, now)
+    if approved and existing is not None:
         hint = f"`orbit clear {target}` lets it be tried again"
-        raise RefusedError(f"{target} is left alone: {held.text('reason')}", hint=hint)
+        raise RefusedError(f"{target} is left alone: {existing.text('reason')}", hint=hint)
     if record is not None:
         record = decide(workspace, record, "live" if approved else "closed", author, review)
     if not approved:
         reason = f"rejected in a pitch: {review.reason or 'no reason given'}"
         failures.fail(workspace, target, {"reason": reason}, author, now, verb="was")
-    said = {"target": str(target), "verdict": "approved" if approved else "rejected", "by": review.by or author.name}
-    write_event(workspace, events.PITCHED, [record.id] if record is not None else [], said)
+    details = {"target": str(target), "verdict": "approved" if approved else "rejected", "by": review.by or author.name}
+    write_event(workspace, events.PITCHED, [record.id] if record is not None else [], details)
     return record
 
 
@@ -172,11 +174,11 @@ def _target(name: str) -> failures.Target:
     return failures.read_target(name if ":" in name else f"{_ITEM}:{name}")
 
 
-def _asked(workspace: Workspace, name: str) -> failures.Target:
+def _listed_target(workspace: Workspace, name: str) -> failures.Target:
     """Return the target of a work item; a bare name has to be one that is listed, lest a slip becomes a failure."""
     target = _target(name)
     listed = () if ":" in name else ask_sources(workspace, ("work_items",)).get("work_items")
-    if ":" not in name and target not in {one.target for one in _items(listed, [])}:
+    if ":" not in name and target not in {candidate.target for candidate in _items(listed, [])}:
         hint = f"`orbit pitch` lists what can be decided on; {target} names what no source lists"
         raise RecordNotFoundError(f"{name} is neither a decision nor a work item", hint=hint)
     return target
@@ -190,44 +192,44 @@ def _decisions(records: RecordSet) -> Iterable[Candidate]:
     for record in records.of_kind(ADR):
         if record.status.name == PROPOSED:
             priority = record.data.get("priority", 0)
-            yield Candidate(_target_of(record), record.id, record.title, ADR, _ground(record),
+            yield Candidate(_target_of(record), record.id, record.title, ADR, _subject(record),
                             priority / 255 if isinstance(priority, int) else 0.0)  # fmt: skip
 
 
-def _items(said: Any, warnings: list[str]) -> Iterable[Candidate]:
+def _items(listed: Any, warnings: list[str]) -> Iterable[Candidate]:
     """Yield the work items of a source: `id` as a target or a task's, `title`, `tags`, `paths`, `priority` up to 1."""
-    for place, one in enumerate(said if isinstance(said, list) else (), 1):
-        name = one.get("id") if isinstance(one, Mapping) else one
+    for number, entry in enumerate(listed if isinstance(listed, list) else (), 1):
+        name = entry.get("id") if isinstance(entry, Mapping) else entry
         if not isinstance(name, str) or not name:
-            warnings.append(f'work_items: item {place}: it has no `id`; for example "id": "story:shop:S-4"')
+            warnings.append(f'work_items: item {number}: it has no `id`; for example "id": "story:shop:S-4"')
             continue
         try:
             target = _target(name)
         except OrbitError as error:
-            warnings.append(f"work_items: item {place}: {error.message}")
+            warnings.append(f"work_items: item {number}: {error.message}")
             continue
-        item: Mapping[str, Any] = one if isinstance(one, Mapping) else {}
+        item: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
         priority = item.get("priority")
         weight = float(priority) if isinstance(priority, (int, float)) and not isinstance(priority, bool) else 0.0
         names = frozenset({str(target), target.id, *_texts(item.get("links")), *_texts(item.get("tasks"))})
-        ground = Ground(frozenset(_texts(item.get("tags"))), (*_texts(item.get("paths")),), names)
+        ground = Subject(frozenset(_texts(item.get("tags"))), (*_texts(item.get("paths")),), names)
         title = inert_line(str(item.get("title") or name))[:300]
         yield Candidate(target, str(target), title, "work item", ground, min(max(weight, 0.0), 1.0))
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list) else ()
 
 
-def _ground(record: Record) -> Ground:
+def _subject(record: Record) -> Subject:
     linked = {link.to for link in record.links} | {reference for _, reference in record.evidence}
     names = {record.id, *linked, *record.words("tasks"), *record.scope.tasks}
-    return Ground(frozenset((*record.tags, *record.words("labels"))), record.globs, frozenset(names))
+    return Subject(frozenset((*record.tags, *record.words("labels"))), record.globs, frozenset(names))
 
 
-def _ground_of_failure(record: Record) -> Ground:
-    own, target = _ground(record), failures.target_of(record)
-    return Ground(own.tags, own.paths, own.names | {str(target), target.id})
+def _subject_of_failure(record: Record) -> Subject:
+    ground, target = _subject(record), failures.target_of(record)
+    return Subject(ground.tags, ground.paths, ground.names | {str(target), target.id})
 
 
 def _failed(records: RecordSet, now: datetime) -> Iterable[Record]:
@@ -236,44 +238,46 @@ def _failed(records: RecordSet, now: datetime) -> Iterable[Record]:
             yield record
 
 
-def _worked(records: RecordSet) -> Iterable[tuple[str, Ground]]:
+def _worked(records: RecordSet) -> Iterable[tuple[str, Subject]]:
     """Yield what worked: learnings in force that say so, and what recent runs completed."""
     for record in records.of_kind("learning"):
         if record.phase == "live" and WORKED in record.words("labels"):
-            yield record.id, _ground(record)
+            yield record.id, _subject(record)
     for retro in recent_retros(records):
         outcomes: Any = retro.data.get("outcomes", ())
-        for one in outcomes:
-            if one.get("result") == COMPLETED:
-                target = failures.target_from(one.get("target"))
-                yield f"{target} in {retro.id}", Ground(names=frozenset({str(target), target.id}))
+        for outcome in outcomes:
+            if outcome.get("result") == COMPLETED:
+                target = failures.target_from(outcome.get("target"))
+                yield f"{target} in {retro.id}", Subject(names=frozenset({str(target), target.id}))
 
 
-def _why_left(one: Candidate, failed: Sequence[tuple[Record, Ground]], now: datetime) -> str:
-    held = next((record for record, _ in failed if failures.target_of(record) == one.target), None)
-    if held is None:
+def _exclusion_reason(candidate: Candidate, failed: Sequence[tuple[Record, Subject]], now: datetime) -> str:
+    failure = next((record for record, _ in failed if failures.target_of(record) == candidate.target), None)
+    if failure is None:
         return ""
-    state = failures.state(held, now)
+    state = failures.state(failure, now)
     tried = "failed once" if state["attempts"] == 1 else f"failed {state['attempts']} times"
     return f"{tried}, left alone until {state['until'] or 'it is cleared'}: {state['reason']}"
 
 
-def _weighed(one: Candidate, failed: Sequence[tuple[Record, Ground]], worked: Sequence[tuple[str, Ground]]) -> Pitched:
+def _score(
+    candidate: Candidate, failed: Sequence[tuple[Record, Subject]], worked: Sequence[tuple[str, Subject]]
+) -> RankedCandidate:
     factors = [("base", BASE, "every candidate has it")]
-    if one.priority:
-        factors.append(("priority", round(PER_PRIORITY * one.priority, 4), f"{one.priority:.2f} of 1"))
-    near = [(str(failures.target_of(record)), one.ground.shared(ground)) for record, ground in failed]
-    factors += [("failed", PER_FAILURE, f"{name} failed; {why}") for name, why in near if why][:MOST_FACTORS]
-    good = [(name, one.ground.shared(ground)) for name, ground in worked if not ground.names & {one.id}]
-    done = [("worked", PER_SUCCESS, f"{name} worked; {why}") for name, why in good if why]
-    return Pitched(one, (*factors, *done[:MOST_FACTORS]))
+    if candidate.priority:
+        factors.append(("priority", round(PER_PRIORITY * candidate.priority, 4), f"{candidate.priority:.2f} of 1"))
+    near = [(str(failures.target_of(record)), candidate.ground.shared(ground)) for record, ground in failed]
+    factors += [("failed", PER_FAILURE, f"{name} failed; {reason}") for name, reason in near if reason][:MOST_FACTORS]
+    good = [(name, candidate.ground.shared(ground)) for name, ground in worked if not ground.names & {candidate.id}]
+    done = [("worked", PER_SUCCESS, f"{name} worked; {reason}") for name, reason in good if reason]
+    return RankedCandidate(candidate, (*factors, *done[:MOST_FACTORS]))
 
 
-def _overlap(left: str, right: str) -> bool:
+def _overlap(glob: str, other: str) -> bool:
     """Say whether two globs are about the same files, by the folders that they name before their first wildcard."""
-    first, second = _folder(left), _folder(right)
+    first, second = _folder(glob), _folder(other)
     if not first or not second:
-        return left == right
+        return glob == other
     short, long = sorted((first, second), key=len)
     return long[: len(short)] == short
 

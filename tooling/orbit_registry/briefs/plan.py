@@ -25,10 +25,10 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.retro import failures
 from orbit_registry.retro.ensure import refuse_constant
-from orbit_registry.retro.form import COMPLETED, FAILED, WAY
+from orbit_registry.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED
 from orbit_registry.retro.keep import KIND as RETRO
 from orbit_registry.review.review import queue
-from orbit_registry.workspace.event_log import LogState, log_files, rows_in, write_event
+from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, write_event
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text, write_atomic
 from orbit_registry.workspace.trusted_commands import run_program
 from orbit_registry.workspace.workspace import Workspace
@@ -38,7 +38,7 @@ _FORMS: Mapping[str, type] = {"active_loops": list, "system_health": dict, "capa
 MOST_RETROS, MOST_PITCHES, MOST_EVENTS, MOST_LISTED, MOST_WAITING = 10, 20, 50, 10, 5
 SECONDS = 5.0
 """A source that takes longer is unknown; all are asked at once."""
-_TOLD = frozenset(events.DONE) - {
+_NEWS = frozenset(events.DONE) - {
     events.OPENED, events.LOADED, events.BRIEF_PLAN, events.OUTCOME, events.SYNCED, events.WITHHELD,
 }  # fmt: skip
 """Events that are news to whoever plans."""
@@ -72,32 +72,36 @@ class Plan:
 def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
     """Return what the sources that `brief.sources` names say: a file's JSON, or what a command prints."""
     configured = workspace.config.setting("brief", "sources")
-    found = Sources()
+    answers = Sources()
 
     def asked(name: str) -> tuple[str, Any, str]:
         source = configured.get(name)
         if not source:
             return name, None, "" if name == "capacity" else "no source is configured"
         try:
-            value = _plain(json.loads(_text(workspace, name, source), parse_constant=refuse_constant))
+            value = _sanitised(json.loads(_text(workspace, name, source), parse_constant=refuse_constant))
         except (OrbitError, ValueError, RecursionError) as error:
-            return name, None, error.message if isinstance(error, OrbitError) else f"{_place(source)} says no JSON"
+            return (
+                name,
+                None,
+                error.message if isinstance(error, OrbitError) else f"{_source_name(source)} says no JSON",
+            )
         if isinstance(value, Mapping) and name in value:  # one program may print several sections
             value = value[name]
         if not isinstance(value, _FORMS[name]):
-            return name, None, f"{_place(source)} says no {'list' if _FORMS[name] is list else 'mapping'}"
+            return name, None, f"{_source_name(source)} says no {'list' if _FORMS[name] is list else 'mapping'}"
         return name, value, ""
 
     with ThreadPoolExecutor(len(names)) as pool:
         for name, value, fault in pool.map(asked, names):
             if fault:
-                found.warnings.append(f"brief.sources.{name}: {without_secrets(fault)}")
+                answers.warnings.append(f"brief.sources.{name}: {without_secrets(fault)}")
             elif value is not None:
-                found.values[name] = value
-    return found
+                answers.values[name] = value
+    return answers
 
 
-def _place(source: Mapping[str, Any]) -> str:
+def _source_name(source: Mapping[str, Any]) -> str:
     return str(source["file"]) if "file" in source else "its command"
 
 
@@ -107,14 +111,14 @@ def _text(workspace: Workspace, name: str, source: Mapping[str, Any]) -> str:
     return run_program(workspace, f"brief.sources.{name}", SECONDS).text
 
 
-def _plain(value: Any) -> Any:
+def _sanitised(value: Any) -> Any:
     if isinstance(value, str):
         return inert_text(without_secrets(value))
     if isinstance(value, Mapping):
-        return {inert_line(without_secrets(str(name))): _plain(one) for name, one in value.items()}
+        return {inert_line(without_secrets(str(name))): _sanitised(member) for name, member in value.items()}
     if isinstance(value, float) and not isfinite(value):  # JSON may say 1e999, and can't say what that is
         raise ValueError(value)
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+    return [_sanitised(item) for item in value] if isinstance(value, list) else value
 
 
 def plan_brief(
@@ -128,9 +132,9 @@ def plan_brief(
 
     `related` returns the learnings that fit the work ahead, where that is known; else those that retros led to.
     """
-    found = sources or ask_sources(workspace, ("active_loops", "system_health", "capacity"))
-    warnings = list(found.warnings)
-    loops = found.get("active_loops")
+    answers = sources or ask_sources(workspace, ("active_loops", "system_health", "capacity"))
+    warnings = list(answers.warnings)
+    loops = answers.get("active_loops")
     history, news, watermark = _log(workspace, now, warnings)
     retros = recent_retros(records)
     try:
@@ -141,28 +145,32 @@ def plan_brief(
     waiting = queue(records)
     data = {
         "generated_at": format_time(now),
-        "recent_retros": [_retro(one) for one in retros],
+        "recent_retros": [_retro(retro) for retro in retros],
         **_experience(records),
         "active_loops": loops,
         "failed_targets": failed_targets(records, now),
         "recent_pitch_history": history,
-        "system_health": found.get("system_health"),
-        "capacity": capacity(workspace, found),
+        "system_health": answers.get("system_health"),
+        "capacity": capacity(workspace, answers),
         "related_learnings": learnings,
         "queue": {
             "count": len(waiting),
-            "by_kind": dict(sorted(Counter(one.kind.name for one in waiting).items())),
-            "longest_waiting": [_waiting(one) for one in sorted(waiting, key=_since)[:MOST_WAITING]],
+            "by_kind": dict(sorted(Counter(record.kind.name for record in waiting).items())),
+            "longest_waiting": [_waiting(record) for record in sorted(waiting, key=_since)[:MOST_WAITING]],
         },
         "recent_events": {"after": watermark, "events": news},
         "warnings": warnings,
     }
-    known = {name: value != UNKNOWN for name, value in data.items() if name in ("active_loops", "system_health")}
-    left = {"failed_targets": len(data["failed_targets"])}
+    availability = {name: value != UNKNOWN for name, value in data.items() if name in ("active_loops", "system_health")}
+    counts = {"failed_targets": len(data["failed_targets"])}
     write_event(
-        workspace, events.BRIEF_PLAN, [one.id for one in retros], {"known": known, **left}, surface="brief:plan"
+        workspace,
+        events.BRIEF_PLAN,
+        [retro.id for retro in retros],
+        {"known": availability, **counts},
+        surface="brief:plan",
     )
-    return Plan(_plain(data), found)
+    return Plan(_sanitised(data), answers)
 
 
 def _since(record: Record) -> str:
@@ -175,8 +183,8 @@ def _waiting(record: Record) -> dict[str, str]:
 
 def recent_retros(records: RecordSet) -> list[Record]:
     """Return the retros that are recorded, the latest first."""
-    held = [one for one in records.of_kind(RETRO) if one.phase == "live"]
-    return sorted(held, key=lambda one: (_at(one), one.id), reverse=True)[:MOST_RETROS]
+    retros = [retro for retro in records.of_kind(RETRO) if retro.phase == "live"]
+    return sorted(retros, key=lambda retro: (_at(retro), retro.id), reverse=True)[:MOST_RETROS]
 
 
 def _at(record: Record) -> float:
@@ -188,7 +196,7 @@ def _at(record: Record) -> float:
 
 def _retro(record: Record) -> dict[str, Any]:
     target = failures.target_from(record.data.get("trigger"))
-    results = [one.get("result") for one in _outcomes(record)]
+    results = [outcome.get("result") for outcome in _outcomes(record)]
     return {
         "loop_id": target.id if target.type == "loop" else f"{target.type}:{target.id}",
         "summary": record.text("summary") or record.title,
@@ -205,16 +213,22 @@ def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
     """
     tools: dict[str, Counter[str]] = defaultdict(Counter)
     tried: dict[int, Counter[str]] = defaultdict(Counter)
-    outcomes = (one for record in records.of_kind(RETRO) if record.phase == "live" for one in _outcomes(record))
-    for one in outcomes:
-        result, attempts = one.get("result"), one.get("attempts")
-        if result not in (COMPLETED, FAILED) or attempts == 0 or failures.target_from(one.get("target")).type == WAY:
+    outcomes = (outcome for record in records.of_kind(RETRO) if record.phase == "live" for outcome in _outcomes(record))
+    for outcome in outcomes:
+        result, attempts = outcome.get("result"), outcome.get("attempts")
+        if (
+            result not in (COMPLETED, FAILED)
+            or attempts == 0
+            or failures.target_from(outcome.get("target")).type == COMMAND_PURPOSE
+        ):
             continue
-        for tool in one.get("tools", ()):
+        for tool in outcome.get("tools", ()):
             tools[str(tool)][result] += 1
         if isinstance(attempts, int):
             tried[attempts][result] += 1
-    ranked = sorted(tools.items(), key=lambda one: (-one[1][COMPLETED] / one[1].total(), -one[1].total(), one[0]))
+    ranked = sorted(
+        tools.items(), key=lambda entry: (-entry[1][COMPLETED] / entry[1].total(), -entry[1].total(), entry[0])
+    )
     return {
         "tools": [{"tool": name, **_ended(count)} for name, count in ranked[:MOST_LISTED]],
         "attempts": [{"attempts": many, **_ended(tried[many])} for many in sorted(tried)[:MOST_LISTED]],
@@ -232,17 +246,17 @@ def _outcomes(record: Record) -> Sequence[Mapping[str, Any]]:
 
 def failed_targets(records: RecordSet, now: datetime) -> list[dict[str, object]]:
     """Return what is left alone now: each target, why, how often it was tried and until when."""
-    held = [failures.state(one, now) for one in records.of_kind(failures.KIND) if one.phase == "live"]
-    return sorted((one for one in held if one["holds"]), key=lambda one: str(one["target"]))
+    states = [failures.state(record, now) for record in records.of_kind(failures.KIND) if record.phase == "live"]
+    return sorted((state for state in states if state["holds"]), key=lambda state: str(state["target"]))
 
 
 def capacity(workspace: Workspace, sources: Sources) -> dict[str, object]:
     """Return how many loops run, may run, and could be started; a source's word counts more than the configuration."""
-    stated, loops = sources.get("capacity"), sources.get("active_loops")
-    told: Mapping[str, Any] = stated if isinstance(stated, Mapping) else {}
+    reported, loops = sources.get("capacity"), sources.get("active_loops")
+    limits: Mapping[str, Any] = reported if isinstance(reported, Mapping) else {}
     usual = workspace.config.setting("loop", "max_concurrent_loops")
-    most = _count(told.get("max_concurrent_loops"), usual)
-    active = _count(told.get("active_loops"), len(loops) if isinstance(loops, list) else UNKNOWN)
+    most = _count(limits.get("max_concurrent_loops"), usual)
+    active = _count(limits.get("active_loops"), len(loops) if isinstance(loops, list) else UNKNOWN)
     free = max(0, most - active) if isinstance(most, int) and isinstance(active, int) else UNKNOWN
     return {"active_loops": active, "max_concurrent_loops": most, "available": free}
 
@@ -259,17 +273,21 @@ def _log(
     news: deque[dict[str, Any]] = deque(maxlen=MOST_EVENTS)
     watermark: str | None = None
     try:
-        for said, row in rows_in(log_files(workspace.state), now.timestamp(), LogState()):
-            if said.kind == events.PITCHED:
+        for event, row in rows_in(log_files(workspace.state), now.timestamp(), LogScan()):
+            if event.kind == events.PITCHED:
                 news.clear()
                 watermark = str(row.get("at"))
                 if row.get("verdict") in ("approved", "rejected"):
                     names = ("target", "verdict", "by")
                     history.append({"at": watermark, **{name: str(row.get(name) or "")[:300] for name in names}})
-            elif said.kind in _TOLD:
-                ids = [str(one)[:100] for one in row.get("ids", [])[:20]] if isinstance(row.get("ids"), list) else []
+            elif event.kind in _NEWS:
+                ids = (
+                    [str(record_id)[:100] for record_id in row.get("ids", [])[:20]]
+                    if isinstance(row.get("ids"), list)
+                    else []
+                )
                 target = {"target": str(row["target"])[:300]} if isinstance(row.get("target"), str) else {}
-                news.append({"at": str(row.get("at")), "event": said.kind, "ids": ids, **target})
+                news.append({"at": str(row.get("at")), "event": event.kind, "ids": ids, **target})
     except OrbitError as error:
         warnings.append(f"recent_events: {error.message}")
     return [*reversed(history)], [*news], watermark
@@ -277,13 +295,17 @@ def _log(
 
 def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any]]:
     """Return the learnings in force that the given retros led to, the latest first."""
-    named = {one.id for one in retros}
-    held = [
-        one for one in records.of_kind("learning")
-        if one.phase == "live" and any(link.rel == "derived_from" and link.to in named for link in one.links)
-    ]  # fmt: skip
-    held.sort(key=lambda one: (one.text("updated_at") or "", one.id), reverse=True)
-    return [{"id": one.id, "summary": one.title, "path": one.path} for one in held[:MOST_LISTED]]
+    retro_ids = {retro.id for retro in retros}
+    learnings = [
+        learning
+        for learning in records.of_kind("learning")
+        if learning.phase == "live"
+        and any(link.rel == "derived_from" and link.to in retro_ids for link in learning.links)
+    ]
+    learnings.sort(key=lambda learning: (learning.text("updated_at") or "", learning.id), reverse=True)
+    return [
+        {"id": learning.id, "summary": learning.title, "path": learning.path} for learning in learnings[:MOST_LISTED]
+    ]
 
 
 def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
@@ -293,11 +315,11 @@ def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
         WriteError: the disk refused.
     """
     try:
-        held = json.loads(read_text(file, limit=DOCUMENT_LIMIT))
+        current = json.loads(read_text(file, limit=DOCUMENT_LIMIT))
     except (OrbitError, ValueError, RecursionError):
-        held = None
+        current = None
     new = json.loads(json.dumps(data))
-    if isinstance(held, dict) and {**held, "generated_at": ""} == {**new, "generated_at": ""}:
+    if isinstance(current, dict) and {**current, "generated_at": ""} == {**new, "generated_at": ""}:
         return False
     write_atomic(file, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
     return True
@@ -307,21 +329,34 @@ def plan_text(data: Mapping[str, Any]) -> str:
     """Return a plan brief as people read it."""
     free = data["capacity"]
     lines = [f"capacity: {free['available']} of {free['max_concurrent_loops']} free, {free['active_loops']} active"]
-    lines += _section("recent retros", data["recent_retros"],
-                      lambda one: f"{one['date'][:10]}  {one['loop_id']}  {one['stories_completed']} completed, "
-                                  f"{one['stories_failed']} failed: {one['summary']}")  # fmt: skip
+    lines += _section(
+        "recent retros",
+        data["recent_retros"],
+        lambda entry: (
+            f"{entry['date'][:10]}  {entry['loop_id']}  {entry['stories_completed']} completed, "
+            f"{entry['stories_failed']} failed: {entry['summary']}"
+        ),
+    )
     went = "{completed} completed, {failed} failed".format_map
-    lines += _section("tools", data["tools"], lambda one: f"{one['tool']}: {went(one)}")
-    lines += _section("by attempts", data["attempts"], lambda one: f"{_attempts(one['attempts'])}: {went(one)}")
-    lines += _section("active loops", data["active_loops"], lambda one: _words(one))
-    lines += _section("left alone", data["failed_targets"],
-                      lambda one: f"{one['target']} ({_attempts(one['attempts'])}), until {one['until'] or 'cleared'}: "
-                                  f"{one['reason']}")  # fmt: skip
-    lines += _section("pitched before", data["recent_pitch_history"],
-                      lambda one: f"{one['at'][:10]}  {one['target']} {one['verdict']} by {one['by']}")  # fmt: skip
+    lines += _section("tools", data["tools"], lambda entry: f"{entry['tool']}: {went(entry)}")
+    lines += _section("by attempts", data["attempts"], lambda entry: f"{_attempts(entry['attempts'])}: {went(entry)}")
+    lines += _section("active loops", data["active_loops"], lambda entry: _words(entry))
+    lines += _section(
+        "left alone",
+        data["failed_targets"],
+        lambda entry: (
+            f"{entry['target']} ({_attempts(entry['attempts'])}), until {entry['until'] or 'cleared'}: "
+            f"{entry['reason']}"
+        ),
+    )
+    lines += _section(
+        "pitched before",
+        data["recent_pitch_history"],
+        lambda entry: f"{entry['at'][:10]}  {entry['target']} {entry['verdict']} by {entry['by']}",
+    )
     health = data["system_health"]
     lines += ["system health: " + (_words(health) if isinstance(health, Mapping) else str(health))]
-    lines += _section("learnings", data["related_learnings"], lambda one: f"{one['id']}  {one['summary']}")
+    lines += _section("learnings", data["related_learnings"], lambda entry: f"{entry['id']}  {entry['summary']}")
     waiting = data["queue"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in waiting["by_kind"].items())
     lines.append(f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""))
@@ -334,11 +369,15 @@ def _attempts(count: int) -> str:
     return f"{count} attempt" + ("" if count == 1 else "s")
 
 
-def _section(name: str, found: Any, said: Callable[[Any], str]) -> list[str]:
-    if not isinstance(found, list):
-        return [f"{name}: {found}"]
-    return [f"{name}:", *(f"  {said(one)}" for one in found)] if found else [f"{name}: none"]
+def _section(name: str, entries: Any, format_entry: Callable[[Any], str]) -> list[str]:
+    if not isinstance(entries, list):
+        return [f"{name}: {entries}"]
+    return [f"{name}:", *(f"  {format_entry(entry)}" for entry in entries)] if entries else [f"{name}: none"]
 
 
-def _words(one: Any) -> str:
-    return ", ".join(f"{name} {value}" for name, value in one.items()) if isinstance(one, Mapping) else str(one)
+def _words(content: Any) -> str:
+    return (
+        ", ".join(f"{name} {value}" for name, value in content.items())
+        if isinstance(content, Mapping)
+        else str(content)
+    )

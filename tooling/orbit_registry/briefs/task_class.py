@@ -38,7 +38,7 @@ _NAME = re.compile(r"\b(?:\w+\(\)|[a-z0-9]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-
 _PROSE_FILES = frozenset(("md", "rst", "txt", "adoc", "docx", "pdf"))
 _ARTICLE = re.compile(r" (?:the|these|those|both)(?= ((?:[\w-]+ ){1,2}))")
 _MARKS = ".,:;!?()[]{}`'\"*<>"
-_PLACE = "a path or a name from code"
+_CODE_POINTER = "a path or a name from code"
 """What reasons say instead of it: no word is theirs that is not among ours, for reasons are written down."""
 _PREPOSITIONS = frozenset(("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of"))
 _PRONOUNS = frozenset(("it", "this", "that", "them", "these", "those", "both", ""))
@@ -80,14 +80,14 @@ class TaskClass:
 
 def classify(text: str) -> TaskClass:
     """Return the class of a task that is described in words; the same words give the same answer."""
-    whole = _SPACES.sub(" ", text[:LONGEST].replace("’", "'"))
-    plain = _QUOTED.sub("", _FENCE.sub("\n", whole))
-    found = _Evidence(plain)
-    rest = _label(plain, found)
-    for sentence in _SENTENCE.findall(rest)[:MOST_SENTENCES]:
-        _sentence(sentence, found)
-    _phrases(plain, found)
-    return found.opinion()
+    normalised = _SPACES.sub(" ", text[:LONGEST].replace("’", "'"))
+    plain = _QUOTED.sub("", _FENCE.sub("\n", normalised))
+    evidence = _Evidence(plain)
+    body = _label(plain, evidence)
+    for sentence in _SENTENCE.findall(body)[:MOST_SENTENCES]:
+        _sentence(sentence, evidence)
+    _phrases(plain, evidence)
+    return evidence.opinion()
 
 
 class _Evidence:
@@ -105,15 +105,15 @@ class _Evidence:
     @cached_property
     def named(self) -> tuple[str, str]:
         """What `it` may be: the first word of code or of prose in the whole text."""
-        return _said_of(self._text)
+        return _nearest_noun(self._text)
 
     def opinion(self) -> TaskClass:
-        held = {name: max(weight, 0.0) for name, weight in self.weights.items()}
-        if held[CODE_GEN] >= 3:  # who asks for a change and for a reason asks for a change
-            held = {name: weight if name == CODE_GEN else min(weight / 3, 1) for name, weight in held.items()}
-        order = sorted(CLASSES, key=lambda name: -held[name])  # equal ones: in the order of the classes
-        first, second = held[order[0]], held[order[1]]
-        weighed = sorted(self.reasons, key=lambda one: -abs(one[0]))[:MOST_REASONS]
+        weights = {name: max(weight, 0.0) for name, weight in self.weights.items()}
+        if weights[CODE_GEN] >= 3:  # who asks for a change and for a reason asks for a change
+            weights = {name: weight if name == CODE_GEN else min(weight / 3, 1) for name, weight in weights.items()}
+        order = sorted(CLASSES, key=lambda name: -weights[name])  # equal ones: in the order of the classes
+        first, second = weights[order[0]], weights[order[1]]
+        weighed = sorted(self.reasons, key=lambda entry: -abs(entry[0]))[:MOST_REASONS]
         reasons = tuple(reason for _, reason in weighed)
         if first == 0:
             return TaskClass("other", 0.0, reasons or ("no word is known",))
@@ -150,8 +150,8 @@ def _words() -> _Words:
         frozenset(_endings(data["code_nouns"])),
         frozenset(_endings(data["prose_nouns"])),
         tuple(data["here"]),
-        sorted(questions, key=lambda one: -len(one[0])),
-        [(one["class"], float(one["weight"]), words) for one in data["phrases"] for words in one["words"]],
+        sorted(questions, key=lambda question: -len(question[0])),
+        [(phrase["class"], float(phrase["weight"]), words) for phrase in data["phrases"] for words in phrase["words"]],
         frozenset(data["not_places"]),
         frozenset(_endings(data["general_nouns"])),
     )
@@ -167,148 +167,148 @@ def _endings(words: Iterable[str]) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------------------ evidence
 
 
-def _label(text: str, found: _Evidence) -> str:
+def _label(text: str, evidence: _Evidence) -> str:
     """Weigh the word before the first colon, if a title begins with one; return what stands after it."""
     match = _LABEL.match(text)
     if match is None:
         return text
     name = _words().labels.get(match[1].strip().lower())
     if name is not None:
-        found.add(name, 4, f"the title begins with `{match[1].strip()}:`")
+        evidence.add(name, 4, f"the title begins with `{match[1].strip()}:`")
     elif len(match[1].split()) > 3:
         return text
     return text[match.end() :]
 
 
-def _sentence(text: str, found: _Evidence) -> None:
+def _sentence(text: str, evidence: _Evidence) -> None:
     """Weigh one sentence, part by part: each may ask for something else."""
-    asked = text.rstrip().endswith("?")
+    is_question = text.rstrip().endswith("?")
     for part in filter(str.strip, _PART.split(text, maxsplit=MOST_PARTS)):
-        one = " ".join(part.split()).lstrip("-*#0123456789.) ")
-        said, requested = _stripped(one.lower())
-        if said:
-            _part(one[len(one) - len(said) :], said, requested, asked, found)
+        phrase = " ".join(part.split()).lstrip("-*#0123456789.) ")
+        request, requested = _stripped(phrase.lower())
+        if request:
+            _part(phrase[len(phrase) - len(request) :], request, requested, is_question, evidence)
 
 
-def _stripped(said: str) -> tuple[str, bool]:
+def _stripped(text: str) -> tuple[str, bool]:
     """Return a part without what it politely begins with, and whether a request was among that."""
     words = _words()
     requested = False
     while True:
         for start in words.requests:
-            if _begins(said, start):
-                said, requested = _after(said, start), True
+            if _begins(text, start):
+                text, requested = _after(text, start), True
                 break
         else:
             for start in words.fillers:
-                if _begins(said, start):
-                    said = _after(said, start)
+                if _begins(text, start):
+                    text = _after(text, start)
                     break
             else:
-                return said, requested
+                return text, requested
 
 
-def _begins(said: str, start: str) -> bool:
-    return said.startswith(start) and not said[len(start) : len(start) + 1].isalnum()
+def _begins(text: str, start: str) -> bool:
+    return text.startswith(start) and not text[len(start) : len(start) + 1].isalnum()
 
 
-def _after(said: str, start: str) -> str:
-    return said[len(start) :].lstrip(" ,:")
+def _after(text: str, start: str) -> str:
+    return text[len(start) :].lstrip(" ,:")
 
 
-def _part(part: str, said: str, requested: bool, asked: bool, found: _Evidence) -> None:
+def _part(part: str, text: str, requested: bool, is_question: bool, evidence: _Evidence) -> None:
     for start in _NEGATIONS:
-        if _begins(said, start):
-            verb = _first(_after(said, start))
+        if _begins(text, start):
+            verb = _first(_after(text, start))
             if _words().verbs.get(verb) in (CODE_GEN, "either"):
-                found.add(CODE_GEN, -4, f"`{start} {verb}` rules it out")
+                evidence.add(CODE_GEN, -4, f"`{start} {verb}` rules it out")
             return
     if not requested:
         for start, name in _words().questions:
-            if _begins(said, start) and (asked or name != "unknown" or start in _OPEN):
-                _question(part, said, start, name, found)
+            if _begins(text, start) and (is_question or name != "unknown" or start in _OPEN):
+                _question(part, text, start, name, evidence)
                 return
-    verb = _first(said)
+    verb = _first(text)
     kind = _words().verbs.get(verb)
     if kind is None and requested:
-        code, prose = _said_of(part, far=False)
+        code, prose = _nearest_noun(part, far=False)
         if code or prose:
-            found.add(CODE_GEN if code else "other", 2, f"asks for {code or prose}")
-    elif kind is None and asked:
-        found.add("qa", 2, "a question")
+            evidence.add(CODE_GEN if code else "other", 2, f"asks for {code or prose}")
+    elif kind is None and is_question:
+        evidence.add("qa", 2, "a question")
     elif kind is not None:
-        _asked_for(part, part[len(verb) :].lstrip(" ,:"), verb, kind, found)
+        _asked_for(part, part[len(verb) :].lstrip(" ,:"), verb, kind, evidence)
 
 
 _OPEN = frozenset(("what", "what's", "why", "how", "which", "who", "when"))
 """Words that begin a question also where nobody put a question mark."""
 
 
-def _first(said: str) -> str:
-    match = _WORD.match(said)
+def _first(text: str) -> str:
+    match = _WORD.match(text)
     return match[0] if match is not None else ""
 
 
-def _question(part: str, said: str, start: str, name: str, found: _Evidence) -> None:
-    here = _is_here(part, said)
+def _question(part: str, text: str, start: str, name: str, evidence: _Evidence) -> None:
+    here = _is_here(part, text)
     if name == "unknown":
         name = "exploration" if here else "qa"
-    elif name == "qa" and here and _points(part):
+    elif name == "qa" and here and _code_pointer(part):
         name = "exploration"
-    found.add("exploration" if name == "exploration" else "qa", 3, f"a question: `{start}`{here}")
+    evidence.add("exploration" if name == "exploration" else "qa", 3, f"a question: `{start}`{here}")
 
 
-def _asked_for(part: str, rest: str, verb: str, kind: str, found: _Evidence) -> None:
+def _asked_for(part: str, object_text: str, verb: str, kind: str, evidence: _Evidence) -> None:
     """Weigh what a part asks for: a verb, and what it is said of."""
     if kind in (CODE_GEN, "either"):
-        near = re.split(r"\b(?:for|about)\b", rest, maxsplit=1)[0]
-        code, prose = _said_of(near)
-        beyond = "" if code or prose else _said_of(rest)[0]
-        if not (code or prose) and _first(rest.lower()) in _PRONOUNS:
-            code, prose = found.named
+        near = re.split(r"\b(?:for|about)\b", object_text, maxsplit=1)[0]
+        code, prose = _nearest_noun(near)
+        beyond = "" if code or prose else _nearest_noun(object_text)[0]
+        if not (code or prose) and _first(object_text.lower()) in _PRONOUNS:
+            code, prose = evidence.named
         if prose:
-            found.add("other", 3, f"asks to `{verb}` prose: {prose}")
+            evidence.add("other", 3, f"asks to `{verb}` prose: {prose}")
         elif code:
-            found.add(CODE_GEN, 4 if kind == CODE_GEN else 3, f"asks to `{verb}` code: {code}")
+            evidence.add(CODE_GEN, 4 if kind == CODE_GEN else 3, f"asks to `{verb}` code: {code}")
         elif kind == CODE_GEN:
-            found.add(CODE_GEN, 3, f"asks to `{verb}`")
+            evidence.add(CODE_GEN, 3, f"asks to `{verb}`")
         else:
-            found.add(CODE_GEN, 1.4 if beyond else 1, f"asks to `{verb}`, nobody knows what")
+            evidence.add(CODE_GEN, 1.4 if beyond else 1, f"asks to `{verb}`, nobody knows what")
     elif kind == "exploration":
-        found.add("exploration", 3, f"asks to `{verb}`")
+        evidence.add("exploration", 3, f"asks to `{verb}`")
     elif kind == "tell":
-        _, prose = _said_of(rest, far=False)
-        here = _is_here(part, rest.lower())
+        _, prose = _nearest_noun(object_text, far=False)
+        here = _is_here(part, object_text.lower())
         if prose and not here:
-            found.add("other", 3, f"asks to `{verb}` prose: {prose}")
+            evidence.add("other", 3, f"asks to `{verb}` prose: {prose}")
         else:
-            found.add("exploration" if here else "qa", 3, f"asks to `{verb}`{here}")
+            evidence.add("exploration" if here else "qa", 3, f"asks to `{verb}`{here}")
     elif kind == "gist":
-        here = _is_here(part, rest.lower())
-        found.add("exploration" if here else "other", 3, f"asks to `{verb}`{here}")
+        here = _is_here(part, object_text.lower())
+        evidence.add("exploration" if here else "other", 3, f"asks to `{verb}`{here}")
     else:
-        found.add("other", 3, f"asks to `{verb}`")
+        evidence.add("other", 3, f"asks to `{verb}`")
 
 
-def _said_of(text: str, far: bool = True) -> tuple[str, str]:
+def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
     """Return the nearest word of code that a verb is said of, or the nearest of prose, whichever comes first.
 
     Of words that follow each other the last decides: an email validator is code, a test plan is prose. `far` looks
     beyond the first preposition too.
     """
     words = _words()
-    held = text.split()
-    for place, raw in enumerate(held):
+    raw_words = text.split()
+    for index, raw in enumerate(raw_words):
         word = raw.strip(_MARKS).lower()
-        if not far and place and word in _PREPOSITIONS:
+        if not far and index and word in _PREPOSITIONS:
             break
-        point = _points(raw)
+        point = _code_pointer(raw)
         if point:
             ending = point.rpartition(".")[2].lower()
             is_prose = ending in _PROSE_FILES or point.lower().startswith("docs/")
-            return ("", _PLACE) if is_prose else (_PLACE, "")
+            return ("", _CODE_POINTER) if is_prose else (_CODE_POINTER, "")
         if word in words.prose or _is_code(word):
-            for following in held[place + 1 :]:
+            for following in raw_words[index + 1 :]:
                 name = following.lower().strip(_MARKS)
                 if raw[-1:] in _MARKS or not (name in words.prose or _is_code(name)):
                     break
@@ -326,12 +326,12 @@ def _code(word: str) -> str:
     return next((piece for piece in (word, *word.split("-")) if piece in _words().code), "")
 
 
-def _is_here(part: str, said: str) -> str:
+def _is_here(part: str, text: str) -> str:
     """Return, as words to go on with, what of this project a part names; empty where it names nothing of it."""
-    place = _points(part)
-    if place:
-        return f" about {_PLACE}"
-    padded = f" {' '.join(_WORD.findall(said))} "
+    pointer = _code_pointer(part)
+    if pointer:
+        return f" about {_CODE_POINTER}"
+    padded = f" {' '.join(_WORD.findall(text))} "
     for words in _words().here:
         if f" {words} " in padded:
             return f" about `{words}`"
@@ -342,7 +342,7 @@ def _is_here(part: str, said: str) -> str:
     return ""
 
 
-def _points(part: str) -> str:
+def _code_pointer(part: str) -> str:
     """Return a path or a name from code that a part holds."""
     for form in (_PATH, _NAME):
         for match in form.finditer(part):
@@ -351,8 +351,8 @@ def _points(part: str) -> str:
     return ""
 
 
-def _phrases(text: str, found: _Evidence) -> None:
+def _phrases(text: str, evidence: _Evidence) -> None:
     padded = f" {' '.join(_WORD.findall(text.lower()))} "
     for name, weight, words in _words().phrases:
         if f" {words} " in padded:
-            found.add(name, weight, f"says `{words}`")
+            evidence.add(name, weight, f"says `{words}`")

@@ -36,9 +36,9 @@ def read_task(text: str, where: str) -> Task:
         data = load(text)
     except YamlProblemError as error:
         problem = (_json_problem(text) if text.lstrip().startswith("{") else None) or error.problem
-        place = problem.position
-        at = f"{where}:{place.line}:{place.column}" if place is not None else where
-        raise UsageError(f"{at}: {problem.message}", hint=problem.hint or _FORM) from None
+        position = problem.position
+        location = f"{where}:{position.line}:{position.column}" if position is not None else where
+        raise UsageError(f"{location}: {problem.message}", hint=problem.hint or _FORM) from None
     if not isinstance(data, dict):
         raise UsageError(f"{where}: this is no task", hint=_FORM)
     if isinstance(data.get("id"), int):  # most trackers count
@@ -48,9 +48,9 @@ def read_task(text: str, where: str) -> Task:
         raise UsageError(f"{where}:1:1: a task needs a `title`, a `text` or `context_files`", hint=_FORM)
     problems = read_schema(TASK_SCHEMA).problems(data)
     if problems:
-        place = position_of(text, problems[0].pointer)
-        said = "; ".join(dict.fromkeys(problem.message for problem in problems))
-        raise UsageError(f"{where}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _FORM)
+        position = position_of(text, problems[0].pointer)
+        message = "; ".join(dict.fromkeys(problem.message for problem in problems))
+        raise UsageError(f"{where}:{position.line}:{position.column}: {message}", hint=problems[0].hint or _FORM)
     files = tuple(dict.fromkeys(data.get("context_files", ())))
     return Task(data.get("id", ""), data.get("title", ""), data.get("text", ""), files, data.get("project", ""))
 
@@ -98,42 +98,42 @@ CLASSIFIER = "tasks.classifier"
 LONGEST_REASON = 200
 
 
-def class_of(workspace: Workspace, task: Task, given: str = "") -> TaskClass:
-    """Return the class of a task; `given` is what the caller says it is, empty where it leaves that to us.
+def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskClass:
+    """Return the class of a task; `caller_class` is what the caller says it is, empty where it leaves that to us.
 
     The program `tasks.classifier` gets {id, title, text, context_files} as JSON and prints {class, confidence,
     reasons}; whatever goes wrong with it makes the task one of the class `other`, and the fault is kept.
     """
     for name in CLASSES:
-        if name == (CODE_GEN if given == CODE else given):
+        if name == (CODE_GEN if caller_class == CODE else caller_class):
             return TaskClass(name, 1.0, ("the caller says so",), "caller")
     if not workspace.config.tasks.classifier or not_run(workspace, CLASSIFIER):
         return classify(task.words)
-    asked = {"id": task.id, "title": task.title, "text": task.text[:LONGEST], "context_files": task.context_files}
+    request = {"id": task.id, "title": task.title, "text": task.text[:LONGEST], "context_files": task.context_files}
     try:
-        printed = run_program(workspace, CLASSIFIER, workspace.config.tasks.timeout_seconds, json.dumps(asked))
+        printed = run_program(workspace, CLASSIFIER, workspace.config.tasks.timeout_seconds, json.dumps(request))
     except ProgramError as error:
         return _other(error.fault)
     try:
-        said = json.loads(printed.text)
+        answer = json.loads(printed.text)
     except ValueError:
         return _other("what it printed is no JSON")
     except RecursionError:
         return _other("what it printed is nested too deeply")
-    return _opinion(said)
+    return _opinion(answer)
 
 
-def _opinion(said: object) -> TaskClass:
+def _opinion(answer: object) -> TaskClass:
     """Return the opinion in what a program printed."""
-    if not isinstance(said, Mapping):
+    if not isinstance(answer, Mapping):
         return _other("what it printed is no object")
-    name = next((name for name in CLASSES if name == said.get("class")), None)
+    name = next((name for name in CLASSES if name == answer.get("class")), None)
     if name is None:
         return _other(f"its `class` is none of {', '.join(CLASSES)}")
-    confidence = said.get("confidence", 1.0)
+    confidence = answer.get("confidence", 1.0)
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         return _other("its `confidence` is no number from 0 to 1")
-    reasons = said.get("reasons", [])
+    reasons = answer.get("reasons", [])
     if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
         return _other("its `reasons` are no list of texts")
     short = tuple(" ".join(reason.split())[:LONGEST_REASON] for reason in reasons[:MOST_REASONS])

@@ -50,9 +50,9 @@ class Provenance:
     def of(self, finding: Finding) -> dict[str, object]:
         """Return what a record says of where it has a finding from."""
         source = "tool" if finding.pattern == "command" and self.source != "web" else self.source
-        said = {"source": source, "pattern": finding.pattern, "subject": finding.subject, "agent": self.agent,
+        data = {"source": source, "pattern": finding.pattern, "subject": finding.subject, "agent": self.agent,
                 "session": self.session, "transcript": self.transcript, "commit": self.commit}  # fmt: skip
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in data.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +64,17 @@ class Candidate:
 
 
 @dataclass(slots=True)
-class Taken:
-    """What became of findings: those that were taken, and how many were left, by why."""
+class CandidateResult:
+    """What became of findings: those that were taken, and how many were skipped, by reason."""
 
     candidates: list[Candidate] = field(default_factory=list)
-    left: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
 def propose(
-    workspace: Workspace, records: Iterable[Record], found: Sequence[tuple[Finding, Provenance]],
+    workspace: Workspace, records: Iterable[Record], findings: Sequence[tuple[Finding, Provenance]],
     recalled: Iterable[str] = (), *, sources: Sequence[str] = (), dry_run: bool = False,
-) -> Taken:  # fmt: skip
+) -> CandidateResult:  # fmt: skip
     """Add what nobody knows yet to what waits for review; `recalled` are lines that sessions were shown.
 
     `sources` are ids of records that it is derived from.
@@ -83,26 +83,26 @@ def propose(
         RefusedError: records of an older layout are in the way.
         WriteError: it can't be written.
     """
-    taken = Taken()
-    known = list(records)
-    shown = [_plain(line) for line in recalled]
-    for finding, provenance in found:
+    result = CandidateResult()
+    existing = list(records)
+    recalled_texts = [_plain(line) for line in recalled]
+    for finding, provenance in findings:
         try:
-            candidate = _candidate(workspace, known, finding, provenance, shown, sources, dry_run=dry_run)
-        except _KnownError as one:
-            taken.left[one.why] += 1
+            candidate = _candidate(workspace, existing, finding, provenance, recalled_texts, sources, dry_run=dry_run)
+        except _KnownError as error:
+            result.skipped[error.reason] += 1
             continue
-        taken.candidates.append(candidate)
-        known.append(candidate.record)
-    return taken
+        result.candidates.append(candidate)
+        existing.append(candidate.record)
+    return result
 
 
 class _KnownError(Exception):
     """Ends the making of a candidate with why there is none; never leaves this module."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def _refuse_unfit(finding: Finding) -> None:
@@ -113,9 +113,9 @@ def _refuse_unfit(finding: Finding) -> None:
         raise _KnownError("reads as an instruction")
 
 
-def _refuse_recalled(finding: Finding, shown: Sequence[str]) -> None:
-    said = _plain(finding.summary)
-    if any(said in line or line in said for line in shown if line):
+def _refuse_recalled(finding: Finding, recalled: Sequence[str]) -> None:
+    summary = _plain(finding.summary)
+    if any(summary in line or line in summary for line in recalled if line):
         raise _KnownError("was shown to the session")
 
 
@@ -129,7 +129,7 @@ def _plain(text: str) -> str:
 
 
 def _candidate(
-    workspace: Workspace, known: Sequence[Record], finding: Finding, provenance: Provenance, shown: Sequence[str],
+    workspace: Workspace, existing: Sequence[Record], finding: Finding, provenance: Provenance, recalled: Sequence[str],
     sources: Sequence[str], *, dry_run: bool,
 ) -> Candidate:  # fmt: skip
     """Return the candidate of a finding, written unless it is a dry run.
@@ -138,20 +138,20 @@ def _candidate(
         _KnownError: it is known, or can't be kept.
     """
     _refuse_unfit(finding)
-    old = _already(workspace, known, finding)
+    old = _existing_record(workspace, existing, finding)
     if old is None or finding.pattern == "command":  # what was shown as stale, and then seen, is news
-        _refuse_recalled(finding, shown)
+        _refuse_recalled(finding, recalled)
     fields = _fields(workspace, finding, provenance, old, sources)
     kind = workspace.kinds[KIND]
     try:
         draft = draft_record(workspace, kind, AUTHOR, fields)[1]
-        _refuse(near for near in neighbours(workspace, known, draft) if near.record is not old)
+        _refuse_duplicates(near for near in neighbours(workspace, existing, draft) if near.record is not old)
         if dry_run:
             return Candidate(draft, old)
-        compared = {record.path for record in known}
+        compared = {record.path for record in existing}
 
         def admit(new: Record) -> None:  # another process may have added the same since it was compared
-            _refuse(copies_of(newcomers(workspace, kind, compared), new))
+            _refuse_duplicates(copies_of(newcomers(workspace, kind, compared), new))
 
         return Candidate(create_record(workspace, kind, AUTHOR, fields, admit), old)
     except InvalidRecordError:
@@ -160,24 +160,24 @@ def _candidate(
         raise _KnownError(error.message) from None
 
 
-def _refuse(near: Iterable[Neighbour]) -> None:
-    for one in near:
-        if one.is_duplicate:
-            raise _KnownError("was rejected" if one.record.is_rejected else "is known")
+def _refuse_duplicates(near: Iterable[Neighbour]) -> None:
+    for neighbour in near:
+        if neighbour.is_duplicate:
+            raise _KnownError("was rejected" if neighbour.record.is_rejected else "is known")
 
 
-def _already(workspace: Workspace, known: Sequence[Record], finding: Finding) -> Record | None:
+def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: Finding) -> Record | None:
     """Return the stale record that said what was found; None where no record says it.
 
     Raises:
         _KnownError: one that is fresh or waits says it, or a review turned it down.
     """
     stale: Record | None = None
-    for record in known:
+    for record in existing:
         same = _is_about(record, finding) and (
             not finding.core or finding.core in f"{record.data['summary']}\n{record.data.get('body', '')}"
         )
-        if not (same or _says(str(record.data["summary"]), finding)):
+        if not (same or _states_finding(str(record.data["summary"]), finding)):
             if record.phase == "live" and _is_about(record, finding) and _is_stale(workspace, record):
                 stale = record
             continue
@@ -190,14 +190,16 @@ def _already(workspace: Workspace, known: Sequence[Record], finding: Finding) ->
         if record.phase == "live":
             stale = record
     waits = [
-        one for one in known if one.phase == "pending" and stale is not None and stale.id in one.words("distinct_from")
+        other
+        for other in existing
+        if other.phase == "pending" and stale is not None and stale.id in other.words("distinct_from")
     ]
     if waits:
         raise _KnownError("waits for review already")
     return stale
 
 
-def _says(summary: str, finding: Finding) -> bool:
+def _states_finding(summary: str, finding: Finding) -> bool:
     """Say whether a record's headline says what was found.
 
     Ours differ only by what was found; a program puts one fact in many ways: one of two may hold the other, or two
@@ -209,8 +211,8 @@ def _says(summary: str, finding: Finding) -> bool:
 
 
 def _is_about(record: Record, finding: Finding) -> bool:
-    said = record.data.get("provenance")
-    return isinstance(said, Mapping) and said.get("subject") == finding.subject
+    provenance = record.data.get("provenance")
+    return isinstance(provenance, Mapping) and provenance.get("subject") == finding.subject
 
 
 def _is_stale(workspace: Workspace, record: Record) -> bool:
@@ -223,7 +225,7 @@ def _fields(
     scope = {"paths": list(finding.paths), "symbols": list(finding.symbols)}
     evidence = [{"kind": "session", "reference": provenance.session}] if provenance.session else []
     evidence += [{"kind": "file", "reference": path} for path in finding.files]
-    links = [{"rel": "derived_from", "to": one} for one in sources]
+    links = [{"rel": "derived_from", "to": source} for source in sources]
     fields: dict[str, object] = {
         "summary": inert_line(finding.summary)[: workspace.kinds[KIND].schema.longest("summary")],
         "body": inert_text(finding.body)[:LONGEST_BODY],

@@ -44,50 +44,54 @@ class Delivery:
         return {**asdict(self), "path": str(self.path)}
 
 
-def claims(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEvent]]:
+def events_by_session(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEvent]]:
     """Return the events of hooks that showed something, by ledger, the newest ledgers last; trials are left out."""
-    found: dict[str, list[LoggedEvent]] = {}
-    for said in events:
-        if said.shown and said.session and said.surface.startswith(SURFACE) and not said.session.startswith(TRIAL):
-            found[said.session] = [*found.pop(said.session, []), said]
-            if len(found) > MOST_SESSIONS:
-                found.pop(next(iter(found)))
-    return found
+    by_ledger: dict[str, list[LoggedEvent]] = {}
+    for event in events:
+        if event.shown and event.session and event.surface.startswith(SURFACE) and not event.session.startswith(TRIAL):
+            by_ledger[event.session] = [*by_ledger.pop(event.session, []), event]
+            if len(by_ledger) > MOST_SESSIONS:
+                by_ledger.pop(next(iter(by_ledger)))
+    return by_ledger
 
 
 def deliveries(
-    root: Path, shown: Mapping[str, Sequence[LoggedEvent]], agents: Iterable[str] = AGENTS
+    root: Path, events_by_ledger: Mapping[str, Sequence[LoggedEvent]], agents: Iterable[str] = AGENTS
 ) -> list[Delivery]:
     """Return the comparison for each session whose transcript is there, the newest last."""
-    found = []
-    for ledger, events in shown.items():
+    results = []
+    for ledger, events in events_by_ledger.items():
         session, _, subagent = ledger.partition(".")
         if any(name and safe_name(name) != name for name in (session, subagent)):
             continue  # it becomes a part of a path
         for name in agents:
-            where, given = AGENTS[name]
-            path = where(root, session, subagent)
-            one = None if path is None else _compared(name, path, given, ledger, events)
-            if one is not None:
-                found.append(one)
+            find_transcript, injected_texts = AGENTS[name]
+            path = find_transcript(root, session, subagent)
+            delivery = None if path is None else _compare(name, path, injected_texts, ledger, events)
+            if delivery is not None:
+                results.append(delivery)
                 break
-    return found
+    return results
 
 
-def _compared(agent: str, path: Path, given: Given, ledger: str, events: Sequence[LoggedEvent]) -> Delivery | None:
-    read = read_transcript(path, given)
+def _compare(
+    agent: str, path: Path, injected_texts: Given, ledger: str, events: Sequence[LoggedEvent]
+) -> Delivery | None:
+    read = read_transcript(path, injected_texts)
     if read is None:
         return None
     # What was shown after the transcript was last written can't stand in it yet.
-    claimed = Counter(one for said in events if said.at <= read.ended + LATE_SECONDS for one in said.shown)
+    claimed = Counter(
+        record_id for event in events if event.at <= read.ended + LATE_SECONDS for record_id in event.shown
+    )
     there = claimed & read.records
     missing, unclaimed = claimed - read.records, read.records - claimed
     lists = (tuple(sorted(missing)), tuple(sorted(unclaimed)))
     return Delivery(ledger, agent, path, claimed.total(), there.total(), *lists, read.broken)
 
 
-def without_event(root: Path, shown: Iterable[str], since: float) -> tuple[int, int]:
+def without_event(root: Path, logged_sessions: Iterable[str], since: float) -> tuple[int, int]:
     """Return how many of Claude Code's newest sessions are newer than a time, and how many of them the log names."""
-    known = set(shown)
+    logged = set(logged_sessions)
     paths = [path for path in claude.sessions(root)[:MOST_SESSIONS] if path.stat().st_mtime >= since]
-    return len(paths), sum(safe_name(path.stem) in known for path in paths)
+    return len(paths), sum(safe_name(path.stem) in logged for path in paths)

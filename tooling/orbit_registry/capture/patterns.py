@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
 
-from orbit_registry.capture.project import DONE, PURPOSE, Project, Way, read_command
+from orbit_registry.capture.project import PURPOSE, PURPOSE_PHRASES, Project, ProjectCommand, read_command
 from orbit_registry.capture.turns import Step, Turn
 from orbit_registry.hook.failures import compiled, holds, plain
 
@@ -35,8 +35,8 @@ _FAILED = re.compile(
     r"(?im)\b[1-9]\d* (?:failed|failing|errors?)\b|^(?:error|failed)\b|test result: FAILED|build failure"
 )
 FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
-    (re.compile(reads), said, pattern)
-    for reads, said, pattern in (
+    (re.compile(regex), fault, pattern)
+    for regex, fault, pattern in (
         (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is missing", "No module named*"),
         (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is missing", "Cannot find module*"),
         (r"\b(?:ImportError|ERR_MODULE_NOT_FOUND)\b", "an import fails", "ImportError"),
@@ -95,22 +95,22 @@ class Finding:
 class _Stumble:
     """A way that failed for its environment, and what was near it."""
 
-    way: Way
-    said: str
+    way: ProjectCommand
+    fault: str
     error_pattern: str
     paths: list[str] = field(default_factory=list)
     times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class Attempt:
     """A purpose for which a way failed for its environment: how often, with which tools, and whether one worked."""
 
     purpose: str
     attempts: int
     tools: tuple[str, ...]
     worked: bool
-    said: str
+    fault: str
     """How it failed, in our words."""
 
 
@@ -120,9 +120,9 @@ class Observer:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._open: dict[str, _Stumble] = {}
-        self._recovered: dict[str, tuple[_Stumble, Way, int]] = {}
-        self._worked: Counter[Way] = Counter()
-        self._orders: Counter[tuple[Way, ...]] = Counter()
+        self._recovered: dict[str, tuple[_Stumble, ProjectCommand, int]] = {}
+        self._worked: Counter[ProjectCommand] = Counter()
+        self._orders: Counter[tuple[ProjectCommand, ...]] = Counter()
         self._sought: dict[str, set[int]] = {}
         self._facts: dict[str, Finding] = {}
         self._turn = 0
@@ -135,67 +135,67 @@ class Observer:
         if turn.rejected:
             self._open.clear()
             return
-        written: list[str] = []
-        order: list[Way] = []
+        written_paths: list[str] = []
+        order: list[ProjectCommand] = []
         for step in turn.steps:
             if step.action == "write" and not step.failed:
-                written += [path for path in step.paths if path in self._project.files or len(written) < 40]
+                written_paths += [path for path in step.paths if path in self._project.files or len(written_paths) < 40]
                 self._open.clear()  # whether the code was mended or the way was wrong can't be told any more
                 order = []
             elif step.action == "run":
-                order += self._run(step, written)
+                order += self._run(step, written_paths)
             elif step.action == "search":
                 self._seek(step.pattern)
-        if written and len(order := list(dict.fromkeys(order))) > 1 and len(self._orders) < MOST_KEYS:
+        if written_paths and len(order := list(dict.fromkeys(order))) > 1 and len(self._orders) < MOST_KEYS:
             self._orders[tuple(order)] += 1
         for stumble in self._now:
-            stumble.paths += written[:40]
+            stumble.paths += written_paths[:40]
         self._now.clear()
-        self._look(written[:40])
+        self._look(written_paths[:40])
 
     def _seek(self, pattern: str) -> None:
         name = _IDENTIFIER.match(pattern)
         if name and (name[1] in self._sought or len(self._sought) < MOST_KEYS):
             self._sought.setdefault(name[1], set()).add(self._turn)
 
-    def _run(self, step: Step, written: list[str]) -> list[Way]:
+    def _run(self, step: Step, written_paths: list[str]) -> list[ProjectCommand]:
         """Take a command: whether it failed for its environment, worked, or worked where another had failed."""
         line = read_command(step.command)
         if not line.ways:
             return []
         worked = not step.failed and (
-            not line.is_piped or bool(_PASSED.search(step.said) and not _FAILED.search(step.said))
+            not line.is_piped or bool(_PASSED.search(step.output) and not _FAILED.search(step.output))
         )
         if worked:
             for way in line.ways:
                 if not self._project.grounds(way) or (way not in self._worked and len(self._worked) >= MOST_KEYS):
                     continue
                 self._worked[way] += 1
-                self._recover(way, [*step.paths, *written])
+                self._recover(way, [*step.paths, *written_paths])
             return [way for way in line.ways if self._project.grounds(way)]
         if len(line.ways) == 1 and self._is_vouched(line.ways[0]):
-            self._stumble(line.ways[0], step, written)
+            self._stumble(line.ways[0], step, written_paths)
         return []
 
-    def _stumble(self, way: Way, step: Step, written: list[str]) -> None:
+    def _stumble(self, way: ProjectCommand, step: Step, written_paths: list[str]) -> None:
         """Keep a way that failed, where that has the form of a fault of the environment."""
-        for reads, said, pattern in FORMS:
-            found = reads.search(step.said)
-            if found is not None:
-                name = found[1] if found.lastindex and self._project.knows(found[1]) else ""
-                error = f"{pattern}{name}" if name else _error_pattern(step.said, pattern, way.tool)
-                stumble = _Stumble(way, said, error, [*step.paths, *written])
-                held = self._open.setdefault(way.purpose, stumble)
-                held.times += held is not stumble
+        for regex, fault, pattern in FORMS:
+            match = regex.search(step.output)
+            if match is not None:
+                name = match[1] if match.lastindex and self._project.knows(match[1]) else ""
+                error = f"{pattern}{name}" if name else _error_pattern(step.output, pattern, way.tool)
+                stumble = _Stumble(way, fault, error, [*step.paths, *written_paths])
+                open_stumble = self._open.setdefault(way.purpose, stumble)
+                open_stumble.times += open_stumble is not stumble
                 return
 
-    def _is_vouched(self, way: Way) -> bool:
+    def _is_vouched(self, way: ProjectCommand) -> bool:
         """Say whether a way that failed may be told: its script is the project's, or a word for what it is to do."""
         return bool(self._project.grounds(way)) or all(
             part in PURPOSE for part in re.split("[:_-]", way.script) if part
         )
 
-    def _recover(self, way: Way, paths: list[str]) -> None:
+    def _recover(self, way: ProjectCommand, paths: list[str]) -> None:
         stumble = self._open.pop(way.purpose, None)
         if stumble is None or stumble.way.words == way.words:
             return
@@ -205,38 +205,50 @@ class Observer:
         self._recovered[way.purpose] = (stumble, way, count + 1)
         self._now.append(stumble)
 
-    def _look(self, written: list[str]) -> None:
+    def _look(self, written_paths: list[str]) -> None:
         """See which habits of the project the files of a turn show."""
-        there = [path for path in dict.fromkeys(written) if path in self._project.files or self._project.text(path)]
+        there = [
+            path for path in dict.fromkeys(written_paths) if path in self._project.files or self._project.text(path)
+        ]
         for path in there[:5]:
             subject = f"imports:{path.partition('/')[0]}:{PurePosixPath(path).suffix}"
             if subject not in self._facts and len(self._facts) < MOST_KEYS and "/" in path:
-                said, rest = self._project.imports(path)
-                if said:
-                    self._keep(Finding("fact", subject, said, "", 1, said, (_below(path),), rest))
+                summary, inputs = self._project.imports(path)
+                if summary:
+                    self._keep(Finding("fact", subject, summary, "", 1, summary, (_below(path),), inputs))
         for test in [path for path in there if _is_test(path)][:3]:
             for source in [path for path in there if not _is_test(path)][:3]:
-                said, count = self._project.test_place(source, test)
-                if said:
+                summary, count = self._project.test_place(source, test)
+                if summary:
                     subject = f"layout:{PurePosixPath(source).suffix}"
                     body = f"So it is for {count} tests."
                     self._keep(
-                        Finding("fact", subject, said, body, 2, said, (_below(source), _below(test)), (), (test,))
+                        Finding("fact", subject, summary, body, 2, summary, (_below(source), _below(test)), (), (test,))
                     )
         self._registrations(there)
 
     def _registrations(self, there: list[str]) -> None:
         new = [path for path in there if path not in self._project.files]
         for path in new[:3]:
-            for other in [one for one in there if one != path and one in self._project.files][:5]:
+            for other in [candidate for candidate in there if candidate != path and candidate in self._project.files][
+                :5
+            ]:
                 count = self._project.registers(path, other)
                 folder = str(PurePosixPath(path).parent)
                 if count:
-                    said = f"A new file in `{folder}/` is registered in `{other}`."
+                    summary = f"A new file in `{folder}/` is registered in `{other}`."
                     body = f"`{other}` names {count} of its files."
                     self._keep(
                         Finding(
-                            "fact", f"registration:{folder}", said, body, 3, said, (f"{folder}/**",), (other,), (other,)
+                            "fact",
+                            f"registration:{folder}",
+                            summary,
+                            body,
+                            3,
+                            summary,
+                            (f"{folder}/**",),
+                            (other,),
+                            (other,),
                         )
                     )
 
@@ -246,30 +258,35 @@ class Observer:
 
     def findings(self) -> list[Finding]:
         """Return what the session teaches, the weightiest first; of a session that never stumbled very little."""
-        found = [*self._recoveries(), *self._discoveries(), *self._sequences(), *self._facts.values()]
+        findings = [*self._recoveries(), *self._discoveries(), *self._sequences(), *self._facts.values()]
         if "test" not in self._recovered:
-            found += self._test_runner()
-        found.sort(key=lambda one: (-one.weight, one.subject))
-        return found[: MOST if self._recovered else QUIET]
+            findings += self._test_runner()
+        findings.sort(key=lambda finding: (-finding.weight, finding.subject))
+        return findings[: MOST if self._recovered else QUIET]
 
-    def tried(self) -> list[Tried]:
+    def tried(self) -> list[Attempt]:
         """Return for what a way failed, those that nothing worked for last."""
-        left = {purpose: one for purpose, one in self._open.items() if purpose not in self._recovered}
+        unsolved = {purpose: stumble for purpose, stumble in self._open.items() if purpose not in self._recovered}
         return [
-            Tried(purpose, stumble.times + 1, tuple(dict.fromkeys((stumble.way.tool, way.tool))), True, stumble.said)
+            Attempt(purpose, stumble.times + 1, tuple(dict.fromkeys((stumble.way.tool, way.tool))), True, stumble.fault)
             for purpose, (stumble, way, _) in self._recovered.items()
-        ] + [Tried(purpose, one.times, (one.way.tool,), False, one.said) for purpose, one in left.items()]
+        ] + [
+            Attempt(purpose, stumble.times, (stumble.way.tool,), False, stumble.fault)
+            for purpose, stumble in unsolved.items()
+        ]
 
     def _recoveries(self) -> Iterator[Finding]:
         for purpose, (stumble, way, count) in self._recovered.items():
-            said = f"{DONE[purpose]} with `{way.words}`; `{stumble.way.words}` fails here: {stumble.said}."
+            summary = (
+                f"{PURPOSE_PHRASES[purpose]} with `{way.words}`; `{stumble.way.words}` fails here: {stumble.fault}."
+            )
             often = "once" if count == 1 else f"{count} times"
             body = (
                 f"`{stumble.way.words}` failed and `{way.words}` worked after it, {often}; no file was changed between."
             )
             inputs, scope = self._project.grounds(way), _scope(stumble.paths, self._project)
             yield Finding(
-                "recovery", f"run:{purpose}", said, body, 10 + count, f"`{way.words}`", scope, inputs,
+                "recovery", f"run:{purpose}", summary, body, 10 + count, f"`{way.words}`", scope, inputs,
                 error_pattern=stumble.error_pattern,
             )  # fmt: skip
 
@@ -277,13 +294,13 @@ class Observer:
         tests = [(count, way.words, way) for way, count in self._worked.items() if way.purpose == "test"]
         if not tests:
             return
-        count, words, way = max(tests, key=lambda one: one[:2])
+        count, words, way = max(tests, key=lambda entry: entry[:2])
         if count >= FEWEST_TURNS:
             body = f"So it worked {count} times."
             yield Finding(
                 "fact",
                 "run:test",
-                f"{DONE['test']} with `{words}`.",
+                f"{PURPOSE_PHRASES['test']} with `{words}`.",
                 body,
                 5,
                 f"`{words}`",
@@ -296,10 +313,10 @@ class Observer:
         if best and best[0][1] >= FEWEST_TURNS:
             order, count = best[0]
             words = [f"`{way.words}`" for way in order]
-            said = f"After a change of code {', then '.join(words)} {'is' if len(words) == 1 else 'are'} run."
-            inputs = tuple(dict.fromkeys(one for way in order for one in self._project.grounds(way)))
+            summary = f"After a change of code {', then '.join(words)} {'is' if len(words) == 1 else 'are'} run."
+            inputs = tuple(dict.fromkeys(path for way in order for path in self._project.grounds(way)))
             yield Finding(
-                "sequence", "order", said, f"So it was in {count} turns that were accepted.", 4, said, (), inputs
+                "sequence", "order", summary, f"So it was in {count} turns that were accepted.", 4, summary, (), inputs
             )
 
     def _discoveries(self) -> Iterator[Finding]:
@@ -309,15 +326,15 @@ class Observer:
         for count, name in often[:5]:
             path = self._project.definition(name)
             if path:
-                said = f"`{name}` is defined in `{path}`."
+                summary = f"`{name}` is defined in `{path}`."
                 body = f"It was looked for in {count} turns."
                 yield Finding(
                     "discovery",
                     f"where:{name}",
-                    said,
+                    summary,
                     body,
                     2 + count,
-                    said,
+                    summary,
                     (),
                     (path,),
                     (path,),
@@ -347,5 +364,5 @@ def _below(path: str) -> str:
 
 def _scope(paths: list[str], project: Project) -> tuple[str, ...]:
     """Return where a way of work matters: the folders of tracked files that it was about."""
-    named = [path for path in dict.fromkeys(paths) if path in project.files or path.endswith("/")]
-    return tuple(dict.fromkeys(f"{path}**" if path.endswith("/") else _below(path) for path in named))[:5]
+    project_paths = [path for path in dict.fromkeys(paths) if path in project.files or path.endswith("/")]
+    return tuple(dict.fromkeys(f"{path}**" if path.endswith("/") else _below(path) for path in project_paths))[:5]

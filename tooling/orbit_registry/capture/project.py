@@ -27,8 +27,14 @@ _PURPOSES = {
     "install": "install setup bootstrap sync ci",
 }
 PURPOSE = {word: purpose for purpose, words in _PURPOSES.items() for word in words.split()}
-DONE = {"test": "Tests run", "lint": "The linter runs", "types": "Types are checked", "build": "The project is built",
-        "format": "Code is formatted", "install": "Dependencies are installed"}  # fmt: skip
+PURPOSE_PHRASES = {
+    "test": "Tests run",
+    "lint": "The linter runs",
+    "types": "Types are checked",
+    "build": "The project is built",
+    "format": "Code is formatted",
+    "install": "Dependencies are installed",
+}
 """What each purpose comes to, in words."""
 _TOOLS = {
     tool: purpose
@@ -59,7 +65,7 @@ _NUMBER = re.compile(r"\d?>&?\d?\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ProjectCommand:
     """How something of a project was done: `words` start it, `tool` does it, `script` is what a runner was given."""
 
     purpose: str
@@ -69,25 +75,25 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CommandLine:
     """A command line: its ways in their order; where it is piped, the exit code is not that of the last."""
 
-    ways: tuple[Way, ...]
+    ways: tuple[ProjectCommand, ...]
     is_piped: bool = False
 
 
-def read_command(text: str) -> Line:
+def read_command(text: str) -> CommandLine:
     """Return the ways that a command line goes; none where it is more than programs one after another."""
     try:
         lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
         words = list(lexer)
     except ValueError:
-        return Line(())
+        return CommandLine(())
     pieces = list(_pieces(words))
     if any(mark in ("||", ";", "&", "(", ")") for mark, _ in pieces):
-        return Line(())
-    found: list[Way] = []
+        return CommandLine(())
+    ways: list[ProjectCommand] = []
     piped = other = 0
     for mark, piece in pieces:
         if mark == "|":
@@ -95,11 +101,11 @@ def read_command(text: str) -> Line:
             other += piece[0] not in _FILTERS
         elif piece[0] == "cd":
             continue
-        elif (way := way_of(piece)) is not None:
-            found.append(way)
+        elif (way := project_command(piece)) is not None:
+            ways.append(way)
         else:
             other += 1
-    return Line(() if other else tuple(found), is_piped=piped > 0)
+    return CommandLine(() if other else tuple(ways), is_piped=piped > 0)
 
 
 def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -121,43 +127,57 @@ def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
         yield mark, piece
 
 
-def way_of(words: Sequence[str]) -> Way | None:
+def project_command(words: Sequence[str]) -> ProjectCommand | None:
     """Return the way that one command goes; None where its program, its script or a setting is none that is known."""
-    left = list(words)
-    kept: list[str] = []
-    while left and _ANY_SETTING.match(left[0]):
-        if not _SETTING.match(left[0]):
+    remaining = list(words)
+    prefix: list[str] = []
+    while remaining and _ANY_SETTING.match(remaining[0]):
+        if not _SETTING.match(remaining[0]):
             return None
-        kept.append(left.pop(0))
-    while left and (verbs := _WRAPPERS.get(left[0])) is not None and (not verbs or set(left[1:2]) & set(verbs)):
+        prefix.append(remaining.pop(0))
+    while (
+        remaining
+        and (verbs := _WRAPPERS.get(remaining[0])) is not None
+        and (not verbs or set(remaining[1:2]) & set(verbs))
+    ):
         count = 2 if verbs else 1
-        kept += left[:count]
-        del left[:count]
-    if len(left) > 2 and _PYTHON.match(_name(left[0]) or "") and left[1] == "-m":
-        kept += [left[0], "-m"]
-        del left[:2]
-    name = _name(left[0]) if left else None
-    if name is None or (kept[-1:] == ["-m"] and left[0] != name):
+        prefix += remaining[:count]
+        del remaining[:count]
+    if len(remaining) > 2 and _PYTHON.match(_name(remaining[0]) or "") and remaining[1] == "-m":
+        prefix += [remaining[0], "-m"]
+        del remaining[:2]
+    name = _name(remaining[0]) if remaining else None
+    if name is None or (prefix[-1:] == ["-m"] and remaining[0] != name):
         return None
-    rest = [word for word in left[1:] if not word.startswith("-")]
+    arguments = [word for word in remaining[1:] if not word.startswith("-")]
     if name in _TOOLS:
-        action = rest[0] if name in ("ruff", "biome") and rest and rest[0] in ("check", "format", "lint") else ""
+        action = (
+            arguments[0]
+            if name in ("ruff", "biome") and arguments and arguments[0] in ("check", "format", "lint")
+            else ""
+        )
         purpose = "format" if action == "format" else _TOOLS[name]
-        return Way(purpose, " ".join([*kept, left[0], *([action] if action else [])]), name)
-    return _script(name, left, rest, kept) if name in _RUNNERS else None
+        return ProjectCommand(purpose, " ".join([*prefix, remaining[0], *([action] if action else [])]), name)
+    return _script(name, remaining, arguments, prefix) if name in _RUNNERS else None
 
 
-def _script(name: str, left: Sequence[str], rest: Sequence[str], kept: Sequence[str]) -> Way | None:
-    runs = ["run"] if rest[:1] == ["run"] else []
-    flagged = [left[at + 1] for at, word in enumerate(left[1:-1], 1) if word in ("-s", "-e", "--session", "--sessions")]
-    script = next(iter(flagged if name == "nox" else rest[len(runs) :]), "")
+def _script(
+    name: str, command: Sequence[str], arguments: Sequence[str], prefix: Sequence[str]
+) -> ProjectCommand | None:
+    runs = ["run"] if arguments[:1] == ["run"] else []
+    flagged = [
+        command[index + 1]
+        for index, word in enumerate(command[1:-1], 1)
+        if word in ("-s", "-e", "--session", "--sessions")
+    ]
+    script = next(iter(flagged if name == "nox" else arguments[len(runs) :]), "")
     if not _SCRIPT.match(script):
         return None
     purpose = next((PURPOSE[part] for part in re.split("[:_-]", script) if part in PURPOSE), None)
     if purpose is None:
         return None
-    words = [*kept, left[0], *(["-s"] if name == "nox" else runs), script]
-    return Way(purpose, " ".join(words), name, script)
+    words = [*prefix, command[0], *(["-s"] if name == "nox" else runs), script]
+    return ProjectCommand(purpose, " ".join(words), name, script)
 
 
 def _name(word: str) -> str | None:
@@ -171,7 +191,7 @@ MOST_READ = 60
 """Files of one suffix that are looked at to tell how imports are written."""
 FEWEST, SHARE = 5, 0.9
 """A habit is one that so many files have, and nine of ten."""
-_GROUNDS = {
+_TOOL_INPUTS = {
     "pytest": ("pyproject.toml#tool.pytest", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"),
     "mypy": ("pyproject.toml#tool.mypy", "mypy.ini", "setup.cfg", "pyproject.toml"),
     "ruff": ("pyproject.toml#tool.ruff", "ruff.toml", ".ruff.toml", "pyproject.toml"),
@@ -182,7 +202,7 @@ _GROUNDS = {
     "gradle": ("build.gradle", "build.gradle.kts"), "gradlew": ("build.gradle", "build.gradle.kts"),
     "composer": ("composer.json",), "deno": ("deno.json",), "swift": ("Package.swift",), "rake": ("Rakefile",),
 }  # fmt: skip
-_NAMED = {
+_SCRIPT_FILES = {
     "make": (("Makefile", "makefile", "GNUmakefile"), r"(?m)^{}[ \t]*:"),
     "just": (("justfile", "Justfile"), r"(?m)^@?{}\b[^:=\n]*:"),
     "nox": (("noxfile.py",), r"(?m)^def {}\(|name=[\"']{}[\"']"),
@@ -202,7 +222,7 @@ class Project:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._texts: dict[str, str] = {}
-        self._grounds: dict[Way, tuple[str, ...]] = {}
+        self._grounds: dict[ProjectCommand, tuple[str, ...]] = {}
 
     @cached_property
     def tracked(self) -> list[str]:
@@ -240,23 +260,23 @@ class Project:
         """Say whether what a fact would rest on can be hashed."""
         return self._inputs.find(text).hash is not None
 
-    def grounds(self, way: Way) -> tuple[str, ...]:
+    def grounds(self, way: ProjectCommand) -> tuple[str, ...]:
         """Return what a way rests on, as freshness names it; nothing where the project does not know the way."""
         if way not in self._grounds:
             self._grounds[way] = tuple(self._found(way))
         return self._grounds[way]
 
-    def _found(self, way: Way) -> Iterator[str]:
-        if way.tool in _NAMED:
-            names, form = _NAMED[way.tool]
-            wanted = re.compile(form.replace("{}", re.escape(way.script)))
-            yield from [one for one in names if one in self.files and wanted.search(self.text(one))][:1]
+    def _found(self, way: ProjectCommand) -> Iterator[str]:
+        if way.tool in _SCRIPT_FILES:
+            names, form = _SCRIPT_FILES[way.tool]
+            definition = re.compile(form.replace("{}", re.escape(way.script)))
+            yield from [path for path in names if path in self.files and definition.search(self.text(path))][:1]
         elif way.tool in _PACKAGES:
             field = f"package.json#scripts.{way.script}"
-            whole = way.script in ("install", "ci") and " run " not in way.words
-            yield from [one for one in ("package.json" if whole else field,) if self.is_there(one)]
+            is_install = way.script in ("install", "ci") and " run " not in way.words
+            yield from [source for source in ("package.json" if is_install else field,) if self.is_there(source)]
         else:
-            yield from [one for one in _GROUNDS.get(way.tool, _ANY) if self.is_there(one)][:1]
+            yield from [source for source in _TOOL_INPUTS.get(way.tool, _ANY) if self.is_there(source)][:1]
 
     def knows(self, name: str) -> bool:
         """Say whether a module's name is one of the project's own."""
@@ -264,15 +284,15 @@ class Project:
 
     def definition(self, name: str) -> str:
         """Return the one tracked file that defines a name; empty where none does, or several do."""
-        found = self._workspace.git.ask("grep", "-lE", "-e", _DEFINES.replace("{}", name), "--", ":!*.md") or ""
-        paths = found.split("\n") if found else []
+        output = self._workspace.git.ask("grep", "-lE", "-e", _DEFINES.replace("{}", name), "--", ":!*.md") or ""
+        paths = output.split("\n") if output else []
         return paths[0] if len(paths) == 1 and paths[0] in self.files else ""
 
     def imports(self, path: str) -> tuple[str, tuple[str, ...]]:
         """Return how files like one import the project's own, in words, and what that rests on; empty for no habit."""
         suffix = PurePosixPath(path).suffix
         top = path.partition("/")[0]
-        alike = [one for one in self.tracked if one.endswith(suffix) and one.partition("/")[0] == top]
+        alike = [file for file in self.tracked if file.endswith(suffix) and file.partition("/")[0] == top]
         if suffix == ".py":
             return self._python_imports(top, alike)
         return self._script_imports(top, alike) if suffix in _SCRIPTS else ("", ())
@@ -280,25 +300,27 @@ class Project:
     def _python_imports(self, top: str, alike: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         count: Counter[str] = Counter()
         for path in alike[:MOST_READ]:
-            own = _PYTHON_OWN.findall(self.text(path))
-            count.update({"relative" if dots else "absolute" for dots, *names in own if dots or self.knows(max(names))})
+            matches = _PYTHON_OWN.findall(self.text(path))
+            count.update(
+                {"relative" if dots else "absolute" for dots, *names in matches if dots or self.knows(max(names))}
+            )
         style = _habit(count)
-        said = {"absolute": "by their whole names, not relatively", "relative": "relatively, with leading dots"}
-        rest = tuple(one for one in ("pyproject.toml", "setup.cfg") if one in self.files)[:1]
-        return (f"Python files in `{top}/` import each other {said[style]}.", rest) if style else ("", ())
+        phrases = {"absolute": "by their whole names, not relatively", "relative": "relatively, with leading dots"}
+        inputs = tuple(file for file in ("pyproject.toml", "setup.cfg") if file in self.files)[:1]
+        return (f"Python files in `{top}/` import each other {phrases[style]}.", inputs) if style else ("", ())
 
     def _script_imports(self, top: str, alike: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         count: Counter[str] = Counter()
         for path in alike[:MOST_READ]:
-            for said in set(_SCRIPT_OWN.findall(self.text(path))):
-                ending = PurePosixPath(said).suffix
-                count["alias" if said[0] != "." else ending if ending in _SCRIPTS else "bare"] += 1
+            for specifier in set(_SCRIPT_OWN.findall(self.text(path))):
+                ending = PurePosixPath(specifier).suffix
+                count["alias" if specifier[0] != "." else ending if ending in _SCRIPTS else "bare"] += 1
         style = _habit(count)
         words = {"alias": "by an alias (`@/` or `~/`)", "bare": "without an ending"}.get(
             style, f"with `{style}` at the end"
         )
-        rest = tuple(one for one in ("tsconfig.json", "jsconfig.json", "package.json") if one in self.files)[:1]
-        return (f"Imports in `{top}/` name the project's own files {words}.", rest) if style else ("", ())
+        inputs = tuple(file for file in ("tsconfig.json", "jsconfig.json", "package.json") if file in self.files)[:1]
+        return (f"Imports in `{top}/` name the project's own files {words}.", inputs) if style else ("", ())
 
     def test_place(self, source: str, test: str) -> tuple[str, int]:
         """Return where tests of files like one stand, in words, and for how many it holds; empty for no habit."""
@@ -308,37 +330,37 @@ class Project:
         if stem not in name or form == "{}" + suffix:
             return "", 0
         tests = [
-            PurePosixPath(one)
-            for one in self.tracked
-            if re.fullmatch(re.escape(form).replace(r"\{\}", ".+"), PurePosixPath(one).name)
+            PurePosixPath(file)
+            for file in self.tracked
+            if re.fullmatch(re.escape(form).replace(r"\{\}", ".+"), PurePosixPath(file).name)
         ]
-        beside = sum(str(one.with_name(_bare(one.name, form) + suffix)) in self.files for one in tests)
+        beside = sum(str(path.with_name(_bare(path.name, form) + suffix)) in self.files for path in tests)
         top = PurePosixPath(test).parts[0]
         if len(tests) < FEWEST:
             return "", 0
-        shown = form.replace("{}", "NAME")
+        example = form.replace("{}", "NAME")
         if beside >= SHARE * len(tests):
-            return f"The test of `NAME{suffix}` stands beside it, as `{shown}`.", beside
-        below = sum(one.parts[0] == top for one in tests)
+            return f"The test of `NAME{suffix}` stands beside it, as `{example}`.", beside
+        below = sum(path.parts[0] == top for path in tests)
         return (
-            (f"The test of `NAME{suffix}` stands in `{top}/`, as `{shown}`.", below)
+            (f"The test of `NAME{suffix}` stands in `{top}/`, as `{example}`.", below)
             if below >= SHARE * len(tests)
             else ("", 0)
         )
 
     def registers(self, added: str, edited: str) -> int:
         """Return how many of a new file's neighbours another file names; 0 where too few for a habit."""
-        place = PurePosixPath(added)
+        added_path = PurePosixPath(added)
         near = [
-            PurePosixPath(one).stem
-            for one in self.tracked
-            if PurePosixPath(one).parent == place.parent and one not in (added, edited)
+            PurePosixPath(file).stem
+            for file in self.tracked
+            if PurePosixPath(file).parent == added_path.parent and file not in (added, edited)
         ]
-        near = [one for one in near if one != "__init__" and len(one) > 2]
+        near = [stem for stem in near if stem != "__init__" and len(stem) > 2]
         text = self.text(edited)
-        named = sum(bool(re.search(rf"\b{re.escape(one)}\b", text)) for one in near)
-        both = re.search(rf"\b{re.escape(place.stem)}\b", text)
-        return named if both and named >= 3 and named >= SHARE * len(near) else 0
+        mentions = sum(bool(re.search(rf"\b{re.escape(stem)}\b", text)) for stem in near)
+        both = re.search(rf"\b{re.escape(added_path.stem)}\b", text)
+        return mentions if both and mentions >= 3 and mentions >= SHARE * len(near) else 0
 
 
 def _habit(count: Counter[str]) -> str:

@@ -45,14 +45,16 @@ def turn_data(turn: Turn) -> TurnData:
         {"action": step.action, "command": _safe(step.command), "paths": list(step.paths), "failed": step.failed}
         for step in turn.steps[-MOST_STEPS:]
     ]
-    return {"asked": _safe(turn.asked), "answer": _safe(turn.answer), "rejected": turn.rejected, "steps": steps}
+    return {"asked": _safe(turn.prompt), "answer": _safe(turn.answer), "rejected": turn.rejected, "steps": steps}
 
 
 def _safe(text: str) -> str:
     return inert_line(without_secrets(text))
 
 
-def ask(workspace: Workspace, turns_data: Sequence[TurnData], found: Sequence[Finding], session: str) -> list[Finding]:
+def ask_program(
+    workspace: Workspace, turns_data: Sequence[TurnData], findings: Sequence[Finding], session: str
+) -> list[Finding]:
     """Return what the program `capture.command` finds; nothing where there is none.
 
     Raises:
@@ -61,15 +63,15 @@ def ask(workspace: Workspace, turns_data: Sequence[TurnData], found: Sequence[Fi
     words = workspace.config.setting("capture", "command")
     if not words or not turns_data:
         return []
-    given = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(turns_data),
-             "found": [{"summary": one.summary, "pattern": one.pattern} for one in found]}  # fmt: skip
+    request = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(turns_data),
+             "found": [{"summary": finding.summary, "pattern": finding.pattern} for finding in findings]}  # fmt: skip
     seconds = float(workspace.config.setting("capture", "timeout_seconds"))
-    text = run_program(workspace, "capture.command", seconds, json.dumps(given)).text
+    text = run_program(workspace, "capture.command", seconds, json.dumps(request)).text
     name = f"`{words[0]}`"
     count = tokens(text)
     if count > MOST_TOKENS:
-        said = f"{name}: it answered {count} tokens, where {MOST_TOKENS} are the most"
-        raise ProgramError(said, hint="let it say less", fault="it said too much")
+        message = f"{name}: it answered {count} tokens, where {MOST_TOKENS} are the most"
+        raise ProgramError(message, hint="let it say less", fault="it said too much")
     fault = ""
     try:
         answer = json.loads(text)
@@ -84,20 +86,26 @@ def ask(workspace: Workspace, turns_data: Sequence[TurnData], found: Sequence[Fi
     return [_finding(candidate) for candidate in candidates[:MOST_ANSWERED] if candidate["summary"].strip()]
 
 
-def _finding(said: Mapping[str, object]) -> Finding:
-    summary = inert_line(str(said["summary"]))  # one with a secret in it is left out as a whole
-    body = said.get("body")
+def _finding(candidate: Mapping[str, object]) -> Finding:
+    summary = inert_line(str(candidate["summary"]))  # one with a secret in it is left out as a whole
+    body = candidate.get("body")
     return Finding(
-        "command", f"said:{summary[:200]}", summary, inert_line(body) if isinstance(body, str) else "", 1,
-        paths=_words(said.get("paths")), inputs=_words(said.get("inputs")), procedural=said.get("procedural") is True,
-    )  # fmt: skip
+        "command",
+        f"said:{summary[:200]}",
+        summary,
+        inert_line(body) if isinstance(body, str) else "",
+        1,
+        paths=_words(candidate.get("paths")),
+        inputs=_words(candidate.get("inputs")),
+        procedural=candidate.get("procedural") is True,
+    )
 
 
 def _words(value: object) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str) and one)[:10] if isinstance(value, list) else ()
+    return tuple(word for word in value if isinstance(word, str) and word)[:10] if isinstance(value, list) else ()
 
 
-Tell = Callable[[int], None]
+OnProgress = Callable[[int], None]
 
 
 class Reader(Protocol):
@@ -110,7 +118,7 @@ class Reader(Protocol):
 
 READERS: Mapping[str, Reader] = {"claude": claude, "codex": codex, "gemini": gemini, "reasonix": reasonix}
 EVENTS = "events"
-Found = tuple[Finding, Provenance]
+SourcedFinding = tuple[Finding, Provenance]
 MOST_TRIED = 200
 """Entries by which it is told whose a transcript may be."""
 _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
@@ -118,7 +126,7 @@ _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
 
 
 @dataclass(slots=True)
-class Read:
+class SessionRead:
     """One transcript that was read: how far, and what the session was."""
 
     agent: str
@@ -140,12 +148,12 @@ class Read:
 
 
 @dataclass(slots=True)
-class Captured:
+class CaptureResult:
     """What a capture came to."""
 
-    reads: list[Read] = field(default_factory=list)
+    reads: list[SessionRead] = field(default_factory=list)
     candidates: list[Candidate] = field(default_factory=list)
-    left: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -160,21 +168,25 @@ def transcripts_of(
         UsageError: a transcript is named without its agent, or none is found.
     """
     if path is not None and agent != EVENTS:
-        found = agent or _agent_of(path)
-        if not found:
+        owner = agent or _agent_of(path)
+        if not owner:
             raise UsageError(f"{path} may be any agent's", hint=f"--from {'|'.join(READERS)} says whose it is")
-        return [(found, path)]
+        return [(owner, path)]
     names = [agent] if agent in READERS else list(READERS)
-    listed = [(name, one) for name in names for one in READERS[name].sessions(workspace.root)]
+    listed = [(name, transcript) for name in names for transcript in READERS[name].sessions(workspace.root)]
     if agent == EVENTS:
-        wanted = set(sessions)
-        return [(name, one) for name, one in listed if any(session and session in one.name for session in wanted)]
+        session_ids = set(sessions)
+        return [
+            (name, transcript)
+            for name, transcript in listed
+            if any(session and session in transcript.name for session in session_ids)
+        ]
     if not listed:
         where = ", ".join(names)
         hint = f"name its file: orbit capture SESSION.jsonl --from {names[0]}"
         raise UsageError(f"no transcript of this project is found for {where}", hint=hint)
-    newest = newest_first(one for _, one in listed)[0]
-    return [one for one in listed if one[1] == newest][:1]
+    newest = newest_first(transcript for _, transcript in listed)[0]
+    return [entry for entry in listed if entry[1] == newest][:1]
 
 
 def _agent_of(path: Path) -> str:
@@ -188,77 +200,77 @@ def _agent_of(path: Path) -> str:
     return "claude" if path.suffix == ".jsonl" and path.is_relative_to(claude.home()) else ""
 
 
-def _fitting(path: Path) -> str:
+def _agent_by_content(path: Path) -> str:
     """Return the agent whose reader finds calls at the beginning of a file; empty where none does."""
     for name, reader in READERS.items():
-        if any(one.what == "call" for one in islice(entries_in(path, reader.entries, Progress()), MOST_TRIED)):
+        if any(entry.what == "call" for entry in islice(entries_in(path, reader.entries, Progress()), MOST_TRIED)):
             return name
     return ""
 
 
 def capture(
-    workspace: Workspace, records: Sequence[Record], wanted: Sequence[tuple[str, Path]], *, dry_run: bool = False,
-    tell: Tell | None = None,
-) -> Captured:  # fmt: skip
+    workspace: Workspace, records: Sequence[Record], transcripts: Sequence[tuple[str, Path]], *, dry_run: bool = False,
+    tell: OnProgress | None = None,
+) -> CaptureResult:  # fmt: skip
     """Read transcripts and leave what they teach for review; `records` are the learnings, with their prose.
 
     Raises:
         UnreadableFileError: a transcript can't be read.
     """
-    done = Captured()
+    done = CaptureResult()
     project = Project(workspace)
-    for agent, path in wanted:
-        read, _, found = read_session(workspace, project, agent, path, done.warnings, tell)
+    for agent, path in transcripts:
+        read, _, findings = read_session(workspace, project, agent, path, done.warnings, tell)
         done.reads.append(read)
-        known = [*records, *(candidate.record for candidate in done.candidates)]
-        taken = propose(workspace, known, found, read.session.recalled, dry_run=dry_run)
-        done.candidates += taken.candidates
-        done.left += taken.left
+        existing = [*records, *(candidate.record for candidate in done.candidates)]
+        result = propose(workspace, existing, findings, read.session.recalled, dry_run=dry_run)
+        done.candidates += result.candidates
+        done.skipped += result.skipped
         if not dry_run and not read.skipped:
-            transcript = found[0][1].transcript if found else None
+            transcript = findings[0][1].transcript if findings else None
             details = {"agent": agent, "transcript": transcript, "turns": read.session.turns}
-            write_event(workspace, CAPTURED, [one.record.id for one in taken.candidates], details)
+            write_event(workspace, CAPTURED, [candidate.record.id for candidate in result.candidates], details)
     return done
 
 
 def read_session(
-    workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str], tell: Tell | None = None
-) -> tuple[Read, Observer, list[Found]]:
+    workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str], tell: OnProgress | None = None
+) -> tuple[SessionRead, Observer, list[SourcedFinding]]:
     """Return what a transcript and those of its subagents tell; one of these that can't be read is a warning."""
     reader, session, met = READERS[agent], Session(), Progress()
-    read = Read(agent, path, session)
+    read = SessionRead(agent, path, session)
     observer: Observer = Observer(project)
     latest: deque[TurnData] = deque(maxlen=MOST_TURNS)
-    whole = b""
-    for one in (path, *reader.subagents(path)):
+    digest = b""
+    for transcript_path in (path, *reader.subagents(path)):
         met = Progress()
         try:
-            for turn in turns(entries_in(one, reader.entries, met, tell), str(workspace.root), session):
+            for turn in turns(entries_in(transcript_path, reader.entries, met, tell), str(workspace.root), session):
                 observer.take(turn)
                 latest.append(turn_data(turn))
         except OSError as error:
-            said = f"{one} can't be read: {(error.strerror or str(error)).lower()}"
-            if one != path:  # a subagent's is the lesser part
-                warnings.append(said)
+            message = f"{transcript_path} can't be read: {(error.strerror or str(error)).lower()}"
+            if transcript_path != path:  # a subagent's is the lesser part
+                warnings.append(message)
                 continue
-            raise UnreadableFileError(said, hint="name a transcript, a plain file") from None
+            raise UnreadableFileError(message, hint="name a transcript, a plain file") from None
         read.size, read.lines, read.broken = read.size + met.done, read.lines + met.lines, read.broken + met.broken
-        whole = whole or met.digest.digest()
+        digest = digest or met.digest.digest()
     names = (session.id, path.name.partition(".")[0])
-    session.id = next((one for one in names if _SESSION.fullmatch(one)), "")
+    session.id = next((name for name in names if _SESSION.fullmatch(name)), "")
     if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):
         read.skipped = "the session was in another folder"
     elif not session.turns:
-        other = _fitting(path)
-        named = f"; {other} writes such files: --from {other}" if other not in ("", agent) else ""
-        read.skipped = f"no call of a tool is in it{named}"
+        other = _agent_by_content(path)
+        hint = f"; {other} writes such files: --from {other}" if other not in ("", agent) else ""
+        read.skipped = f"no call of a tool is in it{hint}"
     if read.skipped:
         return read, observer, []
-    found = observer.findings()
+    findings = observer.findings()
     try:
-        found += ask(workspace, latest, found, session.id)
+        findings += ask_program(workspace, latest, findings, session.id)
     except ProgramError as error:
         warnings.append(error.message)
     source = "web" if session.is_foreign else "test"
-    where = Provenance(source, agent, session.id, f"sha256:{whole.hex()}", workspace.git.commit("HEAD") or "")
-    return read, observer, [(finding, where) for finding in found]
+    where = Provenance(source, agent, session.id, f"sha256:{digest.hex()}", workspace.git.commit("HEAD") or "")
+    return read, observer, [(finding, where) for finding in findings]

@@ -44,12 +44,12 @@ def without_injected(text: str) -> str:
 
 def injected_in(text: str) -> list[str]:
     """Return what was put into a text."""
-    return [found[0] for found in _INJECTED.finditer(text)]
+    return [match[0] for match in _INJECTED.finditer(text)]
 
 
 def ids_in(text: str) -> list[str]:
     """Return the ids of the records in the blocks of a text, each as often as it stands there."""
-    return [one for block in _blocks(text) for one in _ITEM.findall(block) if is_safe_id(one)]
+    return [record_id for block in _blocks(text) for record_id in _ITEM.findall(block) if is_safe_id(record_id)]
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -146,8 +146,8 @@ def first_line(path: Path) -> bytes:
 
 def newest_first(paths: Iterable[Path]) -> list[Path]:
     """Return the files that are there, the one that was written last first."""
-    found = [(path.stat().st_mtime, path) for path in paths if path.is_file()]
-    return [path for _, path in sorted(found, reverse=True)]
+    dated = [(path.stat().st_mtime, path) for path in paths if path.is_file()]
+    return [path for _, path in sorted(dated, reverse=True)]
 
 
 def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
@@ -191,7 +191,7 @@ class Read:
     """When it was last written, in seconds since 1970."""
 
 
-def read_transcript(path: Path, given: Given) -> Read | None:
+def read_transcript(path: Path, injected_texts: Given) -> Read | None:
     """Return what a transcript holds; None where it can't be read or is no plain file."""
     result = Read()
     try:
@@ -203,7 +203,7 @@ def read_transcript(path: Path, given: Given) -> Read | None:
                 except (ValueError, RecursionError):
                     result.broken += 1
                     continue
-                for text in given(row) if isinstance(row, dict) else ():
+                for text in injected_texts(row) if isinstance(row, dict) else ():
                     result.records.update(ids_in(text))
     except OSError:
         return None
@@ -215,5 +215,5 @@ def texts_of(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for one in value:
-            yield from texts_of(one.get("text") if isinstance(one, dict) else one)
+        for part in value:
+            yield from texts_of(part.get("text") if isinstance(part, dict) else part)

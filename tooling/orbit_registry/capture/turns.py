@@ -33,21 +33,21 @@ _REJECTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call of a tool: `paths` are the project's, from its root; `said` is what a command answered."""
+    """One call of a tool: `paths` are the project's, from its root; `output` is what a command answered."""
 
     action: Action
     command: str = ""
     paths: tuple[str, ...] = ()
     pattern: str = ""
     failed: bool = False
-    said: str = ""
+    output: str = ""
 
 
 @dataclass(slots=True)
 class Turn:
     """What was asked and done; `rejected` once the person broke it off or turned it down."""
 
-    asked: str = ""
+    prompt: str = ""
     answer: str = ""
     steps: list[Step] = field(default_factory=list)
     rejected: bool = False
@@ -73,35 +73,35 @@ class Session:
 def turns(entries: Iterable[Entry], root: str, session: Session) -> Iterator[Turn]:
     """Yield the turns of one context of a session, each when it is over; `session` is filled in on the way."""
     waiting: dict[str, tuple[str, object]] = {}
-    known: dict[str, None] = {}
+    seen_calls: dict[str, None] = {}
     turn = Turn()
-    for one in entries:
-        if one.what == "prompt":
-            asked = without_injected(one.text)
-            _recall(session, injected_in(one.text))
-            if not asked:
+    for entry in entries:
+        if entry.what == "prompt":
+            prompt = without_injected(entry.text)
+            _recall(session, injected_in(entry.text))
+            if not prompt:
                 continue
-            turn.rejected = turn.rejected or bool(_REJECTION.match(asked))
+            turn.rejected = turn.rejected or bool(_REJECTION.match(prompt))
             yield _over(turn, session)
-            turn = Turn(asked[:LONGEST_PROMPT])
-        elif one.what == "answer":
-            turn.answer = without_injected(one.text)[-LONGEST_PROMPT:]
-        elif one.what == "stopped":
+            turn = Turn(prompt[:LONGEST_PROMPT])
+        elif entry.what == "answer":
+            turn.answer = without_injected(entry.text)[-LONGEST_PROMPT:]
+        elif entry.what == "stopped":
             turn.rejected = True
-        elif one.what == "injected":
-            _recall(session, [one.text])
-        elif one.what == "session" and not session.id:
-            session.id = one.text[:200]
-            cwd = one.given.get("cwd") if isinstance(one.given, Mapping) else None
+        elif entry.what == "injected":
+            _recall(session, [entry.text])
+        elif entry.what == "session" and not session.id:
+            session.id = entry.text[:200]
+            cwd = entry.given.get("cwd") if isinstance(entry.given, Mapping) else None
             session.folder = cwd if isinstance(cwd, str) else ""
-        elif one.what == "call" and one.call not in known:
-            known[one.call], waiting[one.call] = None, (one.tool, one.given)
+        elif entry.what == "call" and entry.call not in seen_calls:
+            seen_calls[entry.call], waiting[entry.call] = None, (entry.tool, entry.given)
             if len(waiting) > MOST_WAITING:
                 del waiting[next(iter(waiting))]
-            if len(known) > MOST_CALLS:
-                del known[next(iter(known))]
-        elif one.what == "result" and one.call in waiting:
-            step = _step(*waiting.pop(one.call), one, root, session)
+            if len(seen_calls) > MOST_CALLS:
+                del seen_calls[next(iter(seen_calls))]
+        elif entry.what == "result" and entry.call in waiting:
+            step = _step(*waiting.pop(entry.call), entry, root, session)
             if step.action == "foreign":
                 session.is_foreign = True
             turn.steps.append(step)
@@ -121,25 +121,25 @@ def _over(turn: Turn, session: Session) -> Turn:
 def _recall(session: Session, texts: Iterable[str]) -> None:
     for text in texts:
         for line in text.splitlines():
-            if len(session.recalled) < MOST_RECALLED and len(said := line.strip("- \t")) > 20:
-                session.recalled[said[:LONGEST_PROMPT]] = None
+            if len(session.recalled) < MOST_RECALLED and len(content := line.strip("- \t")) > 20:
+                session.recalled[content[:LONGEST_PROMPT]] = None
 
 
-def _step(tool: str, given: object, result: Entry, root: str, session: Session) -> Step:
+def _step(tool: str, arguments: object, result: Entry, root: str, session: Session) -> Step:
     """Return the step that a call and its result are."""
     name = tool.casefold()
-    asked = given if isinstance(given, dict) else {}
+    members = arguments if isinstance(arguments, dict) else {}
     if _FOREIGN.match(tool):
         return Step("other" if _OWN_MCP.match(tool) else "foreign")
     if name in SHELLS or name == "local_shell_call":
-        command = _command(given)
+        command = _command(arguments)
         if _DOWNLOAD.search(command):
             return Step("foreign", command[:LONGEST_COMMAND], failed=result.failed)
-        call = _call(name, {**asked, "command": command[:LONGEST_COMMAND]}, session)
+        call = _call(name, {**members, "command": command[:LONGEST_COMMAND]}, session)
         action: Action = "write" if call.task_class == "code" else "run"
-        return Step(action, command[:LONGEST_COMMAND], _paths(call, root), failed=result.failed, said=result.text)
-    call = _call(name, given, session)
-    pattern = next((one for key in ("pattern", "query", "regex") if isinstance(one := asked.get(key), str)), "")
+        return Step(action, command[:LONGEST_COMMAND], _paths(call, root), failed=result.failed, output=result.text)
+    call = _call(name, arguments, session)
+    pattern = next((value for key in ("pattern", "query", "regex") if isinstance(value := members.get(key), str)), "")
     if name in SEARCHES:
         return Step("search", paths=_paths(call, root), pattern=pattern[:LONGEST_PATTERN], failed=result.failed)
     if name in WRITES or name in WRITING or call.task_class == "code":
@@ -148,26 +148,26 @@ def _step(tool: str, given: object, result: Entry, root: str, session: Session) 
     return Step(action, paths=_paths(call, root), failed=result.failed)
 
 
-def _command(given: object) -> str:
+def _command(arguments: object) -> str:
     """Return what a shell was given to run, as one text."""
-    if isinstance(given, str):
-        return given
-    held = given if isinstance(given, Mapping) else {}
-    said = next((one for key in ("command", "cmd", "script") if (one := held.get(key))), "")
-    if isinstance(said, list):
-        words = [word for word in said if isinstance(word, str)]
+    if isinstance(arguments, str):
+        return arguments
+    members = arguments if isinstance(arguments, Mapping) else {}
+    command = next((value for key in ("command", "cmd", "script") if (value := members.get(key))), "")
+    if isinstance(command, list):
+        words = [word for word in command if isinstance(word, str)]
         shell = len(words) > 2 and words[0].rpartition("/")[2] in ("bash", "sh", "zsh") and words[1].startswith("-")
         return words[2] if shell else " ".join(words)
-    return said if isinstance(said, str) else ""
+    return command if isinstance(command, str) else ""
 
 
-def _call(name: str, given: object, session: Session) -> Call:
+def _call(name: str, arguments: object, session: Session) -> Call:
     call = Call("transcript", "")
     call.folder = session.folder
-    take_tool(call, "bash" if name == "local_shell_call" else name, given)
+    take_tool(call, "bash" if name == "local_shell_call" else name, arguments)
     return call
 
 
 def _paths(call: Call, root: str) -> tuple[str, ...]:
-    found = (in_project(root, call.folder or root, said) for said in call.paths[:MOST_PATHS])
-    return tuple(dict.fromkeys(path for path in found if path))
+    paths = (in_project(root, call.folder or root, mention) for mention in call.paths[:MOST_PATHS])
+    return tuple(dict.fromkeys(path for path in paths if path))

@@ -14,7 +14,7 @@ from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.events import NAME
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.workspace.event_log import LogState, log_files, rows_in
+from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
 from orbit_registry.workspace.workspace import Workspace
 
 FAMILY = "ORB9"
@@ -40,7 +40,7 @@ def loop_log(workspace: Workspace, events: Path | None = None, since: float = 0.
     log = workspace.state / "log" / NAME
     files = [events] if events is not None else log_files(workspace.state)
     names = {file.name: _name(workspace, file) for file in (*files, log)}
-    met = LogState()
+    met = LogScan()
     found = [
         Logged(said.at, row, Location(names[met.files[-1]], Position(met.line)))
         for said, row in rows_in(files, now, met)

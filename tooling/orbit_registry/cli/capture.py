@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.capture.run import EVENTS, READERS, Captured, transcripts_of
+from orbit_registry.capture.run import EVENTS, READERS, CaptureResult, transcripts_of
 from orbit_registry.capture.run import capture as captured
 from orbit_registry.cli.output import emit, format_option, plural, progress
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.render.records import record_data
-from orbit_registry.workspace.event_log import LogState, log_files, said_in
+from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 
 
 @click.command("capture")
@@ -47,7 +47,9 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
     sessions: set[str] = set()
     if agent == EVENTS:
         files = [path] if path is not None else log_files(workspace.state)
-        sessions = {said.session.partition(".")[0] for said in said_in(files, time.time(), LogState()) if said.session}
+        sessions = {
+            said.session.partition(".")[0] for said in logged_events(files, time.time(), LogScan()) if said.session
+        }
     wanted = transcripts_of(workspace, agent or "", path.absolute() if path is not None else None, sessions)
     size = sum(one.stat().st_size for _, one in wanted)
     show = progress("MB read:", size // 1_000_000)
@@ -63,7 +65,7 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
             {**record_data(one.record), "instead_of": one.instead_of.id if one.instead_of else None}
             for one in found.candidates
         ],
-        "left": dict(found.left),
+        "left": dict(found.skipped),
         "written": not dry_run,
     }
     ids = [one.record.id for one in found.candidates]
@@ -71,7 +73,7 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
     emit(output, data, "\n".join(_lines(found, dry_run=dry_run)), next_commands=following)
 
 
-def _lines(found: Captured, *, dry_run: bool) -> Iterator[str]:
+def _lines(found: CaptureResult, *, dry_run: bool) -> Iterator[str]:
     for read in found.reads:
         why = f"; {read.skipped}" if read.skipped else ""
         yield f"{read.agent}: {plural(read.session.turns, 'turn')} in {read.size / 1e6:.1f} MB{why}"
@@ -82,7 +84,7 @@ def _lines(found: Captured, *, dry_run: bool) -> Iterator[str]:
         said = "would wait" if dry_run else "waits"
         yield f"{'' if dry_run else one.record.id + '  '}{one.record.title}"
         yield f"  {said} for review{place}"
-    for why, count in sorted(found.left.items()):
+    for why, count in sorted(found.skipped.items()):
         yield f"left out: {plural(count, 'finding')}: {why}"
-    if not found.candidates and not found.left:
+    if not found.candidates and not found.skipped:
         yield "nothing was found that is worth keeping"

@@ -18,7 +18,7 @@ from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.events import NAME, NAMES
 from orbit_registry.model.votes import format_time
-from orbit_registry.workspace.event_log import LogState, follow, log_files, rows_in
+from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_in
 
 _TOLD = ("at", "event", "surface", "session")
 
@@ -47,15 +47,15 @@ def tail(count: int, follows: bool, output: str) -> None:
     orbit events tail --follow --format json
     """
     state = open_registry().workspace.state
-    parts, met = log_files(state), LogState()
+    parts, met = log_files(state), LogScan()
     newest = [part for part in parts if part.name == NAME]
-    rows = deque((row for _, row in rows_in(parts[: -len(newest) or None], time.time(), LogState())), maxlen=count)
+    rows = deque((row for _, row in rows_in(parts[: -len(newest) or None], time.time(), LogScan())), maxlen=count)
     number = newest[0].stat().st_ino if newest else 0
     rows.extend(row for _, row in rows_in(newest, time.time(), met))
     if not follows:
         emit(output, {"events": list(rows)}, "\n".join(map(_line, rows)), next_commands=["orbit events stats"])
         return
-    for row in chain(rows, follow(state, (number, met.place))):
+    for row in chain(rows, follow(state, (number, met.offset))):
         click.echo(json.dumps(row) if output == "json" else visible(_line(row)))
 
 
@@ -67,7 +67,7 @@ def stats(output: str) -> None:
     \b
     orbit events stats
     """
-    met = LogState()
+    met = LogScan()
     names: Counter[str] = Counter()
     surfaces: Counter[str] = Counter()
     first = last = None

@@ -17,7 +17,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.render.records import record_data
 from orbit_registry.retro import failures
 from orbit_registry.retro.failures import target_of
-from orbit_registry.retro.note import Contribution, Noted
+from orbit_registry.retro.note import NoteRequest, NoteResult
 from orbit_registry.retro.note import note as noted
 
 
@@ -49,7 +49,7 @@ def note(
     """
     registry = open_registry()
     named = tuple(dict.fromkeys(one.strip() for one in evidence.split(",") if one.strip()))
-    said = Noted(
+    said = NoteRequest(
         text, attempts, errors, failed, skip_reason or "", task or "", paths, tags, turn, tools, heartbeat, named
     )
     found = noted(registry.workspace, registry.collection.records, said, registry.author())
@@ -61,20 +61,20 @@ def note(
         "turn": found.turn or None,
         "evidence": list(named),
         "asks": [asdict(ask) for ask in found.asks],
-        "known": [{"id": one.id, "title": one.title} for one in found.known],
+        "known": [{"id": one.id, "title": one.title} for one in found.similar],
         "unsolved": record_data(found.unsolved) if found.unsolved is not None else None,
         "failure": record_data(found.failure) if found.failure is not None else None,
     }
     emit(output, data, _text(said, found), next_commands=_next(found))
 
 
-def _next(found: Contribution) -> list[str]:
+def _next(found: NoteResult) -> list[str]:
     if found.unsolved is not None:
         return [f"orbit show {found.unsolved.id}"]
     return [ask.command for ask in found.asks]
 
 
-def _text(said: Noted, found: Contribution) -> str:
+def _text(said: NoteRequest, found: NoteResult) -> str:
     lines = []
     if found.unsolved is not None:
         lines.append(f"{found.unsolved.id} says that this is unsolved\n  {found.unsolved.path}")
@@ -83,8 +83,8 @@ def _text(said: Noted, found: Contribution) -> str:
     if found.asks:
         how = f"{said.attempts} attempts" if said.attempts > 1 else "errors on the way"
         lines.append(f"{how}: let the next one be spared them")
-        lines += [f"  {ask.kind}: {ask.why}\n    {ask.command}" for ask in found.asks]
-    lines += [f"known already: {one.id}  {one.title}" for one in found.known]
+        lines += [f"  {ask.kind}: {ask.reason}\n    {ask.command}" for ask in found.asks]
+    lines += [f"known already: {one.id}  {one.title}" for one in found.similar]
     return "\n".join(lines)
 
 
@@ -125,7 +125,7 @@ def fail(
     if check:
         if reason is not None or attempts is not None or ttl_days is not None or paths or evidence:
             raise UsageError("--check writes nothing", hint="leave the other options out")
-        held = failures.holding(Registry.open().collection.records, wanted, now)
+        held = failures.open_failure(Registry.open().collection.records, wanted, now)
         data = failures.state(held, now) if held else {"target": str(wanted), "holds": False}
         emit(output, data, _said(data), ok=held is None, next_commands=[f"orbit clear {wanted}"] if held else [])
         if held is not None:

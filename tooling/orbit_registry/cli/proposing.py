@@ -21,7 +21,7 @@ from orbit_registry.repository.skills import read_skills
 from orbit_registry.review import consolidate as consolidation
 from orbit_registry.review import proposals
 from orbit_registry.review.proposals import recommended, record_drafts
-from orbit_registry.workspace.event_log import LogState, log_files, said_in
+from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 
 
 @click.command("propose")
@@ -55,8 +55,8 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     more = [] if ids else recommended(workspace, records)
     drafts = proposals.skill_drafts(records, skills, known, ids, more)
     if not ids:
-        drafts += record_drafts(workspace, records, said_in(log_files(workspace.state), time.time(), LogState()))
-    found, waiting = proposals.keep(registry.workspace, drafts, known, registry.author(), dry_run=dry_run)
+        drafts += record_drafts(workspace, records, logged_events(log_files(workspace.state), time.time(), LogScan()))
+    found, waiting = proposals.write_proposals(registry.workspace, drafts, known, registry.author(), dry_run=dry_run)
     data = {
         "proposals": [one.as_data() for one in found],
         "waiting": [{"path": path, "for": one or None} for path, one in waiting.items()],
@@ -92,12 +92,16 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     """Propose what learnings come to together, and which may go."""
     workspace, records = registry.workspace, registry.records
     live = [one for one in records.of_kind(consolidation.LEARNING) if one.phase == "live"]
-    found = consolidation.fresh(consolidation.clusters(live), records)
+    found = consolidation.without_derived(consolidation.clusters(live), records)
     usage = consolidation.Usage.of(effect(workspace))
-    drafts = consolidation.retirements(workspace, records, consolidation.unneeded(records, usage, datetime.now(UTC)))
+    drafts = consolidation.retirements(
+        workspace, records, consolidation.retirement_candidates(records, usage, datetime.now(UTC))
+    )
     author = registry.author()
     made = [None if dry_run else consolidation.propose_cluster(workspace, one, author) for one in found]
-    offered, _ = proposals.keep(workspace, drafts, proposals.ProposalHistory.of(records), author, dry_run=dry_run)
+    offered, _ = proposals.write_proposals(
+        workspace, drafts, proposals.ProposalHistory.of(records), author, dry_run=dry_run
+    )
     note = None if usage.is_enough else (
         f"what was never shown is not known: the event log spans {usage.days:.0f} days and {usage.sessions} sessions, "
         f"and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are needed"

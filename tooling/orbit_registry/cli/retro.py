@@ -16,11 +16,11 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.render.records import record_data
-from orbit_registry.retro.ensure import REFUSED, Ensured, Entry, counts, ensure, read_entries
+from orbit_registry.retro.ensure import REFUSED, EnsureRequest, EnsureResult, counts, ensure, read_entries
 from orbit_registry.retro.failures import target_of
 from orbit_registry.retro.form import TRIGGERS, Retro, read_outcome, read_retro, trigger_of
-from orbit_registry.retro.gather import Gathered, gather
-from orbit_registry.retro.keep import Kept, keep_retro
+from orbit_registry.retro.gather import GatheredRetro, gather
+from orbit_registry.retro.keep import RetroResult, record_retro
 
 WOULD = "nothing is written: so it would be; ids are chosen when it is"
 _PARTS = ("worked", "struggled", "durable", "recommend")
@@ -70,14 +70,14 @@ def _retro(
     told = read_retro(text_from(source), _place(source)) if source is not None else Retro()
     told, given = _of_one_run(told, given, project, _place(source))
     registry = open_registry()
-    found: Gathered | None = None
+    found: GatheredRetro | None = None
     if given.trigger and not (source or outcomes or summary or paths or tags or any(lists.values())):
         found = gather(registry.workspace, registry.collection.records, given.trigger)
         told = found.retro
         for warning in found.warnings:
             click.echo(visible(f"warning: {warning}"), err=True)
     scope = {"paths": list(paths), "tags": list(tags)}
-    kept = keep_retro(
+    kept = record_retro(
         registry.workspace, told.joined(given), registry.author(), datetime.now(UTC), pending=pending, scope=scope,
         gathered=found, dry_run=dry_run,
     )  # fmt: skip
@@ -136,10 +136,10 @@ def _place(source: str | None) -> str:
     return "the standard input" if source == "-" else str(source)
 
 
-def _data(kept: Kept) -> dict[str, object]:
+def _data(kept: RetroResult) -> dict[str, object]:
     return {
         "outcome": kept.outcome,
-        "why": kept.why or None,
+        "why": kept.reason or None,
         "retro": record_data(kept.record) if kept.record is not None else None,
         "findings": [one.as_data() for one in kept.findings],
         "counts": counts(kept.findings),
@@ -149,20 +149,20 @@ def _data(kept: Kept) -> dict[str, object]:
     }
 
 
-def _text(kept: Kept) -> str:
+def _text(kept: RetroResult) -> str:
     if kept.record is None:
-        return f"nothing was written: {kept.why}"
+        return f"nothing was written: {kept.reason}"
     lines = [f"{kept.record.id} {kept.outcome}  {kept.record.title}\n  {kept.record.path}"]
-    lines += [f"  {kept.why}"] if kept.why else []
+    lines += [f"  {kept.reason}"] if kept.reason else []
     lines += [_line(one) for one in kept.findings]
     lines += [f"{target_of(one)} is left alone: {one.id}" for one in kept.opened]
     lines += [f"{target_of(one)} may be tried again: {one.id}" for one in kept.cleared]
     return "\n".join([*lines, *(f"note: {one}" for one in kept.notes)])
 
 
-def _line(one: Ensured) -> str:
+def _line(one: EnsureResult) -> str:
     name = one.record.id if one.record is not None else one.entry.key or one.entry.kind
-    said = one.record.title if one.record is not None and not one.why else one.why
+    said = one.record.title if one.record is not None and not one.reason else one.reason
     place = f"line {one.entry.line}: " if one.entry.line and one.outcome == REFUSED else ""
     return f"{place}{name} {one.outcome}  {said}"
 
@@ -198,7 +198,7 @@ def ensure_command(
         if key or title or body_file:
             raise UsageError("--batch says everything in its lines", hint="leave --key, --title and --body-file out")
         read = [*read_entries(text_from(batch).splitlines(), kind)]
-        entries = [one for one in read if isinstance(one, Entry)]
+        entries = [one for one in read if isinstance(one, EnsureRequest)]
         faults = [one for one in read if isinstance(one, UsageError)]
     else:
         if not kind or not key:
@@ -210,7 +210,7 @@ def ensure_command(
         fields |= {known.headline: title} if title is not None else {}
         prose = "body" if known.in_document else known.prose
         fields |= {prose: text_from(body_file)} if body_file is not None else {}
-        entries = [Entry(kind, key, fields, status)]
+        entries = [EnsureRequest(kind, key, fields, status)]
     found = ensure(workspace, entries, registry.author(), pending=pending, dry_run=dry_run)
     refused = [one for one in found if one.outcome == REFUSED]
     said = counts(found)

@@ -43,7 +43,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
 
         click.echo(f"{notify(registry.workspace, 'queue', of_queue(waiting))} told", err=True)
     of_kind = Counter(record.kind.name for record in waiting)
-    unknown = review.unstated(registry.collection.records, kind)
+    unknown = review.without_status(registry.collection.records, kind)
     data: dict[str, object] = {"count": len(waiting), "kinds": dict(of_kind)}
     if counts:
         emit(output, data, str(len(waiting)))
@@ -75,7 +75,9 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
         next_commands=following,
     )
     if unknown and output == "text":
-        click.echo(f"the status of {plural(len(unknown), 'record')} is unknown: `{review.settling(unknown)}`", err=True)
+        click.echo(
+            f"the status of {plural(len(unknown), 'record')} is unknown: `{review.approval_command(unknown)}`", err=True
+        )
     warn_of_unread(registry)
 
 

@@ -40,7 +40,7 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
         emit(output, measured.as_data(), measured.text(), next_commands=["orbit stats", "orbit replay --effect"])
         return
     found = counted(open_registry().workspace, days)
-    nothing = not found.tally.whole.calls
+    nothing = not found.tally.total.calls
     following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]
     if output == "text" and sys.stdout.isatty():
         _draw(found)
@@ -90,7 +90,7 @@ def _scaled(value: int, most: int) -> int:
 
 
 def _head(found: Stats) -> Iterator[str]:
-    whole, tally = found.tally.whole, found.tally
+    whole, tally = found.tally.total, found.tally
     if not whole.calls:
         yield "no call is in the event log" if not tally.before else "no call is in the event log of that time"
     else:
@@ -131,7 +131,7 @@ def _sections(found: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
     days = sorted(tally.days.items())[-DAYS:]
     shown = [one for one in found.ranked[:LISTED] if tally.shown[one]]
     sections = {
-        "why nothing was shown": [(name, count, str(count)) for name, count in tally.whole.skips.most_common()],
+        "why nothing was shown": [(name, count, str(count)) for name, count in tally.total.skips.most_common()],
         "by surface: calls": _parts(tally.surfaces),
         "by agent: calls": _parts(tally.agents),
         f"by day, the last {DAYS}: records shown": [
@@ -142,8 +142,8 @@ def _sections(found: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
     yield from ((title, rows) for title, rows in sections.items() if rows)
     never = found.never
     if never:
-        rows = [(one, 0, found.known[one].title[:60]) for one in never[:LISTED]]
-        yield f"never shown: {len(never)} of {sum(one.pushed for one in found.known.values())} that can be", rows
+        rows = [(one, 0, found.records[one].title[:60]) for one in never[:LISTED]]
+        yield f"never shown: {len(never)} of {sum(one.pushed for one in found.records.values())} that can be", rows
 
 
 def _parts(parts: Mapping[str, UsageSlice]) -> list[tuple[str, int, str]]:
@@ -158,7 +158,7 @@ def _said(part: UsageSlice) -> str:
 
 
 def _record(found: Stats, record_id: str) -> str:
-    known = found.known.get(record_id)
+    known = found.records.get(record_id)
     title = known.title[:60] if known else "(gone)"
     return f"{found.tally.shown[record_id]} shown, {found.tally.opened[record_id]} opened  {title}"
 

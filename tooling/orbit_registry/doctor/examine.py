@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orbit_registry.analytics.stats import Counting, Tally
-from orbit_registry.capture.delivery import AGENTS, Delivery, claims, deliveries, without_event
+from orbit_registry.analytics.stats import EventCounter, Tally
+from orbit_registry.capture.delivery import AGENTS, Delivery, deliveries, events_by_session, without_event
 from orbit_registry.doctor import ground
 from orbit_registry.doctor.finding import LEVELS, Finding, Level
 from orbit_registry.errors import OrbitError
@@ -20,7 +20,7 @@ from orbit_registry.install import trial
 from orbit_registry.install.agents import NAMES
 from orbit_registry.install.install import HookState
 from orbit_registry.install.trial import Cost, Trial
-from orbit_registry.workspace.event_log import LoggedEvent, LogState, log_files, said_in
+from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 DEAR = 2.0
@@ -125,9 +125,9 @@ def delivery_examined(
     log = str(workspace.state / "log")
     try:
         files, now = log_files(workspace.state), time.time()
-        met = LogState()
-        tally = Counting(None, {}, 0).add_all(said_in(files, now, met))
-        shown = claims(said_in(files, now, LogState()))
+        met = LogScan()
+        tally = EventCounter(None, {}, 0).add_all(logged_events(files, now, met))
+        shown = events_by_session(logged_events(files, now, LogScan()))
     except OrbitError as error:
         yield Finding("problem", "log", error.message, log, error.hint)
         return
@@ -137,8 +137,8 @@ def delivery_examined(
     yield from _transcripts(workspace.root, shown, found, tally, names)
 
 
-def _log(tally: Tally, met: LogState, log: str, installed: bool) -> Iterator[Finding]:
-    whole = tally.whole
+def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Finding]:
+    whole = tally.total
     if not whole.calls:
         level: Level = "warning" if installed else "ok"
         yield Finding(

@@ -18,7 +18,7 @@ from orbit_registry.operations.init import DRIVER, GITATTRIBUTES
 from orbit_registry.render.unread import check_command, unread_files, unread_text
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import BROKEN
-from orbit_registry.review.review import queue, settling, unstated
+from orbit_registry.review.review import approval_command, queue, without_status
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.journal import begun
 from orbit_registry.workspace.user_dirs import is_writable, user_home
@@ -63,10 +63,10 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     collection = read_collection(workspace)
     count = len(collection.records)
     live = sum(record.phase == "live" and record.status.pushed for record in collection.records)
-    waiting, unknown = len(queue(collection.records)), unstated(collection.records)
+    waiting, unknown = len(queue(collection.records)), without_status(collection.records)
     unread = unread_files(collection.problems)
     said = f"{_records_of(count)}: {live} can be shown, {waiting} await review, the status of {len(unknown)} is unknown"
-    step = settling(unknown) if unknown else "" if live else "orbit learning add, or orbit adr add"
+    step = approval_command(unknown) if unknown else "" if live else "orbit learning add, or orbit adr add"
     yield Finding("ok", "workspace", said, str(workspace.root), step)
     if unread:
         said = f"{unread_text(unread)}, the first one {unread[0]}"

@@ -21,7 +21,7 @@ from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
 from orbit_registry.hook.events import CAPTURED, RETRIEVAL, SYNCED
 from orbit_registry.hook.project import private_folder
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.workspace.event_log import LoggedEvent, LogState, log_files, rows_in
+from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, rows_in
 from orbit_registry.workspace.files import read_bytes, write_atomic
 from orbit_registry.workspace.workspace import Workspace
 
@@ -55,7 +55,7 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
     number, place = (0, 0) if everything else _sent(mark, endpoint)
     parts = [(file, file.stat().st_ino) for file in log_files(workspace.state)]
     first = next((at for at, (_, inode) in enumerate(parts) if inode == number), 0)
-    met = LogState(place=place if parts and parts[first][1] == number else 0)
+    met = LogScan(offset=place if parts and parts[first][1] == number else 0)
     count = 0
     known = frozenset(record.id for record in read_collection(workspace).records)
     batch: list[tuple[LoggedEvent, Mapping[str, Any]]] = []
@@ -68,7 +68,7 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
     count += _deliver(batch, workspace.name, known, endpoint)
     if parts and met.files:
         inode = parts[first + len(met.files) - 1][1]
-        write_atomic(mark, json.dumps({"endpoint": endpoint, "inode": inode, "place": met.place}))
+        write_atomic(mark, json.dumps({"endpoint": endpoint, "inode": inode, "place": met.offset}))
     return count
 
 

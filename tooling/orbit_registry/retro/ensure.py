@@ -48,7 +48,7 @@ _LINE = 'a line is an object: {"kind": "learning", "key": "meeting/7/1", "summar
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EnsureRequest:
     """What a producer says: a kind, its key for it, the fields by the kind's schema, the status where that matters.
 
     `text` is what stands in the file beside the record, for kinds whose prose is one.
@@ -59,7 +59,7 @@ class Entry:
     fields: Mapping[str, object] = field(default_factory=dict)
     status: str = ""
     text: str | None = None
-    join: Callable[[Record], Entry] | None = None
+    join: Callable[[Record], EnsureRequest] | None = None
     """Makes of a record that stands there what is said with it; asked while nobody else can write."""
     share: float = 0.0
     """Such a share of the shorter headline's words makes two say the same; 0 where the key alone tells them apart."""
@@ -69,18 +69,18 @@ class Entry:
     @property
     def digest(self) -> str:
         """Return a hash of what is said, by which the same is known again whatever people made of it."""
-        said = json.dumps([self.fields, self.status, self.text], sort_keys=True, default=str)
-        return f"sha256:{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+        content = json.dumps([self.fields, self.status, self.text], sort_keys=True, default=str)
+        return f"sha256:{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)
-class Ensured:
+class EnsureResult:
     """What came of an entry, the record that stands for it, and why where nothing was written."""
 
-    entry: Entry
+    entry: EnsureRequest
     outcome: str
     record: Record | None = None
-    why: str = ""
+    reason: str = ""
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
@@ -92,17 +92,17 @@ class Ensured:
             "outcome": self.outcome,
             "id": record.id if record is not None else None,
             "path": record.path if record is not None else None,
-            "why": self.why or None,
+            "why": self.reason or None,
         }
 
 
-def counts(found: Iterable[Ensured]) -> dict[str, int]:
+def counts(results: Iterable[EnsureResult]) -> dict[str, int]:
     """Return how many entries were inserted, updated, unchanged and refused."""
-    outcomes = [one.outcome for one in found]
+    outcomes = [result.outcome for result in results]
     return {name: outcomes.count(name) for name in (INSERTED, UPDATED, UNCHANGED, REFUSED)}
 
 
-def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[Entry | UsageError]:
+def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[EnsureRequest | UsageError]:
     """Yield what each line of JSON says, or what is wrong with it; `kind` is that of lines that name none."""
     for number, line in enumerate(lines, 1):
         if number > MOST_ENTRIES:
@@ -117,10 +117,10 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[Entry | Usage
         if not isinstance(data, dict) or not isinstance(data.get("fields", {}), dict):
             yield UsageError(f"line {number} holds no entry", hint=_LINE)
             continue
-        own = {name: value for name, value in data.items() if name not in _NAMED}
-        named = str(data.get("kind") or kind)
-        fields = {**data.get("fields", {}), **own}
-        yield Entry(named, str(data.get("key") or ""), fields, str(data.get("status") or ""), line=number)
+        extra = {name: value for name, value in data.items() if name not in _NAMED}
+        kind_name = str(data.get("kind") or kind)
+        fields = {**data.get("fields", {}), **extra}
+        yield EnsureRequest(kind_name, str(data.get("key") or ""), fields, str(data.get("status") or ""), line=number)
 
 
 def refuse_constant(name: str) -> None:
@@ -133,8 +133,13 @@ def refuse_constant(name: str) -> None:
 
 
 def ensure(
-    workspace: Workspace, entries: Sequence[Entry], author: Author, *, pending: bool = False, dry_run: bool = False
-) -> list[Ensured]:
+    workspace: Workspace,
+    entries: Sequence[EnsureRequest],
+    author: Author,
+    *,
+    pending: bool = False,
+    dry_run: bool = False,
+) -> list[EnsureResult]:
     """Make each entry stand once, all under one lock and in one step, and return what came of each, in their order.
 
     New records get the status that `add` gives them; `pending` leaves a person's for review too. What a person
@@ -149,20 +154,23 @@ def ensure(
     batch.read()
     batch.compare(entries)  # it takes a while, and nobody else is to wait for it
     if dry_run:
-        found = [batch.settle(entry) for entry in entries]
+        results = [batch.settle(entry) for entry in entries]
         return [
-            replace(one, outcome=UPDATED) if batch.moves(one) and one.outcome == UNCHANGED else one for one in found
+            replace(result, outcome=UPDATED) if batch.moves(result) and result.outcome == UNCHANGED else result
+            for result in results
         ]
     with writing(workspace):
         batch.read()
-        found = [batch.settle(entry) for entry in entries]
+        results = [batch.settle(entry) for entry in entries]
         if batch.changes:
             write_step(workspace, "ensure", batch.changes, author=author)
-    found = [batch.finish(one) for one in found]
-    written = [one.record.id for one in found if one.record is not None and one.outcome in (INSERTED, UPDATED)]
-    if written:
-        write_event(workspace, ENSURED, written, counts(found))
-    return found
+    results = [batch.finish(result) for result in results]
+    written_ids = [
+        result.record.id for result in results if result.record is not None and result.outcome in (INSERTED, UPDATED)
+    ]
+    if written_ids:
+        write_event(workspace, ENSURED, written_ids, counts(results))
+    return results
 
 
 class _Batch:
@@ -188,7 +196,7 @@ class _Batch:
         for record in read_collection(self.workspace).records:
             self._remember(record)
 
-    def compare(self, entries: Sequence[Entry]) -> None:
+    def compare(self, entries: Sequence[EnsureRequest]) -> None:
         """Find which new entries say what a record says already, in other words."""
         drafts: dict[str, dict[str, Record]] = {}
         for entry in entries:
@@ -198,18 +206,18 @@ class _Batch:
             if not kind.voted:
                 continue
             try:
-                _refuse(kind, entry)
+                _refuse_invalid(kind, entry)
                 drafts.setdefault(kind.name, {})[entry.key] = self._drafted(kind, entry)[1]
             except OrbitError:
                 continue  # it is refused with its reason when it is settled
         for name, by_key in drafts.items():
-            held = [*self._of_kind.get(name, {}).values()]
+            existing = [*self._of_kind.get(name, {}).values()]
             try:
-                found = neighbours_of_all(self.workspace, held, [*by_key.values()])
+                neighbour_lists = neighbours_of_all(self.workspace, existing, [*by_key.values()])
             except (OrbitError, OSError, ValueError):
                 continue  # whoever says something is not to suffer for an index that is broken
-            for key, near in zip(by_key, found, strict=True):
-                same = next((one for one in near if one.is_duplicate), None)
+            for key, near in zip(by_key, neighbour_lists, strict=True):
+                same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
                 if same is not None:
                     self._known[name, key] = (same.record.path, same.rejection or same.words)
 
@@ -219,41 +227,49 @@ class _Batch:
             self._keys.setdefault((record.kind.name, key), []).append(record)
         self._of_kind.setdefault(record.kind.name, {})[record.path] = record
 
-    def settle(self, entry: Entry) -> Ensured:
+    def settle(self, entry: EnsureRequest) -> EnsureResult:
         """Plan what one entry changes; what can't be is refused with its reason."""
         try:
             return self._settled(entry)
         except OrbitError as error:
-            return Ensured(entry, REFUSED, None, f"{error.message}; {error.hint}")
+            return EnsureResult(entry, REFUSED, None, f"{error.message}; {error.hint}")
 
-    def _settled(self, entry: Entry) -> Ensured:
+    def _settled(self, entry: EnsureRequest) -> EnsureResult:
         kind = self.workspace.kinds[entry.kind]
-        _refuse(kind, entry)
-        held = self._keys.get((kind.name, entry.key), [])
-        record = next((one for one in held if one.phase != "closed"), None)
-        record = record or next((one for one in held if one.is_rejected), held[-1] if held else None)
+        _refuse_invalid(kind, entry)
+        matches = self._keys.get((kind.name, entry.key), [])
+        record = next((candidate for candidate in matches if candidate.phase != "closed"), None)
+        record = record or next(
+            (candidate for candidate in matches if candidate.is_rejected), matches[-1] if matches else None
+        )
         if record is not None and record.path in self._touched:
             raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
         if record is None:
             return self._inserted(kind, entry)
         if entry.join is not None and record.phase != "closed":
             entry = entry.join(record)
-            _refuse(kind, entry)
+            _refuse_invalid(kind, entry)
         if record.is_rejected:
-            said = record.approval
-            why = f"rejected by {said['rejected_by']}" if "rejected_by" in said else f"it was {record.status.name}"
-            return Ensured(entry, UNCHANGED, record, why)
+            approval = record.approval
+            reason = (
+                f"rejected by {approval['rejected_by']}"
+                if "rejected_by" in approval
+                else f"it was {record.status.name}"
+            )
+            return EnsureResult(entry, UNCHANGED, record, reason)
         if record.data.get("ensured") == entry.digest:
             entry = replace(entry, status="")  # nothing new was said: what people made of it stays
-            return Ensured(entry, UNCHANGED, record, record.status.word if record.phase == "closed" else "")
+            return EnsureResult(entry, UNCHANGED, record, record.status.word if record.phase == "closed" else "")
         differs = self._differs(record, entry)
         if record.phase == "closed":
-            return self._inserted(kind, entry) if differs else Ensured(entry, UNCHANGED, record, record.status.word)
+            return (
+                self._inserted(kind, entry) if differs else EnsureResult(entry, UNCHANGED, record, record.status.word)
+            )
         if kind.in_document or not differs:
-            return Ensured(entry, UPDATED if differs else UNCHANGED, record)
+            return EnsureResult(entry, UPDATED if differs else UNCHANGED, record)
         return self._updated(record, entry)
 
-    def _differs(self, record: Record, entry: Entry) -> bool:
+    def _differs(self, record: Record, entry: EnsureRequest) -> bool:
         if any(record.data.get(name) != value for name, value in entry.fields.items() if not _is_prose(record, name)):
             return True
         return entry.text is not None and entry.text != self._text(record)
@@ -262,45 +278,45 @@ class _Batch:
         source = record.source
         return document_text(self.workspace.root, source.path) if source is not None else None
 
-    def _inserted(self, kind: Kind, entry: Entry) -> Ensured:
+    def _inserted(self, kind: Kind, entry: EnsureRequest) -> EnsureResult:
         if kind.in_document:
             if f"{kind.name} {entry.key}" in self._touched:
                 raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
             self._touched.add(f"{kind.name} {entry.key}")
-            return Ensured(entry, INSERTED)
+            return EnsureResult(entry, INSERTED)
         text, record = self._drafted(kind, entry)
-        if kind.voted and (known := self._same(entry, record)) is not None:
-            return Ensured(entry, UNCHANGED, *known)
+        if kind.voted and (existing := self._same(entry, record)) is not None:
+            return EnsureResult(entry, UNCHANGED, *existing)
         self.changes.append(Change(record.path, None, text))
         if entry.text is not None and record.source is not None:
             self.changes.append(Change(record.source.path, None, entry.text))
         self._remember(record)
         self._touched.add(record.path)
         self._ids.add(record.id)
-        return Ensured(entry, INSERTED, record)
+        return EnsureResult(entry, INSERTED, record)
 
-    def _drafted(self, kind: Kind, entry: Entry) -> tuple[str, Record]:
+    def _drafted(self, kind: Kind, entry: EnsureRequest) -> tuple[str, Record]:
         status = {"status": kind.initial["agent"]} if self.pending else {}
         uid = new_uid()
         record_id = free_code_id(self.workspace, kind, uid)
         while record_id in self._ids:
             record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
-        data = new_data(kind, record_id, uid, self.author, {**entry.fields, **_named(entry), **status})
+        data = new_data(kind, record_id, uid, self.author, {**entry.fields, **_identity_fields(entry), **status})
         return drafted(self.workspace, kind, self.author, record_id, data)
 
-    def _same(self, entry: Entry, new: Record) -> tuple[Record, str] | None:
+    def _same(self, entry: EnsureRequest, new: Record) -> tuple[Record, str] | None:
         """Return the record that says the same already, waiting, in force or rejected, and how that is said."""
-        held, name = self._of_kind.get(new.kind.name, {}), new.kind.name
+        existing, name = self._of_kind.get(new.kind.name, {}), new.kind.name
         if name not in self._said:
-            compared = (one for one in held.values() if one.phase != "closed" or one.is_rejected)
-            self._said[name] = {normalised(wording(one)): one.path for one in compared}
+            compared = (other for other in existing.values() if other.phase != "closed" or other.is_rejected)
+            self._said[name] = {normalised(wording(other)): other.path for other in compared}
         path, how = self._known.get((name, entry.key), ("", "the same, word for word"))
         path = self._said[name].get(normalised(wording(new)), path)
         if entry.share and not path:
-            alike = (one for one in held.values() if says_the_same(one.title, new.title, entry.share))
-            path = next((one.path for one in alike if one.phase != "closed" or one.is_rejected), "")
+            alike = (other for other in existing.values() if says_the_same(other.title, new.title, entry.share))
+            path = next((other.path for other in alike if other.phase != "closed" or other.is_rejected), "")
             how = "in other words"
-        record = held.get(path)
+        record = existing.get(path)
         if record is None or (record.phase == "closed" and not record.is_rejected):
             self._said[name][normalised(wording(new))] = new.path
             return None
@@ -308,72 +324,82 @@ class _Batch:
             how = f"rejected by {record.approval.get('rejected_by', 'somebody')}"
         return record, f"{record.id} says so already, {how}"
 
-    def _updated(self, record: Record, entry: Entry) -> Ensured:
-        change, result = edited(self.workspace, record, lambda data: {**data, **entry.fields, **_named(entry)})
+    def _updated(self, record: Record, entry: EnsureRequest) -> EnsureResult:
+        change, result = edited(
+            self.workspace, record, lambda data: {**data, **entry.fields, **_identity_fields(entry)}
+        )
         changes = [change]
         if entry.text is not None and record.source is not None:
             changes.append(Change(record.source.path, self._text(record), entry.text))
-        changes = [one for one in changes if one.before != one.after]
+        changes = [step for step in changes if step.before != step.after]
         refuse_for_agent(self.workspace, [change], author=self.author)
         if not changes:
-            return Ensured(entry, UNCHANGED, record)
+            return EnsureResult(entry, UNCHANGED, record)
         self.changes += changes
         self._touched.add(record.path)
-        return Ensured(entry, UPDATED, result)
+        return EnsureResult(entry, UPDATED, result)
 
-    def finish(self, found: Ensured) -> Ensured:
+    def finish(self, result: EnsureResult) -> EnsureResult:
         """Do what takes a lock of its own: decisions with their documents, and another status."""
-        entry = found.entry
-        if found.outcome == REFUSED:
-            return found
+        entry = result.entry
+        if result.outcome == REFUSED:
+            return result
         try:
-            found = self._decision(found) if self.workspace.kinds[entry.kind].in_document else found
+            result = self._decision(result) if self.workspace.kinds[entry.kind].in_document else result
         except OrbitError as error:
-            return replace(found, outcome=REFUSED, why=f"{error.message}; {error.hint}")
+            return replace(result, outcome=REFUSED, reason=f"{error.message}; {error.hint}")
         try:
-            if found.record is None or not self.moves(found):
-                return found
-            moved = lifecycle.transition(self.workspace, found.record.id, entry.status, self.author)
-            return replace(found, record=moved, outcome=INSERTED if found.outcome == INSERTED else UPDATED)
+            if result.record is None or not self.moves(result):
+                return result
+            moved = lifecycle.transition(self.workspace, result.record.id, entry.status, self.author)
+            return replace(result, record=moved, outcome=INSERTED if result.outcome == INSERTED else UPDATED)
         except OrbitError as error:
-            why = f"{error.message}; {error.hint}"
-            return replace(found, outcome=REFUSED if found.outcome == UNCHANGED else found.outcome, why=why)
+            reason = f"{error.message}; {error.hint}"
+            return replace(result, outcome=REFUSED if result.outcome == UNCHANGED else result.outcome, reason=reason)
 
-    def moves(self, found: Ensured) -> bool:
+    def moves(self, result: EnsureResult) -> bool:
         """Say whether an entry asks for another status of its record."""
-        entry, record = found.entry, found.record
+        entry, record = result.entry, result.record
         if not entry.status or record is None or str(record.data["status"]) == entry.status or record.is_rejected:
             return False
-        return found.outcome != UNCHANGED or record.text("key") == entry.key
+        return result.outcome != UNCHANGED or record.text("key") == entry.key
 
-    def _decision(self, found: Ensured) -> Ensured:
-        entry, record = found.entry, found.record
-        if found.outcome == INSERTED:
+    def _decision(self, result: EnsureResult) -> EnsureResult:
+        entry, record = result.entry, result.record
+        if result.outcome == INSERTED:
             waits = self.pending or self.author.role == "agent"
-            wanted = adrs.new_adr(entry.fields, **_named(entry), status="proposed" if waits else entry.status or None)
-            added = adrs.add_adr(self.workspace, wanted, self.author, self._is_new(entry))
-            return replace(found, record=added.record)
-        if found.outcome != UPDATED or record is None:
-            return found
+            request = adrs.new_adr(
+                entry.fields, **_identity_fields(entry), status="proposed" if waits else entry.status or None
+            )
+            added = adrs.add_adr(self.workspace, request, self.author, self._is_new(entry))
+            return replace(result, record=added.record)
+        if result.outcome != UPDATED or record is None:
+            return result
         fields = {name: value for name, value in entry.fields.items() if not _is_prose(record, name)}
         title = str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
         changed = adrs.update_adr(
-            self.workspace, record.id, lambda data: {**data, **fields, **_named(entry)}, title, author=self.author
+            self.workspace,
+            record.id,
+            lambda data: {**data, **fields, **_identity_fields(entry)},
+            title,
+            author=self.author,
         )
-        return replace(found, record=changed)
+        return replace(result, record=changed)
 
-    def _is_new(self, entry: Entry) -> Admission:
+    def _is_new(self, entry: EnsureRequest) -> Admission:
         """Return what refuses a decision that another process has said since the records were read."""
 
         def admit(new: Record) -> None:
-            for one in newcomers(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
-                if one.text("key") == entry.key:
-                    raise RefusedError(f"{one.id} says {entry.key} since just now", hint=f"`orbit show {one.id}`")
+            for newcomer in newcomers(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
+                if newcomer.text("key") == entry.key:
+                    raise RefusedError(
+                        f"{newcomer.id} says {entry.key} since just now", hint=f"`orbit show {newcomer.id}`"
+                    )
 
         return admit
 
 
-def _with_headline(workspace: Workspace, entry: Entry) -> Entry:
+def _with_headline(workspace: Workspace, entry: EnsureRequest) -> EnsureRequest:
     """Return an entry whose `title`, as lists name it, is the headline of a kind that calls it otherwise."""
     if entry.kind not in workspace.kinds or "title" not in entry.fields:
         return entry
@@ -382,7 +408,7 @@ def _with_headline(workspace: Workspace, entry: Entry) -> Entry:
     return replace(entry, fields={headline: entry.fields["title"], **fields})
 
 
-def _named(entry: Entry) -> dict[str, str]:
+def _identity_fields(entry: EnsureRequest) -> dict[str, str]:
     """Return the fields by which an entry's record is known again."""
     return {"key": entry.key, "ensured": entry.digest}
 
@@ -392,15 +418,15 @@ def _is_prose(record: Record, name: str) -> bool:
     return record.kind.in_document and name == "body"
 
 
-def _refuse(kind: Kind, entry: Entry) -> None:
+def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
     if not entry.key.strip() or any(map(str.isspace, entry.key)):
         raise UsageError(f"{entry.key[:80]!r} is no key", hint="give each thing a name without spaces: meeting/7/1")
     fixed = sorted({*entry.fields} & (FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed)))
     if fixed:
         raise UsageError(f"`{fixed[0]}` can't be given", hint="the registry says it; `status` has a place of its own")
     if entry.status and entry.status not in kind.statuses:
-        known = ", ".join(kind.statuses)
-        raise InvalidRecordError(f"a {kind.name} has no status {entry.status[:80]!r}", hint=f"statuses: {known}")
+        statuses = ", ".join(kind.statuses)
+        raise InvalidRecordError(f"a {kind.name} has no status {entry.status[:80]!r}", hint=f"statuses: {statuses}")
     if kind.in_file and entry.text is None:
         raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
     called = without_secrets(entry.key)

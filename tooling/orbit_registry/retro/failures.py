@@ -25,7 +25,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 KIND = "failure"
 LONGEST_TITLE = 200
-OWN = frozenset(("schedule", "watchdog"))
+PROTECTED_TYPES = frozenset(("schedule", "watchdog"))
 """Types of what runs the loop itself: were one of them left alone, nothing would ever run again."""
 _TYPE = re.compile(r"[a-z][a-z0-9_-]{0,99}\Z")
 _FORM = "write it as type:project:id or type:id: story:shop:S-1, adr:ADR-0042"
@@ -53,17 +53,17 @@ def read_target(text: str) -> Target:
     Raises:
         UsageError: it names none.
     """
-    kind, _, rest = text.partition(":")
-    project, _, name = rest.rpartition(":")
-    if not _TYPE.match(kind) or not name.strip() or (rest.startswith(":")) or any(map(str.isspace, text)):
+    kind, _, qualified_id = text.partition(":")
+    project, _, name = qualified_id.rpartition(":")
+    if not _TYPE.match(kind) or not name.strip() or (qualified_id.startswith(":")) or any(map(str.isspace, text)):
         raise UsageError(f"{text[:100]!r} is no target", hint=_FORM)
     return Target(kind, project, name)
 
 
 def target_from(value: object) -> Target:
     """Return the target that a mapping states, as records do."""
-    said: Mapping[str, object] = value if isinstance(value, Mapping) else {}
-    return Target(str(said.get("type", "")), str(said.get("project", "")), str(said.get("id", "")))
+    fields: Mapping[str, object] = value if isinstance(value, Mapping) else {}
+    return Target(str(fields.get("type", "")), str(fields.get("project", "")), str(fields.get("id", "")))
 
 
 def target_of(record: Record) -> Target:
@@ -71,7 +71,7 @@ def target_of(record: Record) -> Target:
     return target_from(record.data["target"])
 
 
-def holding(records: Iterable[Record], target: Target, now: datetime) -> Record | None:
+def open_failure(records: Iterable[Record], target: Target, now: datetime) -> Record | None:
     """Return the open failure of a target that is not over yet; None where it may be tried."""
     for record in records:
         if record.kind.name == KIND and record.phase == "live" and target_of(record) == target:
@@ -93,47 +93,47 @@ def fail(
     Raises:
         RefusedError: a text holds a secret, or an agent goes beyond what it may say; see `store.authority`.
     """
-    if target.type in OWN:
+    if target.type in PROTECTED_TYPES:
         hint = "keep what it runs from being tried: story:shop:S-1"
         raise RefusedError(f"{target} runs the work itself and can't be left alone", hint=hint)
-    said = {name: value for name, value in fields.items() if value is not None}
-    held = holding(read_collection(workspace).records, target, now)
-    if held is not None and author.role == "agent" and held.role == "human":  # a person's words stay a person's
-        said = {name: value for name, value in said.items() if name == "attempts"}
-    if held is None:
+    updates = {name: value for name, value in fields.items() if value is not None}
+    existing = open_failure(read_collection(workspace).records, target, now)
+    if existing is not None and author.role == "agent" and existing.role == "human":  # a person's words stay a person's
+        updates = {name: value for name, value in updates.items() if name == "attempts"}
+    if existing is None:
 
         def admit(_: Record) -> None:  # somebody may have said so since it was looked for
-            if other := holding(read_collection(workspace).records, target, now):
+            if other := open_failure(read_collection(workspace).records, target, now):
                 raise RefusedError(f"{other.id} says so of {target} since just now", hint="run the command again")
 
-        given = {"attempts": 1, **said, "title": _title(target, verb, said), "target": target.as_data()}
+        initial = {"attempts": 1, **updates, "title": _title(target, verb, updates), "target": target.as_data()}
         if dry_run:
-            return draft_record(workspace, workspace.kinds[KIND], author, given)[1], True
-        record = create_record(workspace, workspace.kinds[KIND], author, given, admit)
+            return draft_record(workspace, workspace.kinds[KIND], author, initial)[1], True
+        record = create_record(workspace, workspace.kinds[KIND], author, initial, admit)
     else:
 
         def again(data: dict[str, object]) -> dict[str, object]:
             freshness = data.get("freshness")
-            seen = {**(freshness if isinstance(freshness, Mapping) else {}), "verified_at": format_time(now)}
+            verified = {**(freshness if isinstance(freshness, Mapping) else {}), "verified_at": format_time(now)}
             tried = data.get("attempts")
             attempts = {"attempts": tried + 1 if isinstance(tried, int) else 1}
             joined: dict[str, object] = {
-                name: _united(data.get(name), said[name]) for name in ("links", "evidence") if name in said
+                name: _united(data.get(name), updates[name]) for name in ("links", "evidence") if name in updates
             }
             return {
                 **data,
                 **attempts,
-                **said,
+                **updates,
                 **joined,
-                "title": _title(target, verb, {**data, **said}),
-                "freshness": seen,
+                "title": _title(target, verb, {**data, **updates}),
+                "freshness": verified,
             }
 
         if dry_run:
-            return lifecycle.planned_change(workspace, held.id, again)[0], False
-        record = lifecycle.change_fields(workspace, held.id, again)
+            return lifecycle.planned_change(workspace, existing.id, again)[0], False
+        record = lifecycle.change_fields(workspace, existing.id, again)
     write_event(workspace, FAILED, [record.id], {"target": str(target), "attempts": record.data.get("attempts", 1)})
-    return record, held is None
+    return record, existing is None
 
 
 def clear(workspace: Workspace, target: Target, author: Author, now: datetime, event: str = CLEARED) -> Record:
@@ -142,35 +142,35 @@ def clear(workspace: Workspace, target: Target, author: Author, now: datetime, e
     Raises:
         RecordNotFoundError: no failure of it holds.
     """
-    held = holding(read_collection(workspace).records, target, now)
-    if held is None:
-        said = f"nothing keeps {target} from being tried"
-        raise RecordNotFoundError(said, hint="`orbit failure list --all` shows every failure")
-    record = lifecycle.transition(workspace, held.id, CLEARED, author)
+    existing = open_failure(read_collection(workspace).records, target, now)
+    if existing is None:
+        message = f"nothing keeps {target} from being tried"
+        raise RecordNotFoundError(message, hint="`orbit failure list --all` shows every failure")
+    record = lifecycle.transition(workspace, existing.id, CLEARED, author)
     write_event(workspace, event, [record.id], {"target": str(target)})
     return record
 
 
-def _united(held: object, more: object) -> list[object]:
-    listed = [*held] if isinstance(held, list) else []
-    return listed + [one for one in (more if isinstance(more, list) else []) if one not in listed]
+def _united(current: object, more: object) -> list[object]:
+    listed = [*current] if isinstance(current, list) else []
+    return listed + [entry for entry in (more if isinstance(more, list) else []) if entry not in listed]
 
 
 def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:
     """Return the line that agents are shown: the target, and why, as far as one line goes."""
-    why = " ".join(str(fields.get("reason", "")).split())
-    said = f"{target} {verb} {why}"
-    return said if len(said) <= LONGEST_TITLE else f"{said[: LONGEST_TITLE - 1]}…"
+    reason = " ".join(str(fields.get("reason", "")).split())
+    title = f"{target} {verb} {reason}"
+    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
 
 
 def state(record: Record, now: datetime) -> dict[str, object]:
     """Return what is said of a failure: its target, how often and why, whether it holds and until when."""
     end = expires_at(record)
-    holds = record.phase == "live" and (end is None or end > now)
+    is_active = record.phase == "live" and (end is None or end > now)
     return {
         "target": str(target_of(record)),
         "id": record.id,
-        "holds": holds,
+        "holds": is_active,
         "attempts": record.data.get("attempts", 1),
         "reason": record.text("reason"),
         "until": None if end is None else format_time(end.astimezone(UTC)),

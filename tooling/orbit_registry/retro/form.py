@@ -71,10 +71,10 @@ COMPLETED, FAILED, SKIPPED, REQUEUED = RESULTS = ("completed", "failed", "skippe
 SHORTEST_FINDING = 20
 """Characters; what is shorter ("works now") helps nobody in another task."""
 LARGEST = 1_000_000
-WAY = "command"
+COMMAND_PURPOSE = "command"
 """The type of a purpose of the project's commands (`command:test`): that one failed is no reason to leave it alone."""
 _LISTS = ("worked", "struggled", "durable_behavior", "recommendations")
-_KNOWN = (*TRIGGERS, "trigger", "project", "date", "title", "summary", "outcomes", *_LISTS, "text")
+_KEYS = (*TRIGGERS, "trigger", "project", "date", "title", "summary", "outcomes", *_LISTS, "text")
 _FORM = 'for example {"loop": "L-17", "outcomes": [{"target": "story:shop:S-1", "result": "failed", "attempts": 3}]}'
 _OUTCOME = "write it as TARGET=RESULT,attempts=N,tool=NAME,reason=WHY: story:shop:S-1=failed,attempts=3"
 _DIGITS = 6
@@ -93,11 +93,11 @@ class Outcome:
 
     def as_data(self) -> dict[str, object]:
         """Return it as a record holds it."""
-        said = {"attempts": self.attempts, "tools": list(self.tools) or None, "reason": self.reason or None}
+        optional = {"attempts": self.attempts, "tools": list(self.tools) or None, "reason": self.reason or None}
         return {
             "target": self.target.as_data(),
             "result": self.result,
-            **{name: value for name, value in said.items() if value is not None},
+            **{name: value for name, value in optional.items() if value is not None},
         }
 
 
@@ -120,12 +120,12 @@ class Retro:
     def findings(self) -> tuple[tuple[str, str], ...]:
         """What is worth a learning of its own, each with the word for where it stood."""
         lists = (("durable", self.durable_behavior), ("worked", self.worked), ("struggled", self.struggled))
-        found: dict[str, str] = {}
+        words_by_text: dict[str, str] = {}
         for word, texts in lists:
-            for said in texts:
-                if len(said) >= SHORTEST_FINDING:
-                    found.setdefault(said, word)
-        return tuple((word, said) for said, word in found.items())
+            for text in texts:
+                if len(text) >= SHORTEST_FINDING:
+                    words_by_text.setdefault(text, word)
+        return tuple((word, text) for text, word in words_by_text.items())
 
     def noise(self, fewest_targets: int) -> str:
         """Return why it is not worth keeping; empty where it is."""
@@ -134,9 +134,9 @@ class Retro:
         longest = max(map(len, self.recommendations), default=0)
         if longest >= SHORTEST_FINDING or (longest and self.struggled):  # `CI slow`, `cache it`: short, but no noise
             return ""
-        if any(one.result == FAILED or (one.attempts or 0) > 1 for one in self.outcomes):
+        if any(outcome.result == FAILED or (outcome.attempts or 0) > 1 for outcome in self.outcomes):
             return ""
-        tried = len({one.target for one in self.outcomes if one.attempts != 0})
+        tried = len({outcome.target for outcome in self.outcomes if outcome.attempts != 0})
         if tried >= fewest_targets:
             return ""
         lacking = "none failed or tried twice, no finding or advice of a sentence's length"
@@ -144,8 +144,8 @@ class Retro:
 
     def joined(self, more: Retro) -> Retro:
         """Return both: of a target the later outcome, lists with what they lacked, texts where there were none."""
-        outcomes = {one.target: one for one in (*self.outcomes, *more.outcomes)}
-        lists = {name: _joined(getattr(self, name), getattr(more, name)) for name in _LISTS}
+        outcomes = {outcome.target: outcome for outcome in (*self.outcomes, *more.outcomes)}
+        lists = {name: _merge_texts(getattr(self, name), getattr(more, name)) for name in _LISTS}
         new_text = more.text and more.text not in self.text
         return replace(
             self,
@@ -163,20 +163,20 @@ class Retro:
         parts = [f"# {self.title}"]
         for heading, texts in (("What worked", self.worked), ("What struggled", self.struggled)):
             if texts:
-                parts.append(f"## {heading}\n\n" + "\n".join(f"- {one}" for one in texts))
+                parts.append(f"## {heading}\n\n" + "\n".join(f"- {text}" for text in texts))
         return "\n\n".join([*parts, *([self.text] if self.text else [])]) + "\n"
 
 
-def read_outcome(said: str, where: str = "--outcome") -> Outcome:
+def read_outcome(text: str, where: str = "--outcome") -> Outcome:
     """Return the outcome that a word says, of the command line or of a list; `where` names its place in errors.
 
     Raises:
         UsageError: it says none.
     """
-    name, _, rest = said.partition("=")
-    words, told, why = rest.partition(",reason=")
+    name, _, details = text.partition("=")
+    words, separator, reason = details.partition(",reason=")
     result, *more = words.split(",")
-    data: dict[str, Any] = {"target": name, "result": result, **({"reason": why} if told else {})}
+    data: dict[str, Any] = {"target": name, "result": result, **({"reason": reason} if separator else {})}
     for word in more:
         key, _, value = word.partition("=")
         if key == "tool" and value:
@@ -184,9 +184,9 @@ def read_outcome(said: str, where: str = "--outcome") -> Outcome:
         elif key == "attempts" and value.isdecimal() and len(value) <= _DIGITS:
             data["attempts"] = int(value)
         else:
-            raise UsageError(f"{where}: {said[:100]!r} is no outcome", hint=_OUTCOME)
+            raise UsageError(f"{where}: {text[:100]!r} is no outcome", hint=_OUTCOME)
     if not name or not result:
-        raise UsageError(f"{where}: {said[:100]!r} is no outcome", hint=_OUTCOME)
+        raise UsageError(f"{where}: {text[:100]!r} is no outcome", hint=_OUTCOME)
     return _outcome(data, where)
 
 
@@ -207,45 +207,45 @@ def _mapping(text: str, where: str) -> Mapping[str, Any]:
     try:
         data = load(text)
     except YamlProblemError as error:
-        place = error.problem.position
-        at = f"{where}:{place.line}:{place.column}" if place is not None else where
-        raise UsageError(f"{at}: {error.problem.message}", hint=error.problem.hint or _FORM) from None
+        position = error.problem.position
+        location = f"{where}:{position.line}:{position.column}" if position is not None else where
+        raise UsageError(f"{location}: {error.problem.message}", hint=error.problem.hint or _FORM) from None
     if not isinstance(data, dict):
         raise UsageError(f"{where}: this is no retro", hint=_FORM)
     return data
 
 
 def _from_data(data: Mapping[str, Any], where: str) -> Retro:
-    unknown = sorted(set(data) - set(_KNOWN))
+    unknown = sorted(set(data) - set(_KEYS))
     if unknown:
-        raise UsageError(f"{where}: `{unknown[0][:80]}` is not known", hint=f"known are {', '.join(_KNOWN)}")
+        raise UsageError(f"{where}: `{unknown[0][:80]}` is not known", hint=f"known are {', '.join(_KEYS)}")
     outcomes = data.get("outcomes") or []
     if not isinstance(outcomes, list):
         raise UsageError(f"{where}: `outcomes` is not a list", hint=_FORM)
     words: dict[str, Any] = {name: _line(data.get(name), name, where) for name in ("date", "title", "summary")}
     words |= {name: _texts(data.get(name), name, where) for name in _LISTS}
-    found = Retro(
+    retro = Retro(
         trigger=_trigger(data, where),
-        outcomes=tuple(_outcome(one, f"{where}: outcome {place}") for place, one in enumerate(outcomes, 1)),
+        outcomes=tuple(_outcome(outcome, f"{where}: outcome {number}") for number, outcome in enumerate(outcomes, 1)),
         **words,
     )
     text = str(data.get("text") or "").strip()
     if not text:
-        return found
-    return found.joined(
+        return retro
+    return retro.joined(
         _from_markdown(parse_markdown(text if text.startswith("## ") else f"## Notes\n\n{text}"), where)
     )
 
 
 def _trigger(data: Mapping[str, Any], where: str) -> Target | None:
-    named = [(name, str(data[name])) for name in TRIGGERS if data.get(name) not in (None, "")]
+    triggers = [(name, str(data[name])) for name in TRIGGERS if data.get(name) not in (None, "")]
     if "trigger" in data and data["trigger"] is not None:
         target = target_from(data["trigger"])
-        named.append((target.type, target.id))
+        triggers.append((target.type, target.id))
         data = {"project": target.project, **data}
-    if len(named) > 1:
+    if len(triggers) > 1:
         raise UsageError(f"{where}: it looks back on more than one thing", hint=f"name one of {', '.join(TRIGGERS)}")
-    return trigger_of(*named[0], str(data.get("project") or "")) if named else None
+    return trigger_of(*triggers[0], str(data.get("project") or "")) if triggers else None
 
 
 def trigger_of(kind: str, name: str, project: str = "") -> Target:
@@ -267,14 +267,14 @@ def _outcome(value: object, where: str) -> Outcome:
         raise UsageError(f"{where}: {str(result)[:80]!r} is no result", hint=hint)
     if attempts is not None and (not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0):
         raise UsageError(f"{where}: `attempts` is {str(attempts)[:80]!r}", hint="a whole number; 0: never tried")
-    named = read_target(target) if isinstance(target, str) else target_from(target)
-    read_target(str(named))  # what a mapping states has to be one too
+    parsed_target = read_target(target) if isinstance(target, str) else target_from(target)
+    read_target(str(parsed_target))  # what a mapping states has to be one too
     tools = data.get("tools", data.get("tool"))
     listed = [tools] if isinstance(tools, str) else tools or []
     if not isinstance(listed, list):
         raise UsageError(f"{where}: `tools` is no list of names", hint='"tools": ["codex"]')
     reason = " ".join(str(data.get("reason") or "").split())
-    return Outcome(named, str(result), attempts, tuple(dict.fromkeys(map(str, listed))), reason[:2000])
+    return Outcome(parsed_target, str(result), attempts, tuple(dict.fromkeys(map(str, listed))), reason[:2000])
 
 
 def _line(value: object, name: str, where: str) -> str:
@@ -285,41 +285,42 @@ def _line(value: object, name: str, where: str) -> str:
 
 def _texts(value: object, name: str, where: str) -> tuple[str, ...]:
     listed: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
-    if any(not isinstance(one, str) for one in listed):
+    if any(not isinstance(text, str) for text in listed):
         raise UsageError(f"{where}: `{name}` is not a list of texts", hint=_FORM)
-    return _joined((), (" ".join(one.split()) for one in listed))
+    return _merge_texts((), (" ".join(text.split()) for text in listed))
 
 
-def _joined(held: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
+def _merge_texts(current: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
     """Return texts and those that they lack, told by their letters."""
-    found = {one.casefold(): one for one in (*reversed([*more]), *reversed([*held])) if one}
-    return tuple(reversed(found.values()))
+    by_letters = {text.casefold(): text for text in (*reversed([*more]), *reversed([*current])) if text}
+    return tuple(reversed(by_letters.values()))
 
 
 def _from_markdown(document: Document, where: str) -> Retro:
     front = document.front_matter
     data = dict(_mapping(document.text[front.start : front.end], where)) if front is not None else {}
-    known = {name: value for name, value in data.items() if name in _KNOWN}  # what else is in front is not ours
-    rest: list[str] = []
-    for heading, whole, body in _sections(document):
+    fields = {name: value for name, value in data.items() if name in _KEYS}  # what else is in front is not ours
+    notes: list[str] = []
+    for heading, section, body in _sections(document):
         name = part_of(heading)
         if name == "summary":
-            known["summary"] = known.get("summary") or body
+            fields["summary"] = fields.get("summary") or body
         elif name == "outcomes":
-            known["outcomes"] = [*(known.get("outcomes") or []), *_rows(document, whole, where)]
+            fields["outcomes"] = [*(fields.get("outcomes") or []), *_rows(document, section, where)]
         elif name:
             verb = verb_of(heading)
-            known[name] = [*(known.get(name) or []), *(_after(verb, one) for one in _items(body))]
-        elif whole.level == 1 and whole is document.headings[0]:
-            known["title"] = known.get("title") or heading
-            known["summary"] = known.get("summary") or body
+            fields[name] = [*(fields.get(name) or []), *(_with_verb(verb, item) for item in _items(body))]
+        elif section.level == 1 and section is document.headings[0]:
+            fields["title"] = fields.get("title") or heading
+            fields["summary"] = fields.get("summary") or body
         elif heading.casefold().startswith("step"):
-            rest += [
-                f"## What {heading[0].lower()}{heading[1:]} came to\n\n{said}" for said in _results(document, whole)
+            notes += [
+                f"## What {heading[0].lower()}{heading[1:]} came to\n\n{result}"
+                for result in _results(document, section)
             ]
         elif body:
-            rest.append(f"## {heading}\n\n{body}")
-    return replace(_from_data(known, where), text="\n\n".join(rest))
+            notes.append(f"## {heading}\n\n{body}")
+    return replace(_from_data(fields, where), text="\n\n".join(notes))
 
 
 def _sections(document: Document) -> Iterable[tuple[str, Heading, str]]:
@@ -327,10 +328,10 @@ def _sections(document: Document) -> Iterable[tuple[str, Heading, str]]:
 
     Below one that is no step, those of the third level too, where one of them begins a part: `### What went well`.
     """
-    told = {one.section for above in document.headings for one in _parts_below(document, above)}
-    found = [one for one in document.headings if one.level <= 2 or one.section in told]
-    for place, heading in enumerate(found):
-        end = min((one.section.start for one in found[place + 1 :]), default=heading.body.end)
+    part_sections = {part.section for above in document.headings for part in _parts_below(document, above)}
+    headings = [heading for heading in document.headings if heading.level <= 2 or heading.section in part_sections]
+    for number, heading in enumerate(headings):
+        end = min((later.section.start for later in headings[number + 1 :]), default=heading.body.end)
         yield heading.text, heading, document.text[heading.body.start : min(end, heading.body.end)].strip()
 
 
@@ -339,41 +340,47 @@ def _parts_below(document: Document, above: Heading) -> Sequence[Heading]:
     if above.level > 2 or above.text.casefold().startswith("step"):
         return ()
     following = (
-        one.section.start for one in document.headings if one.level <= 2 and one.section.start > above.body.start
+        heading.section.start
+        for heading in document.headings
+        if heading.level <= 2 and heading.section.start > above.body.start
     )
     end = min(following, default=above.body.end)
-    below = [one for one in document.headings if one.level == 3 and above.body.start <= one.section.start < end]
-    return below if any(part_of(one.text) for one in below) else ()
+    below = [
+        heading
+        for heading in document.headings
+        if heading.level == 3 and above.body.start <= heading.section.start < end
+    ]
+    return below if any(part_of(heading.text) for heading in below) else ()
 
 
-def _after(verb: str, said: str) -> str:
-    return said if not verb or said.casefold().startswith(verb.casefold()) else f"{verb}: {said}"
+def _with_verb(verb: str, item: str) -> str:
+    return item if not verb or item.casefold().startswith(verb.casefold()) else f"{verb}: {item}"
 
 
 def _results(document: Document, step: Heading) -> Sequence[str]:
-    within = (one for one in document.headings if step.body.start <= one.section.start < step.body.end)
-    results = (one for one in within if one.text.casefold().strip(" :") == "result")
-    return [said for one in results if (said := document.text[one.body.start : one.body.end].strip())]
+    within = (heading for heading in document.headings if step.body.start <= heading.section.start < step.body.end)
+    results = (heading for heading in within if heading.text.casefold().strip(" :") == "result")
+    return [text for heading in results if (text := document.text[heading.body.start : heading.body.end].strip())]
 
 
 def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str, Any]]:
     """Return the outcomes in a section: the rows of its tables by the names of their columns, else its items."""
-    found: list[Mapping[str, Any]] = []
-    tables = [one for one in document.tables if section.body.start <= one.span.start < section.body.end]
+    rows: list[Mapping[str, Any]] = []
+    tables = [table for table in document.tables if section.body.start <= table.span.start < section.body.end]
     for table in tables:
         names = [cell.text.casefold().strip() for cell in table.rows[0]]
         for row in table.rows[1:]:
             cells: dict[str, Any] = {name: cell.text.strip() for name, cell in zip(names, row, strict=False)}
             count, tools = cells.get("attempts", ""), cells.get("tools", "")
             cells["attempts"] = int(count) if count.isdecimal() and len(count) <= _DIGITS else count or None
-            cells["tools"] = [one for one in (word.strip() for word in tools.split(",")) if one]
+            cells["tools"] = [tool for tool in (word.strip() for word in tools.split(",")) if tool]
             cells["target"] = cells.get("target", cells.get("story"))
-            found.append(cells)
+            rows.append(cells)
     if not tables:
         body = document.text[section.body.start : section.body.end]
-        told = (read_outcome(one, f"{where}: {section.text}") for one in _items(body))
-        found = [{**one.as_data(), "target": str(one.target)} for one in told]
-    return found
+        outcomes = (read_outcome(item, f"{where}: {section.text}") for item in _items(body))
+        rows = [{**outcome.as_data(), "target": str(outcome.target)} for outcome in outcomes]
+    return rows
 
 
 def _items(body: str) -> list[str]:

@@ -14,20 +14,20 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from orbit_registry.capture.patterns import Pattern, Tried
+from orbit_registry.capture.patterns import Attempt, Pattern
 from orbit_registry.capture.project import Project
-from orbit_registry.capture.run import EVENTS, Found, read_session, transcripts_of
+from orbit_registry.capture.run import EVENTS, SourcedFinding, read_session, transcripts_of
 from orbit_registry.errors import UsageError
 from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
 from orbit_registry.retro import failures
-from orbit_registry.retro.form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro
-from orbit_registry.workspace.event_log import LogState, log_files, rows_in
+from orbit_registry.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED, REQUEUED, Outcome, Retro
+from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
 from orbit_registry.workspace.workspace import Workspace
 
-_TOLD = (events.NOTED, events.FAILED, events.CLEARED, events.REQUEUED, events.DISPATCHED)
+_TARGET_EVENTS = (events.NOTED, events.FAILED, events.CLEARED, events.REQUEUED, events.DISPATCHED)
 _NAME = re.compile(r"[\w.:/#@+~,-]{1,200}")
 _MOST_ATTEMPTS = 100_000
 _OR_SAY = "or say what came of it: --outcome story:S-1=failed"
@@ -39,42 +39,42 @@ _HINTS = {
 
 
 @dataclass(slots=True)
-class Gathered:
+class GatheredRetro:
     """The retro that a run comes to, the findings behind it, and lines that its sessions were shown."""
 
     retro: Retro
-    found: list[Found] = field(default_factory=list)
+    findings: list[SourcedFinding] = field(default_factory=list)
     recalled: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def said(self, *patterns: Pattern) -> tuple[str, ...]:
+    def summaries(self, *patterns: Pattern) -> tuple[str, ...]:
         """Return what was found by some patterns, each once."""
-        return tuple(dict.fromkeys(one.summary for one, _ in self.found if one.pattern in patterns))
+        return tuple(dict.fromkeys(finding.summary for finding, _ in self.findings if finding.pattern in patterns))
 
 
-def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Gathered:
+def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> GatheredRetro:
     """Return what the event log, failures and the transcripts of its sessions tell of a run.
 
     Raises:
         UsageError: none of them knows it.
         UnreadableFileError: a transcript or the log can't be read.
     """
-    told = Gathered(Retro(run))
+    gathered = GatheredRetro(Retro(run))
     failed = _failures(records, run) if run.type == "incident" else []
-    rows, sessions = _of_run(workspace, run, {failures.target_of(one) for one in failed})
+    rows, sessions = _events_of_run(workspace, run, {failures.target_of(failure) for failure in failed})
     ended = max((str(row["at"]) for _, row in rows), default="")
     agents: dict[str, str] = {}
     accepted: set[str] = set()
-    tried: list[Tried] = []
+    tried: list[Attempt] = []
     turns = 0
     for agent, path in transcripts_of(workspace, EVENTS, None, sessions):
-        read, observer, found = read_session(workspace, Project(workspace), agent, path, told.warnings)
+        read, observer, findings = read_session(workspace, Project(workspace), agent, path, gathered.warnings)
         if read.skipped:
             continue
-        told.found += found
-        told.recalled += read.session.recalled
+        gathered.findings += findings
+        gathered.recalled += read.session.recalled
         tried += observer.tried()
-        name = next(one for one in sessions if one in path.name)
+        name = next(session for session in sessions if session in path.name)
         agents[name] = agent
         turns += read.session.turns
         if not read.session.rejected:
@@ -83,21 +83,24 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
     if not (rows or agents or failed):
         name = str(run).partition(":")[2]
         raise UsageError(f"nothing is known here of the {run.type} {name[:80]!r}", hint=_HINTS[run.type])
-    outcomes = {one.target: one for one in (*map(_kept, failed), *_targets(records, rows, agents, accepted))}
-    told.retro = replace(
-        told.retro,
-        date=ended or max(str(one.data["updated_at"]) for one in failed),
+    outcomes = {
+        outcome.target: outcome
+        for outcome in (*map(_failure_outcome, failed), *_target_outcomes(records, rows, agents, accepted))
+    }
+    gathered.retro = replace(
+        gathered.retro,
+        date=ended or max(str(failure.data["updated_at"]) for failure in failed),
         summary=_summary(run, agents, accepted, turns),
-        outcomes=(*outcomes.values(), *_ways(tried)),
+        outcomes=(*outcomes.values(), *_purpose_outcomes(tried)),
         recommendations=tuple(dict.fromkeys(
-            f"Say how `{one.purpose}` is done here: `{one.tools[0]}` failed, and nothing worked after it"
-            for one in tried if not one.worked
+            f"Say how `{attempt.purpose}` is done here: `{attempt.tools[0]}` failed, and nothing worked after it"
+            for attempt in tried if not attempt.worked
         )),
-        struggled=told.said("recovery"),
-        durable_behavior=told.said("sequence"),
-        worked=told.said("fact", "discovery", "command"),
+        struggled=gathered.summaries("recovery"),
+        durable_behavior=gathered.summaries("sequence"),
+        worked=gathered.summaries("fact", "discovery", "command"),
     )  # fmt: skip
-    return told
+    return gathered
 
 
 def _failures(records: RecordSet, run: failures.Target) -> list[Record]:
@@ -106,19 +109,19 @@ def _failures(records: RecordSet, run: failures.Target) -> list[Record]:
     What a run is called may look like one of a project: `incident:story:shop:S-1`.
     """
     target = ":".join(filter(None, (run.project, run.id)))
-    found = [
-        one for one in records.of_kind(failures.KIND)
-        if one.id == run.id or str(failures.target_of(one)) == target
-        or any(reference == run.id for _, reference in one.evidence)
+    matches = [
+        failure for failure in records.of_kind(failures.KIND)
+        if failure.id == run.id or str(failures.target_of(failure)) == target
+        or any(reference == run.id for _, reference in failure.evidence)
     ]  # fmt: skip
-    return sorted(found, key=lambda one: str(one.data["updated_at"]))
+    return sorted(matches, key=lambda failure: str(failure.data["updated_at"]))
 
 
 Row = tuple[str, Mapping[str, Any]]
 """A session, and the members of an event of it."""
 
 
-def _of_run(
+def _events_of_run(
     workspace: Workspace, run: failures.Target, failed: Collection[failures.Target]
 ) -> tuple[list[Row], list[str]]:
     """Return the events of a run, and the sessions that it went through.
@@ -127,38 +130,38 @@ def _of_run(
     """
     items: dict[str, str] = {}
     served: dict[str, str] = {}
-    found: list[Row] = []
+    run_rows: list[Row] = []
     sessions = {run.id: None} if run.type == "session" else {}
-    for said, row in rows_in(log_files(workspace.state), time.time(), LogState()):
-        session, named = said.session.partition(".")[0], _named(row)
-        if said.kind not in (events.RETRIEVAL, *_TOLD, *events.MOMENTS):
+    for event, row in rows_in(log_files(workspace.state), time.time(), LogScan()):
+        session, item = event.session.partition(".")[0], _target_name(row)
+        if event.kind not in (events.RETRIEVAL, *_TARGET_EVENTS, *events.MOMENTS):
             continue
         if run.type == "session":
             is_of_run = session == run.id
         elif run.type == "incident":
-            is_of_run = said.kind in _TOLD and _target(named) in failed
+            is_of_run = event.kind in _TARGET_EVENTS and _parse_target(item) in failed
         else:
-            loop = str(row.get("loop") or items.get(named) or served.get(session) or "")
-            if said.kind == events.DISPATCHED and loop:
-                items[named] = loop
+            loop = str(row.get("loop") or items.get(item) or served.get(session) or "")
+            if event.kind == events.DISPATCHED and loop:
+                items[item] = loop
                 served |= {session: loop} if session else {}
             is_of_run = loop == run.id
         if is_of_run:
-            found.append((session, row))
+            run_rows.append((session, row))
             sessions |= {session: None} if session else {}
-    return found, [*sessions]
+    return run_rows, [*sessions]
 
 
-def _named(row: Mapping[str, Any]) -> str:
+def _target_name(row: Mapping[str, Any]) -> str:
     return str(row.get("target") or row.get("item") or row.get("task") or "")
 
 
-def _target(named: str) -> failures.Target | None:
+def _parse_target(name: str) -> failures.Target | None:
     """Return the target that an event names; None where it is none, or no plain name: any program may append events."""
-    if not _NAME.fullmatch(named):
+    if not _NAME.fullmatch(name):
         return None
     try:
-        return failures.read_target(named if ":" in named else f"task:{named}")
+        return failures.read_target(name if ":" in name else f"task:{name}")
     except UsageError:
         return None
 
@@ -173,19 +176,19 @@ def _summary(run: failures.Target, agents: Mapping[str, str], accepted: Collecti
     return f"{sessions} of {counted}, {len(agents) - len(accepted)} turned down"
 
 
-def _ways(tried: Iterable[Tried]) -> Iterable[Outcome]:
+def _purpose_outcomes(tried: Iterable[Attempt]) -> Iterable[Outcome]:
     """Return what became of each purpose: of several sessions the last one's word, with the attempts of all."""
-    found: dict[str, Outcome] = {}
-    for one in tried:
-        held = found.get(one.purpose)
-        attempts = one.attempts + ((held.attempts or 0) if held is not None else 0)
-        tools = dict.fromkeys((*(held.tools if held is not None else ()), *one.tools))
-        result, target = COMPLETED if one.worked else FAILED, failures.Target(WAY, "", one.purpose)
-        found[one.purpose] = Outcome(target, result, attempts, tuple(tools), one.said)
-    return found.values()
+    outcomes: dict[str, Outcome] = {}
+    for attempt in tried:
+        previous = outcomes.get(attempt.purpose)
+        attempts = attempt.attempts + ((previous.attempts or 0) if previous is not None else 0)
+        tools = dict.fromkeys((*(previous.tools if previous is not None else ()), *attempt.tools))
+        result, target = COMPLETED if attempt.worked else FAILED, failures.Target(COMMAND_PURPOSE, "", attempt.purpose)
+        outcomes[attempt.purpose] = Outcome(target, result, attempts, tuple(tools), attempt.fault)
+    return outcomes.values()
 
 
-def _kept(failure: Record) -> Outcome:
+def _failure_outcome(failure: Record) -> Outcome:
     """Return what a failure says of its target by itself; the log may have forgotten it."""
     result = FAILED if failure.phase == "live" else COMPLETED
     reason = failure.text("reason") or "" if result == FAILED else ""
@@ -193,27 +196,31 @@ def _kept(failure: Record) -> Outcome:
     return Outcome(failures.target_of(failure), result, attempts if isinstance(attempts, int) else 1, (), reason)
 
 
-def _targets(
+def _target_outcomes(
     records: RecordSet, rows: Iterable[Row], agents: Mapping[str, str], accepted: Collection[str]
 ) -> Iterable[Outcome]:
     """Return what the events say of each target, the last word of each.
 
     An item that was dispatched is completed where its session was accepted; else nobody knows.
     """
-    reasons = {one.id: one.text("reason") or "" for one in records.of_kind(failures.KIND)}
-    found: dict[failures.Target, Outcome] = {}
+    reasons = {failure.id: failure.text("reason") or "" for failure in records.of_kind(failures.KIND)}
+    outcomes: dict[failures.Target, Outcome] = {}
     for session, row in rows:
-        kind, target = row["event"], _target(_named(row))
-        if target is None or kind not in _TOLD:
+        kind, target = row["event"], _parse_target(_target_name(row))
+        if target is None or kind not in _TARGET_EVENTS:
             continue
-        held = found.get(target)
-        if kind == events.DISPATCHED and (held is not None or session not in accepted):
+        previous = outcomes.get(target)
+        if kind == events.DISPATCHED and (previous is not None or session not in accepted):
             continue
-        said, before = row.get("attempts"), (held.attempts or 1) if held is not None else 1
-        attempts = max(before, said) if isinstance(said, int) and said <= _MOST_ATTEMPTS else before
+        counted, before = row.get("attempts"), (previous.attempts or 1) if previous is not None else 1
+        attempts = max(before, counted) if isinstance(counted, int) and counted <= _MOST_ATTEMPTS else before
         failed = kind == events.FAILED or (kind == events.NOTED and row.get("failed") is True)
         result = FAILED if failed else REQUEUED if kind == events.REQUEUED else COMPLETED
-        reason = next((reasons[one] for one in row.get("ids") or () if one in reasons), "") if failed else ""
-        tools = (*(held.tools if held is not None else ()), *([agents[session]] if session in agents else []))
-        found[target] = Outcome(target, result, attempts, tuple(dict.fromkeys(tools)), reason)
-    return found.values()
+        reason = (
+            next((reasons[record_id] for record_id in row.get("ids") or () if record_id in reasons), "")
+            if failed
+            else ""
+        )
+        tools = (*(previous.tools if previous is not None else ()), *([agents[session]] if session in agents else []))
+        outcomes[target] = Outcome(target, result, attempts, tuple(dict.fromkeys(tools)), reason)
+    return outcomes.values()

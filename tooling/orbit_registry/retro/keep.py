@@ -23,9 +23,9 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.retro import failures
-from orbit_registry.retro.ensure import INSERTED, UNCHANGED, UPDATED, Ensured, Entry, ensure
-from orbit_registry.retro.form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro, read_retro
-from orbit_registry.retro.gather import Gathered
+from orbit_registry.retro.ensure import INSERTED, UNCHANGED, UPDATED, EnsureRequest, EnsureResult, ensure
+from orbit_registry.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED, REQUEUED, Outcome, Retro, read_retro
+from orbit_registry.retro.gather import GatheredRetro
 from orbit_registry.retro.note import LEARNING, shortened
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import write_event
@@ -41,13 +41,13 @@ _DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetroResult:
     """What came of a retro: of its record, of each finding, and what that changed about failures."""
 
     outcome: str
     record: Record | None = None
-    why: str = ""
-    findings: tuple[Ensured, ...] = ()
+    reason: str = ""
+    findings: tuple[EnsureResult, ...] = ()
     opened: tuple[Record, ...] = ()
     cleared: tuple[Record, ...] = ()
     notes: tuple[str, ...] = field(default=())
@@ -55,14 +55,14 @@ class Kept:
     @property
     def is_written(self) -> bool:
         """Whether anything was."""
-        written = any(one.outcome in (INSERTED, UPDATED) for one in self.findings)
-        return self.outcome in (INSERTED, UPDATED) or written or bool(self.opened or self.cleared)
+        has_written_finding = any(finding.outcome in (INSERTED, UPDATED) for finding in self.findings)
+        return self.outcome in (INSERTED, UPDATED) or has_written_finding or bool(self.opened or self.cleared)
 
 
-def keep_retro(
-    workspace: Workspace, said: Retro, author: Author, now: datetime, *, pending: bool = False,
-    scope: Mapping[str, Sequence[str]] | None = None, gathered: Gathered | None = None, dry_run: bool = False,
-) -> Kept:  # fmt: skip
+def record_retro(
+    workspace: Workspace, retro: Retro, author: Author, now: datetime, *, pending: bool = False,
+    scope: Mapping[str, Sequence[str]] | None = None, gathered: GatheredRetro | None = None, dry_run: bool = False,
+) -> RetroResult:  # fmt: skip
     """Keep a retro, beside what was kept of the same run before; `scope` is where its findings apply.
 
     Findings that were `gathered` become candidates as captured ones do. A dry run says what would come of it.
@@ -71,40 +71,42 @@ def keep_retro(
         UsageError: it does not say of which run it is, or its date is none.
         InvalidRecordError, RefusedError: the record can't be written; nothing was.
     """
-    if said.trigger is None:
+    if retro.trigger is None:
         hint = "orbit retro --loop L-17 --from retro.md; or --session, --incident"
         raise UsageError("of which run is it", hint=hint)
-    key = str(said.trigger)
+    key = str(retro.trigger)
     records = read_collection(workspace).records
-    before = next((one for one in records.of_kind(KIND) if one.text("key") == key and one.phase != "closed"), None)
-    whole = _dated(_before(workspace, before).joined(said), now)
+    before = next(
+        (record for record in records.of_kind(KIND) if record.text("key") == key and record.phase != "closed"), None
+    )
+    merged = _completed(_existing_retro(workspace, before).joined(retro), now)
     fewest = workspace.config.setting("loop", "retro_targets")
-    if why := whole.noise(fewest):
+    if noise := merged.noise(fewest):
         if not dry_run:
             write_event(workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"})
-        return Kept(UNCHANGED, why=f"{BELOW}: {why}")
+        return RetroResult(UNCHANGED, reason=f"{BELOW}: {noise}")
 
-    def joined(there: Record) -> Entry:  # somebody may have said more of the run since it was looked for
-        return _entry(_dated(_before(workspace, there).joined(said), now), key)
+    def joined(current: Record) -> EnsureRequest:  # somebody may have said more of the run since it was looked for
+        return _entry(_completed(_existing_retro(workspace, current).joined(retro), now), key)
 
-    entry = replace(_entry(whole, key), join=joined)
-    kept = ensure(workspace, [entry], author, pending=pending, dry_run=dry_run)[0]
-    record = kept.record or before
+    entry = replace(_entry(merged, key), join=joined)
+    ensured = ensure(workspace, [entry], author, pending=pending, dry_run=dry_run)[0]
+    record = ensured.record or before
     if record is None:
-        raise RefusedError(kept.why, hint="nothing was written; correct what it says")
+        raise RefusedError(ensured.reason, hint="nothing was written; correct what it says")
     if record.phase == "closed":
-        return Kept(kept.outcome, record, kept.why)
+        return RetroResult(ensured.outcome, record, ensured.reason)
     if gathered is not None:
-        findings = _captured(workspace, gathered, record, dry_run=dry_run)
+        findings = _propose_findings(workspace, gathered, record, dry_run=dry_run)
     else:
-        told = [*_findings(workspace, whole, key, record, scope or {})]
-        findings = ensure(workspace, told, author, pending=True, dry_run=dry_run)
+        entries = [*_findings(workspace, merged, key, record, scope or {})]
+        findings = ensure(workspace, entries, author, pending=True, dry_run=dry_run)
     turned = _Outcomes(workspace, record, author, now, is_gathered=gathered is not None, dry_run=dry_run)
-    turned.settle(whole.outcomes)
-    done = Kept(
-        kept.outcome,
+    turned.settle(merged.outcomes)
+    done = RetroResult(
+        ensured.outcome,
         record,
-        kept.why,
+        ensured.reason,
         tuple(findings),
         tuple(turned.opened),
         tuple(turned.cleared),
@@ -120,37 +122,44 @@ def retro_of(record: Record, text: str = "") -> Retro:
     data: Mapping[str, Any] = record.data
     outcomes = [
         Outcome(
-            failures.target_from(one.get("target")), str(one.get("result")), one.get("attempts"),
-            tuple(map(str, one.get("tools", ()))), str(one.get("reason", "")),
+            failures.target_from(outcome.get("target")), str(outcome.get("result")), outcome.get("attempts"),
+            tuple(map(str, outcome.get("tools", ()))), str(outcome.get("reason", "")),
         )
-        for one in data.get("outcomes", ())
+        for outcome in data.get("outcomes", ())
     ]  # fmt: skip
-    told = read_retro(text, FILE) if text.lstrip().startswith("#") else Retro()
-    found = Retro(
-        failures.target_from(data.get("trigger")), str(data.get("date", "")), "", str(data.get("summary", "")),
-        tuple(outcomes), told.worked, told.struggled, record.words("durable_behavior"), record.words("recommendations"),
-        told.text,
-    )  # fmt: skip
-    return found if record.title == _title(found) else replace(found, title=record.title)
+    parsed = read_retro(text, FILE) if text.lstrip().startswith("#") else Retro()
+    retro = Retro(
+        failures.target_from(data.get("trigger")),
+        str(data.get("date", "")),
+        "",
+        str(data.get("summary", "")),
+        tuple(outcomes),
+        parsed.worked,
+        parsed.struggled,
+        record.words("durable_behavior"),
+        record.words("recommendations"),
+        parsed.text,
+    )
+    return retro if record.title == _title(retro) else replace(retro, title=record.title)
 
 
-def recorded(workspace: Workspace, records: RecordSet) -> Iterator[tuple[Record, Retro]]:
+def recorded_retros(workspace: Workspace, records: RecordSet) -> Iterator[tuple[Record, Retro]]:
     """Yield the retros that a person recorded, each with what it says."""
     for record in records.of_kind(KIND):
         if record.phase == "live":
-            yield record, _before(workspace, record)
+            yield record, _existing_retro(workspace, record)
 
 
-def _before(workspace: Workspace, record: Record | None) -> Retro:
+def _existing_retro(workspace: Workspace, record: Record | None) -> Retro:
     if record is None or record.source is None:
         return Retro()
     text = document_text(workspace.root, record.source.path)  # where there is none, what the record says is known
     return retro_of(record, text or "")
 
 
-def _dated(said: Retro, now: datetime) -> Retro:
+def _completed(retro: Retro, now: datetime) -> Retro:
     """Return a retro with a moment, a summary of one line, and a title."""
-    date = said.date or format_time(now)
+    date = retro.date or format_time(now)
     try:
         if len(date) == len("2026-11-22"):  # a day ends with its last second, or has not ended yet
             date = min(format_time(now), f"{date}T23:59:59Z")
@@ -158,54 +167,59 @@ def _dated(said: Retro, now: datetime) -> Retro:
     except ValueError:
         hint = "a day or a moment with its zone: 2026-11-22, 2026-11-22T07:00:00Z"
         raise UsageError(f"{date[:80]!r} is no date", hint=hint) from None
-    summary, text = said.summary, said.text
+    summary, text = retro.summary, retro.text
     if len(summary) > LONGEST_SUMMARY:
         text = "\n\n".join(filter(None, (f"## In full\n\n{summary}", text))) if summary not in text else text
         summary = shortened(summary, LONGEST_SUMMARY)
-    whole = replace(said, date=date, summary=summary, text=text)
-    return replace(whole, title=(whole.title or _title(whole))[:300])
+    dated = replace(retro, date=date, summary=summary, text=text)
+    return replace(dated, title=(dated.title or _title(dated))[:300])
 
 
-def _title(said: Retro) -> str:
-    results = [one.result for one in said.outcomes]
-    told = ", ".join(f"{results.count(name)} {name}" for name in dict.fromkeys(results))
-    count = len(said.findings)
-    return f"{said.trigger}: {told or said.summary or f'{count} finding' + ('' if count == 1 else 's')}"[:300]
+def _title(retro: Retro) -> str:
+    results = [outcome.result for outcome in retro.outcomes]
+    counts = ", ".join(f"{results.count(name)} {name}" for name in dict.fromkeys(results))
+    count = len(retro.findings)
+    return f"{retro.trigger}: {counts or retro.summary or f'{count} finding' + ('' if count == 1 else 's')}"[:300]
 
 
-def _entry(said: Retro, key: str) -> Entry:
-    trigger = said.trigger.as_data() if said.trigger is not None else {}
-    given = {
-        "title": said.title, "trigger": trigger, "date": said.date, "summary": said.summary,
-        "outcomes": [one.as_data() for one in said.outcomes], "durable_behavior": list(said.durable_behavior),
-        "recommendations": list(said.recommendations), "file": FILE,
+def _entry(retro: Retro, key: str) -> EnsureRequest:
+    trigger = retro.trigger.as_data() if retro.trigger is not None else {}
+    values = {
+        "title": retro.title, "trigger": trigger, "date": retro.date, "summary": retro.summary,
+        "outcomes": [outcome.as_data() for outcome in retro.outcomes], "durable_behavior": list(retro.durable_behavior),
+        "recommendations": list(retro.recommendations), "file": FILE,
     }  # fmt: skip
-    fields = {name: value for name, value in given.items() if value not in ("", [])}
-    return Entry(KIND, key, fields, text=said.body())
+    fields = {name: value for name, value in values.items() if value not in ("", [])}
+    return EnsureRequest(KIND, key, fields, text=retro.body())
 
 
 def _findings(
-    workspace: Workspace, said: Retro, key: str, record: Record, scope: Mapping[str, Sequence[str]]
-) -> Iterable[Entry]:
+    workspace: Workspace, retro: Retro, key: str, record: Record, scope: Mapping[str, Sequence[str]]
+) -> Iterable[EnsureRequest]:
     longest = workspace.kinds[LEARNING].schema.longest("summary")
     axes = {axis: list(words) for axis, words in scope.items() if words}
-    trigger = said.trigger
+    trigger = retro.trigger
     session = [{"kind": "session", "reference": trigger.id}] if trigger and trigger.type == "session" else []
-    for word, text in said.findings:
+    for word, text in retro.findings:
         summary = shortened(text, longest)
-        given = {
+        values = {
             "summary": summary, "body": text if summary != text else "", "labels": [word], "scope": axes,
             "links": [{"rel": "derived_from", "to": record.id}], "evidence": session,
         }  # fmt: skip
-        fields = {name: value for name, value in given.items() if value}
-        yield Entry(LEARNING, f"{key}/{hashlib.sha256(letters(text)).hexdigest()[:12]}", fields, share=ALIKE)
+        fields = {name: value for name, value in values.items() if value}
+        yield EnsureRequest(LEARNING, f"{key}/{hashlib.sha256(letters(text)).hexdigest()[:12]}", fields, share=ALIKE)
 
 
-def _captured(workspace: Workspace, gathered: Gathered, retro: Record, *, dry_run: bool) -> list[Ensured]:
+def _propose_findings(
+    workspace: Workspace, gathered: GatheredRetro, retro: Record, *, dry_run: bool
+) -> list[EnsureResult]:
     """Leave what was gathered for review, with where it has it from; what is known or was rejected is left out."""
-    known = read_collection(workspace).records.of_kind(LEARNING)
-    taken = propose(workspace, known, gathered.found, gathered.recalled, sources=[retro.id], dry_run=dry_run)
-    return [Ensured(Entry(LEARNING, one.record.id), INSERTED, one.record) for one in taken.candidates]
+    existing = read_collection(workspace).records.of_kind(LEARNING)
+    result = propose(workspace, existing, gathered.findings, gathered.recalled, sources=[retro.id], dry_run=dry_run)
+    return [
+        EnsureResult(EnsureRequest(LEARNING, candidate.record.id), INSERTED, candidate.record)
+        for candidate in result.candidates
+    ]
 
 
 class _Outcomes:
@@ -226,22 +240,22 @@ class _Outcomes:
         """Open failures of what failed after being tried; clear those of what succeeded or is asked for again."""
         for outcome in outcomes:
             records = read_collection(self.workspace).records
-            held = failures.holding(records, outcome.target, self.now)
+            active = failures.open_failure(records, outcome.target, self.now)
             try:
                 if outcome.result == FAILED:
-                    self._failed(outcome, records, held)
-                elif outcome.result in (COMPLETED, REQUEUED) and held is not None and not self._is_anothers(held):
+                    self._failed(outcome, records, active)
+                elif outcome.result in (COMPLETED, REQUEUED) and active is not None and not self._is_anothers(active):
                     name = events.REQUEUED if outcome.result == REQUEUED else events.CLEARED
-                    self.cleared.append(held if self.dry_run else self._clear(outcome.target, name))
+                    self.cleared.append(active if self.dry_run else self._clear(outcome.target, name))
             except OrbitError as error:
                 self.notes.append(f"{outcome.target}: {error.message}")
 
     def _clear(self, target: failures.Target, name: str) -> Record:
         return failures.clear(self.workspace, target, self.author, self.now, name)
 
-    def _failed(self, outcome: Outcome, records: RecordSet, held: Record | None) -> None:
+    def _failed(self, outcome: Outcome, records: RecordSet, active: Record | None) -> None:
         target, attempts = outcome.target, outcome.attempts
-        if target.type == WAY:
+        if target.type == COMMAND_PURPOSE:
             return
         if attempts == 0:
             self.notes.append(f"{target} was never tried, so it did not fail")
@@ -249,13 +263,20 @@ class _Outcomes:
         if self.until + timedelta(days=_DAYS) <= self.now:
             self.notes.append(f"{target} failed more than {_DAYS} days ago and may be tried again")
             return
-        tried = held.data.get("attempts", 1) if held is not None else None
+        tried = active.data.get("attempts", 1) if active is not None else None
         mine = [
-            one for one in records.of_kind(failures.KIND) if self._is_mine(one) and failures.target_of(one) == target
+            failure
+            for failure in records.of_kind(failures.KIND)
+            if self._is_mine(failure) and failures.target_of(failure) == target
         ]
-        if mine and (held is None or not self._is_mine(held) or tried == (attempts or 1)):
+        if mine and (active is None or not self._is_mine(active) or tried == (attempts or 1)):
             return  # said before; what came of it since is somebody's later word
-        if held is not None and not mine and tried == (attempts or 1) and (self.is_gathered or self._is_anothers(held)):
+        if (
+            active is not None
+            and not mine
+            and tried == (attempts or 1)
+            and (self.is_gathered or self._is_anothers(active))
+        ):
             return  # it is the failure that the events tell of, or a later one
         reason = outcome.reason or f"failed in {self.record.data['key']}"
         fields = {"reason": reason, "attempts": attempts or 1, "links": [self.link]}
@@ -265,6 +286,8 @@ class _Outcomes:
     def _is_mine(self, failure: Record) -> bool:
         return Link("derived_from", self.record.id) in failure.links
 
-    def _is_anothers(self, held: Record) -> bool:
+    def _is_anothers(self, failure: Record) -> bool:
         """Say whether somebody met a failure after the run was over, so that the run says nothing about it."""
-        return not self._is_mine(held) and (last_reviewed(held) or created_at(held)).astimezone(UTC) > self.until
+        return (
+            not self._is_mine(failure) and (last_reviewed(failure) or created_at(failure)).astimezone(UTC) > self.until
+        )

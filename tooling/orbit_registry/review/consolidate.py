@@ -25,7 +25,7 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, edited, writing
-from orbit_registry.review.proposals import ADDITIVE, Draft, said_hash
+from orbit_registry.review.proposals import ADDITIVE, Draft, proposal_digest
 from orbit_registry.search.all_pairs import Pairs, Scores
 from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.terms import terms
@@ -62,32 +62,32 @@ class Cluster:
     @property
     def ids(self) -> tuple[str, ...]:
         """The members' ids."""
-        return tuple(one.id for one in self.members)
+        return tuple(member.id for member in self.members)
 
     def fields(self) -> dict[str, object]:
         """Return the fields of the rule or learning that is proposed; the first member speaks for all."""
         first = inert_line(self.members[0].title)
-        reasons = "\n".join(f"- {one.id}: {inert_line(one.title)}" for one in self.members)
+        reasons = "\n".join(f"- {member.id}: {inert_line(member.title)}" for member in self.members)
         head = (
             "These say nearly the same" if self.kind == LEARNING else "These have in common: " + ", ".join(self.shared)
         )
         prose = f"{head}.\n\n{reasons}"
-        paths = list(dict.fromkeys(chain.from_iterable(one.scope.paths for one in self.members)))
+        paths = list(dict.fromkeys(chain.from_iterable(member.scope.paths for member in self.members)))
         tags = [
             tag
-            for tag, count in Counter(chain.from_iterable({*one.scope.tags} for one in self.members)).items()
+            for tag, count in Counter(chain.from_iterable({*member.scope.tags} for member in self.members)).items()
             if count > 1
         ]
         scope = {name: words for name, words in (("paths", paths), ("tags", sorted(tags))) if words}
-        links = [{"rel": "derived_from", "to": one.id} for one in self.members]
-        own = {"summary": first, "body": prose} if self.kind == LEARNING else {"title": first, "rationale": prose}
+        links = [{"rel": "derived_from", "to": member.id} for member in self.members]
+        content = {"summary": first, "body": prose} if self.kind == LEARNING else {"title": first, "rationale": prose}
         apart = {"distinct_from": list(self.ids)} if self.kind == LEARNING else {}
-        return {**own, "scope": scope, "links": links, "labels": ["consolidated"], **apart}
+        return {**content, "scope": scope, "links": links, "labels": ["consolidated"], **apart}
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
         return {
-            "kind": self.kind, "members": [{"id": one.id, "title": one.title} for one in self.members],
+            "kind": self.kind, "members": [{"id": member.id, "title": member.title} for member in self.members],
             "likeness": round(self.likeness, 3), "shared": list(self.shared),
         }  # fmt: skip
 
@@ -100,27 +100,31 @@ def clusters(records: Iterable[Record]) -> list[Cluster]:
 
     Clusters grow by the mean likeness of all their pairs (average linkage), so that no chain of neighbours makes one.
     """
-    held = {one.path: one for one in records if without_secrets(one.title) == one.title}
-    vectors = {path: Vector.of(_words(one)) for path, one in held.items()}
+    by_path = {record.path: record for record in records if without_secrets(record.title) == record.title}
+    vectors = {path: Vector.of(_words(record)) for path, record in by_path.items()}
     search = Pairs(vectors, _weights(vectors), FLOOR, MOST_PAIRS)
     search.find_all()
-    found = [_cluster([held[path] for path in paths], search.scores, vectors) for paths in _grown(search.scores)]
-    said = {path: Vector.of(terms(held[path].title)) for path in held}
-    weights = _weights(said)
-    found = [replace(one, kind=LEARNING) if _says_the_same(one, said, weights) else one for one in found]
-    return sorted(found, key=lambda one: (-one.likeness, one.members[0].sort_key))
+    groups = [
+        _cluster([by_path[path] for path in paths], search.scores, vectors) for paths in _agglomerate(search.scores)
+    ]
+    titles = {path: Vector.of(terms(by_path[path].title)) for path in by_path}
+    weights = _weights(titles)
+    groups = [
+        replace(cluster, kind=LEARNING) if _says_the_same(cluster, titles, weights) else cluster for cluster in groups
+    ]
+    return sorted(groups, key=lambda cluster: (-cluster.likeness, cluster.members[0].sort_key))
 
 
 def _weights(vectors: Mapping[str, Vector]) -> Weights:
     return Weights(len(vectors), Counter(chain.from_iterable(vector.terms for vector in vectors.values())))
 
 
-def _says_the_same(cluster: Cluster, said: Mapping[str, Vector], weights: Weights) -> bool:
-    first, *others = (weights.weigh(said[one.path]) for one in cluster.members)
+def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector], weights: Weights) -> bool:
+    first, *others = (weights.weigh(titles[member.path]) for member in cluster.members)
     return all(first.cosine(other) >= SAME for other in others)
 
 
-def _grown(scores: Scores) -> Iterator[list[str]]:
+def _agglomerate(scores: Scores) -> Iterator[list[str]]:
     """Yield the clusters of two and more; a pair that is not scored is not alike at all."""
     groups: dict[int, list[str]] = {}
     number_of: dict[str, int] = {}
@@ -129,8 +133,8 @@ def _grown(scores: Scores) -> Iterator[list[str]]:
         number_of[path] = len(groups)
         groups[len(groups)] = [path]
         sums[number_of[path]] = {}
-    for (one, other), score in scores.items():
-        a, b = number_of[one], number_of[other]
+    for (first, other), score in scores.items():
+        a, b = number_of[first], number_of[other]
         sums[a][b] = sums[b][a] = score
     heap = [(-score, a, b) for a, near in sums.items() for b, score in near.items() if a < b and score >= TOGETHER]
     heapq.heapify(heap)
@@ -142,13 +146,13 @@ def _grown(scores: Scores) -> Iterator[list[str]]:
         groups[following] = groups.pop(a) + groups.pop(b)
         near, more = sums.pop(a), sums.pop(b)
         sums[following] = {}
-        for place in sorted({*near, *more}):
-            if place in groups and place != following:
-                both = near.get(place, 0.0) + more.get(place, 0.0)
-                sums[following][place] = sums[place][following] = both
-                mean = both / (len(groups[following]) * len(groups[place]))
+        for number in sorted({*near, *more}):
+            if number in groups and number != following:
+                both = near.get(number, 0.0) + more.get(number, 0.0)
+                sums[following][number] = sums[number][following] = both
+                mean = both / (len(groups[following]) * len(groups[number]))
                 if mean >= TOGETHER:
-                    heapq.heappush(heap, (-mean, place, following))
+                    heapq.heappush(heap, (-mean, number, following))
         following += 1
     yield from (paths for paths in groups.values() if len(paths) > 1)
 
@@ -156,14 +160,14 @@ def _grown(scores: Scores) -> Iterator[list[str]]:
 def _cluster(members: Sequence[Record], scores: Scores, vectors: Mapping[str, Vector]) -> Cluster:
     """Return a cluster, the member that is most like the others first."""
     worth = dict.fromkeys((member.path for member in members), 0.0)
-    for one, other in combinations(sorted(worth), 2):
-        worth[one] += scores.get((one, other), 0.0)
-        worth[other] += scores.get((one, other), 0.0)
-    ranked = sorted(members, key=lambda one: (-len(one.votes), -worth[one.path], one.sort_key))
+    for first, other in combinations(sorted(worth), 2):
+        worth[first] += scores.get((first, other), 0.0)
+        worth[other] += scores.get((first, other), 0.0)
+    ranked = sorted(members, key=lambda member: (-len(member.votes), -worth[member.path], member.sort_key))
     pairs = len(members) * (len(members) - 1) / 2
-    common = Counter(chain.from_iterable(vectors[one.path].terms for one in members))
+    common = Counter(chain.from_iterable(vectors[member.path].terms for member in members))
     every = [term for term, count in common.items() if count == len(members)]
-    shared = [one for one in every if not any(other.startswith(f"{one}/") for other in every)]
+    shared = [term for term in every if not any(other.startswith(f"{term}/") for other in every)]
     shared.sort(key=lambda term: (term[0] not in "#/", -len(term), term))
     return Cluster(tuple(ranked), sum(worth.values()) / 2 / pairs, tuple(shared[:_FEW]))
 
@@ -184,15 +188,19 @@ def _folders(glob: str) -> Iterator[str]:
         yield plain
 
 
-def fresh(found: Iterable[Cluster], records: RecordSet) -> list[Cluster]:
+def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[Cluster]:
     """Return the clusters that nothing was derived from yet, whatever became of it: two thirds of one are the same."""
     derived = [
-        {link.to for link in one.links if link.rel == "derived_from"}
-        for one in records
-        if one.kind.name in (LEARNING, RULE)
+        {link.to for link in record.links if link.rel == "derived_from"}
+        for record in records
+        if record.kind.name in (LEARNING, RULE)
     ]
-    known = [ends for ends in derived if len(ends) > 1]
-    return [one for one in found if not any(3 * len(ends.intersection(one.ids)) >= 2 * len(one.ids) for ends in known)]
+    earlier = [ends for ends in derived if len(ends) > 1]
+    return [
+        cluster
+        for cluster in candidates
+        if not any(3 * len(ends.intersection(cluster.ids)) >= 2 * len(cluster.ids) for ends in earlier)
+    ]
 
 
 def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> Record:
@@ -204,9 +212,9 @@ def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> R
     kind = workspace.kinds[cluster.kind]
 
     def admit(_: Record) -> None:
-        if not fresh([cluster], read_collection(workspace).records):
-            said = f"another process has just proposed what {' and '.join(cluster.ids)} come to"
-            raise RefusedError(said, hint="run the command again")
+        if not without_derived([cluster], read_collection(workspace).records):
+            message = f"another process has just proposed what {' and '.join(cluster.ids)} come to"
+            raise RefusedError(message, hint="run the command again")
 
     return create_record(workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]}, admit)
 
@@ -232,44 +240,54 @@ class Usage:
     @classmethod
     def of(cls, report: Report) -> Usage:
         """Return what a report says."""
-        shown = {one: effect.shown for one, effect in report.records.items()}
-        opened = {one: int(said["opened"]) for one, said in report.signals.items()}
-        scores = {one: said["score"] for one, said in report.signals.items()}
-        proven = {one: 1.0 for one, effect in report.records.items() if effect.avoided and effect.avoided[1] > 0}
-        return cls(shown, opened, report.sessions, report.days, {**scores, **proven})
+        shown_sessions = {record_id: effect.shown for record_id, effect in report.records.items()}
+        opened = {record_id: int(counts["opened"]) for record_id, counts in report.signals.items()}
+        scores = {record_id: counts["score"] for record_id, counts in report.signals.items()}
+        proven = {
+            record_id: 1.0 for record_id, effect in report.records.items() if effect.avoided and effect.avoided[1] > 0
+        }
+        return cls(shown_sessions, opened, report.sessions, report.days, {**scores, **proven})
 
 
-def unneeded(records: RecordSet, usage: Usage, now: datetime) -> dict[str, str]:
+def retirement_candidates(records: RecordSet, usage: Usage, now: datetime) -> dict[str, str]:
     """Return why learnings in force may be retired, by id; whoever has votes is left alone but where contradicted."""
-    live = [one for one in records.of_kind(LEARNING) if one.phase == "live"]
+    live = [learning for learning in records.of_kind(LEARNING) if learning.phase == "live"]
     contradicting: dict[str, list[str]] = defaultdict(list)
     for record in records:
         if record.phase == "live":
             for target in {link.to for link in record.links if link.rel == "contradicts"}:
                 contradicting[target].append(record.id)
-    found: dict[str, str] = {}
-    for one in live:
-        if one.id in contradicting:
-            found[one.id] = f"contradicted by {', '.join(contradicting[one.id])}"
-        elif one.votes:
+    reasons: dict[str, str] = {}
+    for candidate in live:
+        if candidate.id in contradicting:
+            reasons[candidate.id] = f"contradicted by {', '.join(contradicting[candidate.id])}"
+        elif candidate.votes:
             continue
-        elif usage.is_enough and not usage.shown.get(one.id) and _age_days(one, now) >= usage.days:
-            found[one.id] = f"never shown in {usage.days:.0f} days and {usage.sessions} sessions"
-        elif usage.shown.get(one.id, 0) >= UNOPENED and not usage.opened.get(one.id) and usage.scores[one.id] <= 0:
-            found[one.id] = f"shown in {usage.shown[one.id]} sessions, opened in none, and nothing speaks for it"
-    return {**found, **{one.id: why for one, why in _opposites(live)}}
+        elif usage.is_enough and not usage.shown.get(candidate.id) and _age_days(candidate, now) >= usage.days:
+            reasons[candidate.id] = f"never shown in {usage.days:.0f} days and {usage.sessions} sessions"
+        elif (
+            usage.shown.get(candidate.id, 0) >= UNOPENED
+            and not usage.opened.get(candidate.id)
+            and usage.scores[candidate.id] <= 0
+        ):
+            reasons[candidate.id] = (
+                f"shown in {usage.shown[candidate.id]} sessions, opened in none, and nothing speaks for it"
+            )
+    return {**reasons, **{learning.id: reason for learning, reason in _opposites(live)}}
 
 
 def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
     """Yield learnings that another says but for a negation or a number: the one with fewer votes, else the older."""
-    vectors = {one.path: Vector.of(terms(one.title)) for one in live}
+    vectors = {learning.path: Vector.of(terms(learning.title)) for learning in live}
     search = Pairs(vectors, _weights(vectors), SAME, MOST_PAIRS)
     search.find_all()
-    by_path = {one.path: one for one in live}
-    words = {one.path: Words.of(one.title) for one in live}
+    by_path = {learning.path: learning for learning in live}
+    words = {learning.path: Words.of(learning.title) for learning in live}
     for paths in sorted(search.scores):
         pair = (by_path[path] for path in paths)
-        old, new = sorted(pair, key=lambda one: (len(one.votes), one.text("created_at") or "", one.sort_key))
+        old, new = sorted(
+            pair, key=lambda learning: (len(learning.votes), learning.text("created_at") or "", learning.sort_key)
+        )
         apart = {*old.words("distinct_from"), *new.words("distinct_from")}
         differs = contrast(words[new.path], words[old.path])
         if differs is not None and apart.isdisjoint((old.id, new.id)):
@@ -278,16 +296,16 @@ def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
 
 def retirements(workspace: Workspace, records: RecordSet, reasons: Mapping[str, str]) -> list[Draft]:
     """Return a proposal for each learning that may be retired: a diff of its own file."""
-    found = []
+    drafts = []
     with writing(workspace):
-        for any_id, why in reasons.items():
+        for any_id, reason in reasons.items():
             record = records.get(any_id)
             change, _ = edited(workspace, record, lambda data: {**data, "status": "retired"})
-            says = said_hash(record.path, "retire", record.title, why.partition(" in ")[0])
+            digest = proposal_digest(record.path, "retire", record.title, reason.partition(" in ")[0])
             title = f"Retire {record.id}: {inert_line(record.title)}"[:200]
             diff = unified_diff(record.path, change.before or "", change.after or "")
-            found.append(Draft(record.path, ADDITIVE, title, f"{why}.", (says,), (record.id,), diff, record.id))
-    return found
+            drafts.append(Draft(record.path, ADDITIVE, title, f"{reason}.", (digest,), (record.id,), diff, record.id))
+    return drafts
 
 
 def _age_days(record: Record, now: datetime) -> float:

@@ -30,7 +30,7 @@ from orbit_registry.repository.skills import Skill, head, is_skill, statements, 
 from orbit_registry.repository.writer import FIXED, create_record, edited, validated, writing
 from orbit_registry.retro.form import Retro
 from orbit_registry.retro.keep import ALIKE as NEARLY_SAME
-from orbit_registry.retro.keep import recorded
+from orbit_registry.retro.keep import recorded_retros
 from orbit_registry.retro.note import shortened
 from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import normalised
@@ -49,7 +49,7 @@ ALIKE, COVERED = 0.55, 0.8
 tells them apart; with this part of a learning's words, by weight, it says so already."""
 RELATED, NEAR = 0.5, 0.2
 """The part of a learning's words, by weight, that a page has: enough by itself; enough where it names a path too."""
-MOST = 10
+MOST_LEARNINGS = 10
 """Learnings of one proposal, the most wanted first: a diff that nobody reads through is approved unread."""
 LONGEST_TITLE = 200
 _ABOUT_A_PAGE = re.compile(r"\b(?:skills?|SKILL\.md|page)\b", re.I)
@@ -64,7 +64,7 @@ class Draft:
     drift: str
     title: str
     reason: str
-    says: tuple[str, ...]
+    digests: tuple[str, ...]
     sources: tuple[str, ...]
     """Ids of the records that it is derived from."""
     diff: str = ""
@@ -73,10 +73,10 @@ class Draft:
     def fields(self) -> dict[str, object]:
         """Return the fields of the record that it becomes."""
         target = {"path": self.path, **({"record": self.record} if self.record else {})}
-        links = [{"rel": "derived_from", "to": one} for one in self.sources]
+        links = [{"rel": "derived_from", "to": source} for source in self.sources]
         return {
             "title": self.title, "target": target, "drift": self.drift, "reason": self.reason, "diff": self.diff,
-            "says": list(self.says), "links": links,
+            "says": list(self.digests), "links": links,
         }  # fmt: skip
 
 
@@ -96,16 +96,20 @@ class Proposed:
 class ProposalHistory:
     """What was proposed before, whatever became of it: hashes of what it said; files and drifts that still wait."""
 
-    says: frozenset[str]
+    digests: frozenset[str]
     open: Mapping[tuple[str, str], str]
     """The id of the proposal that waits for approval or for being applied, by path and drift."""
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> ProposalHistory:
         """Return what the proposals among some records say."""
-        held = [record for record in records if record.kind.name == KIND]
-        waiting = {(path_of(one), str(one.data["drift"])): one.id for one in held if one.phase != "closed"}
-        return cls(frozenset(chain.from_iterable(record.words("says") for record in held)), waiting)
+        proposals = [record for record in records if record.kind.name == KIND]
+        waiting = {
+            (path_of(proposal), str(proposal.data["drift"])): proposal.id
+            for proposal in proposals
+            if proposal.phase != "closed"
+        }
+        return cls(frozenset(chain.from_iterable(record.words("says") for record in proposals)), waiting)
 
 
 def path_of(proposal: Record) -> str:
@@ -114,10 +118,10 @@ def path_of(proposal: Record) -> str:
     return str(target.get("path", "")) if isinstance(target, Mapping) else ""
 
 
-def said_hash(*parts: str) -> str:
+def proposal_digest(*parts: str) -> str:
     """Return the hash of something that is proposed; case, punctuation and spaces don't tell two apart."""
-    said = "\0".join((parts[0], *map(normalised, parts[1:])))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    content = "\0".join((parts[0], *map(normalised, parts[1:])))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 # ------------------------------------------------------------------------------------------------------------- skills
@@ -126,7 +130,7 @@ def said_hash(*parts: str) -> str:
 def skill_drafts(
     records: RecordSet,
     skills: Sequence[Skill],
-    known: ProposalHistory,
+    history: ProposalHistory,
     ids: Collection[str] = (),
     more: Iterable[Record] = (),
 ) -> list[Draft]:
@@ -135,35 +139,45 @@ def skill_drafts(
     `ids` are those of the learnings that are looked at; all that hold, if none are named. `more` are looked at too:
     what retros recommend, as records whose titles say it.
     """
-    learnings = [one for one in records.of_kind(LEARNING) if one.id in ids or (not ids and one.phase == "live")]
+    learnings = [
+        record for record in records.of_kind(LEARNING) if record.id in ids or (not ids and record.phase == "live")
+    ]
     learnings += more
-    frequencies = Counter(chain.from_iterable({*terms(_wording(one))} for one in learnings))
+    frequencies = Counter(chain.from_iterable({*terms(_wording(record))} for record in learnings))
     frequencies.update(chain.from_iterable({*terms(skill.text)} for skill in skills))
     weights = Weights(len(learnings) + len(skills), frequencies)
     pages = [_Page(skill, weights) for skill in skills]
     adding: dict[str, list[tuple[float, Record, str]]] = {}
-    found: list[Draft] = []
+    drafts: list[Draft] = []
     for learning in learnings:
-        said = without_secrets(learning.title)
+        title = without_secrets(learning.title)
         is_cited = learning.kind.name == LEARNING and any(learning.id in page.skill.text for page in pages)
-        if said != learning.title or is_cited:
+        if title != learning.title or is_cited:
             continue
         against = [draft for page in pages if (draft := page.contradiction(learning)) is not None]
-        found += against
-        fits = [(why[0], page.skill.path, why[1]) for page in pages if (why := page.relation(learning)) is not None]
+        drafts += against
+        fits = [
+            (relation[0], page.skill.path, relation[1])
+            for page in pages
+            if (relation := page.relation(learning)) is not None
+        ]
         if fits and not against and not any(page.covers(learning) for page in pages):
-            worth, path, reason = max(fits, key=lambda one: (one[0], one[1]))
-            if learning.kind.name != LEARNING and _ABOUT_A_PAGE.search(said):
-                found.append(_note(path, learning, f"{learning.id} recommends", inert_line(said), said))
+            worth, path, reason = max(fits, key=lambda fit: (fit[0], fit[1]))
+            if learning.kind.name != LEARNING and _ABOUT_A_PAGE.search(title):
+                drafts.append(_note(path, learning, f"{learning.id} recommends", inert_line(title), title))
             else:
                 adding.setdefault(path, []).append((worth, learning, reason))
     for page in pages:
-        found += page.outdated(records)
-        listed = sorted(adding.get(page.skill.path, ()), key=lambda one: (-one[0], one[1].sort_key))
-        fresh = [(one, why) for _, one, why in listed if said_hash(page.skill.path, one.title) not in known.says]
+        drafts += page.outdated(records)
+        listed = sorted(adding.get(page.skill.path, ()), key=lambda entry: (-entry[0], entry[1].sort_key))
+        fresh = [
+            (record, relation)
+            for _, record, relation in listed
+            if proposal_digest(page.skill.path, record.title) not in history.digests
+        ]
         if fresh:
-            found.append(_addition(page.skill, fresh[:MOST]))
-    return found
+            drafts.append(_addition(page.skill, fresh[:MOST_LEARNINGS]))
+    return drafts
 
 
 class _Page:
@@ -172,74 +186,76 @@ class _Page:
     def __init__(self, skill: Skill, weights: Weights) -> None:
         self.skill, self._weights = skill, weights
         self._terms = {*terms(skill.text)}
-        self._said = [(one, weights.weigh(Vector.of(terms(one)))) for one in statements(skill)]
+        self._said = [(statement, weights.weigh(Vector.of(terms(statement)))) for statement in statements(skill)]
         self._name = {*terms(skill.name)}
 
     def relation(self, learning: Record) -> tuple[float, str] | None:
         """Return how much a learning has to do with the skill, and why; None where it has nothing."""
-        part = _part(self._weights.weigh(Vector.of(terms(_wording(learning)))).squares, self._terms)
-        paths = [one for one in map(_fixed, learning.scope.paths) if one and one in self.skill.text]
-        own = learning.title if learning.kind.name != LEARNING else str(learning.data.get("category", ""))
-        tags = terms(" ".join((*learning.scope.tags, own)))
-        named = bool(self._name) and self._name.issubset(tags)
-        if not named and part < (NEAR if paths else RELATED):
+        part = _weight_share(self._weights.weigh(Vector.of(terms(_wording(learning)))).squares, self._terms)
+        paths = [path for path in map(_literal_prefix, learning.scope.paths) if path and path in self.skill.text]
+        name_text = learning.title if learning.kind.name != LEARNING else str(learning.data.get("category", ""))
+        tags = terms(" ".join((*learning.scope.tags, name_text)))
+        is_named = bool(self._name) and self._name.issubset(tags)
+        if not is_named and part < (NEAR if paths else RELATED):
             return None
-        reasons = [f"the page names `{paths[0]}`"] if paths else ["it names the skill"] if named else []
-        return part + bool(paths) + bool(named), "; ".join([*reasons, f"the page has {part:.0%} of its words"])
+        reasons = [f"the page names `{paths[0]}`"] if paths else ["it names the skill"] if is_named else []
+        return part + bool(paths) + bool(is_named), "; ".join([*reasons, f"the page has {part:.0%} of its words"])
 
     def covers(self, learning: Record) -> bool:
         """Say whether one statement of the page has nearly all words of a learning."""
-        own = self._weights.weigh(Vector.of(terms(learning.title)))
-        return any(_part(own.squares, weighed.squares) >= COVERED for _, weighed in self._said)
+        title = self._weights.weigh(Vector.of(terms(learning.title)))
+        return any(_weight_share(title.squares, weighed.squares) >= COVERED for _, weighed in self._said)
 
     def contradiction(self, learning: Record) -> Draft | None:
         """Return a note where the page says the opposite; None where it does not."""
         weighed = self._weights.weigh(Vector.of(terms(learning.title)))
         scored = ((text, weighed.cosine(other)) for text, other in self._said)
-        said, score = max(scored, key=lambda pair: pair[1], default=("", 0.0))
-        differs = contrast(Words.of(learning.title), Words.of(said)) if score >= ALIKE else None
+        statement, score = max(scored, key=lambda pair: pair[1], default=("", 0.0))
+        differs = contrast(Words.of(learning.title), Words.of(statement)) if score >= ALIKE else None
         if differs is None:
             return None
-        reason = f"The page says: {inert_line(said)}\n\n{learning.id} says: {inert_line(learning.title)}\n\n{differs}."
-        return _note(self.skill.path, learning, f"{learning.id} says otherwise", reason, said)
+        reason = (
+            f"The page says: {inert_line(statement)}\n\n{learning.id} says: {inert_line(learning.title)}\n\n{differs}."
+        )
+        return _note(self.skill.path, learning, f"{learning.id} says otherwise", reason, statement)
 
     def outdated(self, records: RecordSet) -> Iterator[Draft]:
         """Yield a note for each learning that the page cites and that no longer holds."""
         for learning in records.of_kind(LEARNING):
             if learning.phase == "closed" and re.search(rf"\b{re.escape(learning.id)}\b", self.skill.text):
                 by = f", replaced by {', '.join(learning.superseded_by)}" if learning.superseded_by else ""
-                said = inert_line(learning.title)
-                reason = f"The page rests on {learning.id}, which is {learning.status.name}{by}: {said}"
+                title = inert_line(learning.title)
+                reason = f"The page rests on {learning.id}, which is {learning.status.name}{by}: {title}"
                 yield _note(self.skill.path, learning, f"{learning.id} no longer holds", reason, learning.status.name)
 
 
-def _part(own: Mapping[str, float], other: Iterable[str]) -> float:
+def _weight_share(squares: Mapping[str, float], other: Iterable[str]) -> float:
     """Return which part of some marked terms, by weight, another text has, however often."""
-    known = {term.partition(":")[0] for term in other}
-    part = sum(square for term, square in own.items() if term.partition(":")[0] in known)
-    return part / (sum(own.values()) or 1)
+    present = {term.partition(":")[0] for term in other}
+    part = sum(square for term, square in squares.items() if term.partition(":")[0] in present)
+    return part / (sum(squares.values()) or 1)
 
 
 def _note(path: str, learning: Record, title: str, reason: str, about: str) -> Draft:
-    said = said_hash(path, STRUCTURAL, learning.id, about)
-    whole = shortened(f"{path}: {title}", LONGEST_TITLE)
-    return Draft(path, STRUCTURAL, whole, reason, (said,), (learning.id,))
+    digest = proposal_digest(path, STRUCTURAL, learning.id, about)
+    full_title = shortened(f"{path}: {title}", LONGEST_TITLE)
+    return Draft(path, STRUCTURAL, full_title, reason, (digest,), (learning.id,))
 
 
 def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
     by_text: dict[str, list[Record]] = {}
     for record, _ in items:
-        by_text.setdefault(said_hash(skill.path, record.title), []).append(record)
+        by_text.setdefault(proposal_digest(skill.path, record.title), []).append(record)
     sources = (", ".join(dict.fromkeys(record.id for record in same)) for same in by_text.values())
     texts = [inert_line(same[0].title) for same in by_text.values()]
     diff = unified_diff(skill.path, skill.text, with_items(skill.text, map("- {} ({})".format, texts, sources)))
     title = shortened(f"{skill.path}: add {f'{len(texts)} learnings' if len(texts) > 1 else texts[0]}", LONGEST_TITLE)
-    reason = "\n".join(f"- {record.id}: {why}" for record, why in items)
+    reason = "\n".join(f"- {record.id}: {match_reason}" for record, match_reason in items)
     ids = tuple(dict.fromkeys(record.id for record, _ in items))
     return Draft(skill.path, ADDITIVE, title, reason, tuple(by_text), ids, diff)
 
 
-def _fixed(glob: str) -> str:
+def _literal_prefix(glob: str) -> str:
     """Return what a glob begins with before its first wildcard, as a page would name it; empty for what is in most."""
     plain = re.split(r"[*?\[{!]", glob, maxsplit=1)[0].rstrip("/")
     return plain if len(plain) > 3 and ("/" in plain or "." in plain) else ""
@@ -252,8 +268,8 @@ def _wording(learning: Record) -> str:
 # ---------------------------------------------------------------------------------------------------- record and apply
 
 
-def keep(
-    workspace: Workspace, drafts: Iterable[Draft], known: ProposalHistory, author: Author, *, dry_run: bool = False
+def write_proposals(
+    workspace: Workspace, drafts: Iterable[Draft], history: ProposalHistory, author: Author, *, dry_run: bool = False
 ) -> tuple[list[Proposed], dict[str, str]]:
     """Write drafts as pending proposals, one for a file and a drift at a time, and nothing that was proposed before.
 
@@ -262,33 +278,33 @@ def keep(
     Raises:
         RefusedError: another process proposed the same since the records were read; what was written before stands.
     """
-    found: list[Proposed] = []
+    results: list[Proposed] = []
     waiting: dict[str, str] = {}
-    said = set(known.says)
-    taken = dict(known.open)
+    digests = set(history.digests)
+    open_ids = dict(history.open)
     try:
         for draft in drafts:
-            if said.issuperset(draft.says):
+            if digests.issuperset(draft.digests):
                 continue
-            if draft.drift == ADDITIVE and (draft.path, draft.drift) in taken:
-                waiting[draft.path] = taken[draft.path, draft.drift]
+            if draft.drift == ADDITIVE and (draft.path, draft.drift) in open_ids:
+                waiting[draft.path] = open_ids[draft.path, draft.drift]
                 continue
-            record = None if dry_run else _kept(workspace, draft, author)
-            said.update(draft.says)
-            taken[draft.path, draft.drift] = record.id if record is not None else ""
-            found.append(Proposed(draft, record))
+            record = None if dry_run else _write_proposal(workspace, draft, author)
+            digests.update(draft.digests)
+            open_ids[draft.path, draft.drift] = record.id if record is not None else ""
+            results.append(Proposed(draft, record))
     finally:
-        if written := [one.record.id for one in found if one.record is not None]:
-            write_event(workspace, PROPOSED, written, {})
-    return found, waiting
+        if written_ids := [result.record.id for result in results if result.record is not None]:
+            write_event(workspace, PROPOSED, written_ids, {})
+    return results, waiting
 
 
-def _kept(workspace: Workspace, draft: Draft, author: Author) -> Record:
+def _write_proposal(workspace: Workspace, draft: Draft, author: Author) -> Record:
     def admit(_: Record) -> None:  # somebody may have proposed the same since the records were read
         now = ProposalHistory.of(read_collection(workspace).records)
-        if now.says.issuperset(draft.says) or (draft.drift == ADDITIVE and (draft.path, draft.drift) in now.open):
-            said = f"{draft.path}: another process has just proposed this, or what this waits for"
-            raise RefusedError(said, hint="run the command again")
+        if now.digests.issuperset(draft.digests) or (draft.drift == ADDITIVE and (draft.path, draft.drift) in now.open):
+            message = f"{draft.path}: another process has just proposed this, or what this waits for"
+            raise RefusedError(message, hint="run the command again")
 
     return create_record(workspace, workspace.kinds[KIND], author, draft.fields(), admit)
 
@@ -314,22 +330,22 @@ def apply(
         before = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
         after = apply_diff(diff, path, before)
         if isinstance(after, Conflict):
-            raise _explained(proposal, path, after, before, diff)
+            raise _conflict_error(proposal, path, after, before, diff)
         changes = [Change(path, before, after)]
         if target is not None:
             _refuse_other(target, validated(after, target.kind, path))
         else:
             _refuse_more_than_text(proposal, diff, before, after)
-        shown = unified_diff(path, before, after)
-        if expected not in ("", digest_of(shown)):
-            said = f"{proposal.id} would not do what was read: the digest of its diff is {digest_of(shown)}"
-            raise RefusedError(said, hint=f"read it again: `orbit apply {proposal.id} --dry-run`")
+        current_diff = unified_diff(path, before, after)
+        if expected not in ("", digest_of(current_diff)):
+            message = f"{proposal.id} would not do what was read: the digest of its diff is {digest_of(current_diff)}"
+            raise RefusedError(message, hint=f"read it again: `orbit apply {proposal.id} --dry-run`")
         closing, closed = edited(workspace, proposal, lambda data: {**data, "status": APPLIED})
         if dry_run:
-            return proposal, shown
+            return proposal, current_diff
         write_step(workspace, "proposal-apply", [*changes, closing], author=author)
     write_event(workspace, APPLIED, [proposal.id], {"path": path})
-    return closed, shown
+    return closed, current_diff
 
 
 def _refuse_unready(proposal: Record, is_read: bool) -> None:
@@ -353,13 +369,13 @@ def _refuse_unready(proposal: Record, is_read: bool) -> None:
 def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
     """Return the record whose file a proposal changes; None where it changes a skill."""
     target = proposal.data["target"]
-    named = target.get("record") if isinstance(target, Mapping) else None
-    if named is None and is_skill(path):
+    record_id = target.get("record") if isinstance(target, Mapping) else None
+    if record_id is None and is_skill(path):
         return None
-    record = records.get(str(named)) if named is not None else None
+    record = records.get(str(record_id)) if record_id is not None else None
     if record is None or record.path != path or record.kind.in_document:
-        said = f"{path} is neither a skill nor the file of the record that {proposal.id} names"
-        raise RefusedError(said, hint=f"`orbit proposal reject {proposal.id}`")
+        message = f"{path} is neither a skill nor the file of the record that {proposal.id} names"
+        raise RefusedError(message, hint=f"`orbit proposal reject {proposal.id}`")
     return record
 
 
@@ -368,15 +384,15 @@ def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str)
 
     The head of a page says which tools it may use and when it is loaded: what was learned has no place there.
     """
-    said = ""
+    problem = ""
     if removes_lines(diff):
-        said = "takes lines away, and is said to add alone"
+        problem = "takes lines away, and is said to add alone"
     elif head(before) != head(after):
-        said = "changes the head of the page, which says what the skill may do"
+        problem = "changes the head of the page, which says what the skill may do"
     elif HIDDEN.search("\n".join(added_lines(diff))):
-        said = "adds characters that nobody sees"
-    if said:
-        raise RefusedError(f"{proposal.id} {said}", hint=f"`orbit proposal reject {proposal.id}`")
+        problem = "adds characters that nobody sees"
+    if problem:
+        raise RefusedError(f"{proposal.id} {problem}", hint=f"`orbit proposal reject {proposal.id}`")
 
 
 def _refuse_other(before: Record, after: Record) -> None:
@@ -398,13 +414,13 @@ def _refuse_other(before: Record, after: Record) -> None:
         refuse_transition(before, after.status.name)
 
 
-def _explained(proposal: Record, path: str, conflict: Conflict, text: str, diff: str) -> RefusedError:
+def _conflict_error(proposal: Record, path: str, conflict: Conflict, text: str, diff: str) -> RefusedError:
     here = f"{path}:{conflict.line}" if conflict.line else path
     lines = [line[1:] for line in diff.split("\n")[2:] if line.startswith("+") and line[1:].strip()]
     there = set(text.split("\n"))
     if lines and there.issuperset(lines):
-        said = f"{proposal.id}: what it adds stands in {path} already"
-        return RefusedError(said, hint=f"`orbit proposal done {proposal.id}` closes it")
+        message = f"{proposal.id}: what it adds stands in {path} already"
+        return RefusedError(message, hint=f"`orbit proposal done {proposal.id}` closes it")
     done = f"change it by hand and say `orbit proposal done {proposal.id}`"
     hint = f"the file changed since; `orbit proposal reject {proposal.id}`, or {done}"
     return RefusedError(f"{proposal.id} does not fit {here}: {conflict.message}", hint=hint)
@@ -414,7 +430,7 @@ def _explained(proposal: Record, path: str, conflict: Conflict, text: str, diff:
 
 FEWEST_SESSIONS = 2
 """In so many sessions an error has to come outside of a scope before the scope is said to be too narrow."""
-NAMED = 3
+MOST_PATHS = 3
 _ID = re.compile(r"\b[A-Z]{1,4}-[0-9a-z]{4,12}\b")
 
 
@@ -424,8 +440,8 @@ def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[Log
     learnings = [(record, frozenset(terms(normalised(record.title)))) for record in live]
     drafts = [
         draft
-        for retro, said in recorded(workspace, records)
-        for draft in _of_retro(workspace, records, learnings, retro, said)
+        for retro, content in recorded_retros(workspace, records)
+        for draft in _of_retro(workspace, records, learnings, retro, content)
     ]
     return [*drafts, *_too_narrow(records, events)]
 
@@ -434,7 +450,7 @@ def recommended(workspace: Workspace, records: RecordSet) -> list[Record]:
     """Return what the retros that are recorded recommend, each as a record whose title says it."""
     return [
         replace(retro, data={**retro.data, retro.kind.headline: text}, prose="")
-        for retro, said in recorded(workspace, records) for text in said.recommendations
+        for retro, content in recorded_retros(workspace, records) for text in content.recommendations
     ]  # fmt: skip
 
 
@@ -452,62 +468,64 @@ def _near(text: str, learnings: LearningWords) -> Iterator[Record]:
 
 
 def _of_retro(
-    workspace: Workspace, records: RecordSet, learnings: LearningWords, retro: Record, said: Retro
+    workspace: Workspace, records: RecordSet, learnings: LearningWords, retro: Record, content: Retro
 ) -> Iterator[Draft]:
-    for _, text in said.findings:
+    for _, text in content.findings:
         for learning in _near(text, learnings):
             differs = contrast(Words.of(learning.title), Words.of(text))
             if differs is None and normalised(text) not in normalised(f"{learning.title} {learning.prose}"):
-                yield _more(workspace, learning, retro, text)
+                yield _addition_to_learning(workspace, learning, retro, text)
             elif differs is not None:
                 yield _record_note(learning, retro.id, f"{retro.id} says otherwise", f"{text}\n\n{differs}.")
-    for text in said.recommendations:
+    for text in content.recommendations:
         for any_id in dict.fromkeys(_ID.findall(text)):
             for record in records.with_id(any_id)[:1]:
                 if record.phase == "live" and record.kind.name not in ("retro", "proposal"):
                     yield _record_note(record, retro.id, f"{retro.id} recommends", text)
 
 
-def _more(workspace: Workspace, learning: Record, retro: Record, text: str) -> Draft:
+def _addition_to_learning(workspace: Workspace, learning: Record, retro: Record, text: str) -> Draft:
     """Return the diff that adds what a retro said in other words to the text of a learning."""
-    said = inert_line(without_secrets(text))
-    body = "\n\n".join(filter(None, (learning.prose.rstrip(), f"{said} ({retro.id})")))
+    safe_text = inert_line(without_secrets(text))
+    body = "\n\n".join(filter(None, (learning.prose.rstrip(), f"{safe_text} ({retro.id})")))
     with writing(workspace):
         change, _ = edited(workspace, learning, lambda data: {**data, learning.kind.prose: f"{body}\n"})
     diff = unified_diff(learning.path, change.before or "", change.after or "")
     title = f"{learning.id}: add what {retro.id} says"
-    says = said_hash(learning.path, text)
-    return Draft(learning.path, ADDITIVE, title, f"{retro.id} says the same in other words: {said}", (says,),
+    digest = proposal_digest(learning.path, text)
+    return Draft(learning.path, ADDITIVE, title, f"{retro.id} says the same in other words: {safe_text}", (digest,),
                  (learning.id, retro.id), diff, learning.id)  # fmt: skip
 
 
 def _record_note(record: Record, source: str, title: str, reason: str) -> Draft:
-    said = inert_line(without_secrets(reason))
-    says = said_hash(record.path, STRUCTURAL, source, reason)
-    return Draft(record.path, STRUCTURAL, f"{record.id}: {title}", said, (says,), (record.id, source), "", record.id)
+    safe_reason = inert_line(without_secrets(reason))
+    digest = proposal_digest(record.path, STRUCTURAL, source, reason)
+    return Draft(
+        record.path, STRUCTURAL, f"{record.id}: {title}", safe_reason, (digest,), (record.id, source), "", record.id
+    )
 
 
 def _too_narrow(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
     """Yield a note for each learning whose error was met in files that its scope leaves out."""
     met: Mapping[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for one in events:
-        if one.session and not one.session.startswith(TRIAL):
-            for record_id in one.failed:
-                for path in one.paths:
-                    met[record_id][path].add(one.session)
+    for event in events:
+        if event.session and not event.session.startswith(TRIAL):
+            for record_id in event.failed:
+                for path in event.paths:
+                    met[record_id][path].add(event.session)
     for learning in records.of_kind(LEARNING):
         if learning.phase != "live" or learning.id not in met or not learning.scope.paths:
             continue
-        globs = [glob for said in learning.scope.paths if isinstance(glob := parse_glob(said), Glob)]
+        globs = [glob for pattern in learning.scope.paths if isinstance(glob := parse_glob(pattern), Glob)]
         outside = {path: who for path, who in met[learning.id].items() if match_any(globs, path) is None}
-        sessions = {one for who in outside.values() for one in who}
+        sessions = {session for who in outside.values() for session in who}
         if len(sessions) < FEWEST_SESSIONS:
             continue
-        paths = sorted(outside, key=lambda path: (-len(outside[path]), path))[:NAMED]
+        paths = sorted(outside, key=lambda path: (-len(outside[path]), path))[:MOST_PATHS]
         folders = dict.fromkeys(f"{folder}/**" if (folder := path.rpartition("/")[0]) else path for path in paths)
         options = " ".join(f"--path '{glob}'" for glob in folders)
         reason = (f"What it describes was met in {len(sessions)} sessions in {', '.join(paths)}, outside of its scope: "
                   f"`orbit learning update {learning.id} {options}` beside what it names")  # fmt: skip
-        says = said_hash(learning.path, STRUCTURAL, "scope", *folders)
-        yield Draft(learning.path, STRUCTURAL, f"{learning.id}: its scope is too narrow", reason, (says,),
+        digest = proposal_digest(learning.path, STRUCTURAL, "scope", *folders)
+        yield Draft(learning.path, STRUCTURAL, f"{learning.id}: its scope is too narrow", reason, (digest,),
                     (learning.id,), "", learning.id)  # fmt: skip

@@ -31,18 +31,25 @@ _EVENTS = {"approved": APPROVED, "rejected": REJECTED}
 def queue(records: RecordSet, kind: str | None = None) -> list[Record]:
     """Return the records that wait for a verdict: kinds in the order of briefs, in each the longest waiting first.
 
-    A status that a source does not state is no suggestion of anybody: `unstated` counts those.
+    A status that a source does not state is no suggestion of anybody: `without_status` counts those.
     """
-    waiting = [one for one in records if one.status.waits and kind in (None, one.kind.name)]
-    return sorted(waiting, key=lambda one: (one.kind.brief.get("place", 0), one.text("created_at") or "", one.sort_key))
+    waiting = [record for record in records if record.status.waits and kind in (None, record.kind.name)]
+    return sorted(
+        waiting,
+        key=lambda record: (record.kind.brief.get("place", 0), record.text("created_at") or "", record.sort_key),
+    )
 
 
-def unstated(records: Iterable[Record], kind: str | None = None) -> list[Record]:
+def without_status(records: Iterable[Record], kind: str | None = None) -> list[Record]:
     """Return the records whose source states no status that is known: nobody is asked for a verdict on them."""
-    return [one for one in records if one.phase == "pending" and not one.status.waits and kind in (None, one.kind.name)]
+    return [
+        record
+        for record in records
+        if record.phase == "pending" and not record.status.waits and kind in (None, record.kind.name)
+    ]
 
 
-def settling(records: Sequence[Record]) -> str:
+def approval_command(records: Sequence[Record]) -> str:
     """Return the command that brings into force the records whose source states no status; empty without any."""
     for record in records:
         kind, status = record.kind, record.status
@@ -64,8 +71,8 @@ def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, r
         raise RefusedError(f"{record.id} is {status.name} and does not wait for review", hint=hint)
     to = record.kind.next_status(status, phase)
     if to is None:
-        said = f"a {record.kind.label.lower()} that is {status.name} can't be {_PARTICIPLES[phase]}"
-        raise RefusedError(said, hint=record.kind.transitions_help(status, record.id))
+        message = f"a {record.kind.label.lower()} that is {status.name} can't be {_PARTICIPLES[phase]}"
+        raise RefusedError(message, hint=record.kind.transitions_help(status, record.id))
     return transition(workspace, record, to, author, review)
 
 
@@ -80,9 +87,9 @@ def transition(
 ) -> Record:
     """Give a record another status, and write the event where that was a verdict; see `lifecycle.transition`."""
     result = lifecycle.transition(workspace, record.id, to, author, review, dry_run=dry_run)
-    said = lifecycle.verdict(record, to)
-    if said and not dry_run and result.approval != record.approval:
-        write_event(workspace, _EVENTS[said], [result.id], {"by": result.approval[f"{said}_by"]})
+    verdict = lifecycle.verdict(record, to)
+    if verdict and not dry_run and result.approval != record.approval:
+        write_event(workspace, _EVENTS[verdict], [result.id], {"by": result.approval[f"{verdict}_by"]})
     return result
 
 
@@ -104,24 +111,24 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
     """
     days = int(workspace.config.setting("capture", "auto_promote_days"))
     captured = [
-        (record, said) for record in records
-        if record.phase != "closed" and isinstance(said := record.data.get("provenance"), Mapping)
+        (record, provenance) for record in records
+        if record.phase != "closed" and isinstance(provenance := record.data.get("provenance"), Mapping)
     ]  # fmt: skip
-    subjects = Counter(said["subject"] for _, said in captured if said.get("subject"))
-    found = []
-    for record, said in captured:
+    subjects = Counter(provenance["subject"] for _, provenance in captured if provenance.get("subject"))
+    results = []
+    for record, provenance in captured:
         if record.phase != "pending":
             continue
-        source = str(said.get("source"))
+        source = str(provenance.get("source"))
         why_not = "capture.auto_promote_days is 0" if not days else ""
         if source not in TRUSTED:
             why_not = f"its source is {source}"
         elif any(link.rel == "amends" for link in record.links):
             why_not = "it stands in the place of another"
-        elif subjects[said.get("subject")] > 1:
+        elif subjects[provenance.get("subject")] > 1:
             why_not = "another record is about the same subject"
-        found.append(Wait(record, None if why_not else created_at(record) + timedelta(days=days), why_not))
-    return found
+        results.append(Wait(record, None if why_not else created_at(record) + timedelta(days=days), why_not))
+    return results
 
 
 def promote_due(workspace: Workspace, records: Iterable[Record], author: Author, now: datetime) -> list[Record]:
@@ -132,7 +139,7 @@ def promote_due(workspace: Workspace, records: Iterable[Record], author: Author,
     Raises:
         RefusedError: an agent asks.
     """
-    due = [one.record for one in waits(workspace, records) if one.due_at is not None and one.due_at <= now]
+    due = [wait.record for wait in waits(workspace, records) if wait.due_at is not None and wait.due_at <= now]
     stale = standing(workspace, due, now).freshness if due else {}
     days = workspace.config.setting("capture", "auto_promote_days")
     review = Review("auto-promotion", f"not turned down in {days} days")

@@ -18,7 +18,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import remedies
 from orbit_registry.render.unread import unread_files
-from orbit_registry.review.review import settling, unstated
+from orbit_registry.review.review import approval_command, without_status
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -75,14 +75,14 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     led = {link.to for record in live for link in record.links}
     unknown = [
         (record, record.text("status_raw") or "its source states none", _deciding(record).replace("ID", record.id))
-        for record in unstated(records)
+        for record in without_status(records)
     ]
     bare = [
         (record, "names no path, tag or text", scopes.replace("ID", record.id))
         for record in live
         if record.is_never_shown and not (record.kind.gate != "scoped" and led & {record.id, *record.legacy_ids})
     ]
-    settle = settling([record for record, _, _ in unknown]) or "orbit queue"
+    settle = approval_command([record for record, _, _ in unknown]) or "orbit queue"
     decides = _deciding(late[0]) if late else "orbit show ID"
     return [
         Concern("expired", "No longer hold", "orbit learning prune", "retires learnings.", over),

@@ -10,7 +10,7 @@ from html import escape
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.review.review import unstated
+from orbit_registry.review.review import without_status
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import Document
 from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
@@ -167,7 +167,7 @@ def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Co
         live = [record for record in by_kind[kind.name] if record.phase == "live"]
         doubts += sum(record.path in doubted for record in live)
         pending = [record.status.name for record in by_kind[kind.name] if record.status.waits]
-        unknown += len(unstated(by_kind[kind.name]))
+        unknown += len(without_status(by_kind[kind.name]))
         if pending:
             waiting[f"{kind.plural}/?{'&'.join(f'status={one}' for one in dict.fromkeys(pending))}"] = len(pending)
     shown = sorted(kinds, key=lambda kind: (not kind.is_expected, -len(by_kind[kind.name])))[:COUNTED_KINDS]

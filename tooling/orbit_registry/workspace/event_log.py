@@ -38,11 +38,11 @@ _WORD = re.compile(r"[A-Za-z0-9_][\w.:/ -]{0,99}\Z")
 
 def note_opened(root: Path, record_id: str) -> None:
     """Write the event of a record that was shown whole to whoever asked for it, if that is an agent's session."""
-    found = session_of_process(str(root))
-    if found is None:
+    session = session_of_process(str(root))
+    if session is None:
         return
     event = Event("show", time.time())
-    event.name, event.opened, event.session = OPENED, [record_id], Ledger(str(root), *found).name
+    event.name, event.opened, event.session = OPENED, [record_id], Ledger(str(root), *session).name
     append(str(root), event)
 
 
@@ -72,8 +72,8 @@ def _without_secrets(value: object) -> object:
     if isinstance(value, str):
         return without_secrets(value)
     if isinstance(value, Mapping):
-        return {key: _without_secrets(one) for key, one in value.items()}
-    return [_without_secrets(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _without_secrets(member) for key, member in value.items()}
+    return [_without_secrets(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class LoggedEvent:
 
 
 @dataclass(slots=True)
-class LogState:
+class LogScan:
     """What a pass over the logs met: bytes and lines, and the lines that are no event, by why."""
 
     files: list[str] = field(default_factory=list)
@@ -120,7 +120,7 @@ class LogState:
     lines: int = 0
     line: int = 0
     """Which line of the file at hand was read last, from 1."""
-    place: int = 0
+    offset: int = 0
     """How many bytes of the file at hand were read; a pass begins there in its first file."""
     skipped: Counter[str] = field(default_factory=Counter)
     backwards: int = 0
@@ -133,43 +133,43 @@ def log_files(state: Path) -> list[Path]:
     return [path for name in FILES if (path := folder / name).is_file() and not path.is_symlink()]
 
 
-def said_in(files: list[Path], now: float, met: LogState) -> Iterator[LoggedEvent]:
-    """Yield the events of logs in their order; `met` is filled in on the way.
+def logged_events(files: list[Path], now: float, log: LogScan) -> Iterator[LoggedEvent]:
+    """Yield the events of logs in their order; `log` is filled in on the way.
 
     Raises:
         UnreadableFileError: a log can't be read.
     """
-    return (said for said, _ in rows_in(files, now, met))
+    return (event for event, _ in rows_in(files, now, log))
 
 
-def rows_in(files: list[Path], now: float, met: LogState) -> Iterator[tuple[LoggedEvent, Mapping[str, Any]]]:
-    """Yield the events of logs in their order, each with the members of its line; `met` is filled in on the way.
+def rows_in(files: list[Path], now: float, log: LogScan) -> Iterator[tuple[LoggedEvent, Mapping[str, Any]]]:
+    """Yield the events of logs in their order, each with the members of its line; `log` is filled in on the way.
 
     Raises:
         UnreadableFileError: a log can't be read.
     """
     last = -math.inf
     for path in files:
-        met.place = 0 if met.files else met.place
-        met.files.append(path.name)
+        log.offset = 0 if log.files else log.offset
+        log.files.append(path.name)
         try:
             with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-                file.seek(met.place)
-                for line in _lines(file, met):
-                    found = read_line(line)
-                    if not isinstance(found, str) and found[0].at > now + AHEAD_SECONDS:
-                        found = "dated ahead of the clock"
-                    if isinstance(found, str):
-                        met.skipped[found] += 1
+                file.seek(log.offset)
+                for line in _lines(file, log):
+                    parsed = read_line(line)
+                    if not isinstance(parsed, str) and parsed[0].at > now + AHEAD_SECONDS:
+                        parsed = "dated ahead of the clock"
+                    if isinstance(parsed, str):
+                        log.skipped[parsed] += 1
                         continue
-                    met.backwards += found[0].at < last - BACK_SECONDS
-                    last = found[0].at
-                    yield found
+                    log.backwards += parsed[0].at < last - BACK_SECONDS
+                    last = parsed[0].at
+                    yield parsed
         except FileNotFoundError:
             continue  # it was turned over just now
         except OSError as error:
-            said = f"{path} can't be read: {(error.strerror or '').lower()}"
-            raise UnreadableFileError(said, hint="see who owns it; removing it loses the counts alone") from None
+            message = f"{path} can't be read: {(error.strerror or '').lower()}"
+            raise UnreadableFileError(message, hint="see who owns it; removing it loses the counts alone") from None
 
 
 def follow(
@@ -181,52 +181,52 @@ def follow(
     turned over is read to its end first; lines that are no event are left out. A file tells nobody that it grew, so the
     usual `wait` looks again five times a second.
     """
-    path, kept = state / "log" / NAME, b""
-    number, place = start
+    path, buffer = state / "log" / NAME, b""
+    number, offset = start
     while True:
         try:
             with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-                found = os.fstat(file.fileno())
-                if found.st_ino != number or found.st_size < place:
-                    kept, number, place = kept + _rest(state, number, place), found.st_ino, 0
-                file.seek(place)
-                kept += file.read(LONGEST_LINE)
-                place = file.tell()
+                status = os.fstat(file.fileno())
+                if status.st_ino != number or status.st_size < offset:
+                    buffer, number, offset = buffer + _read_rotated(state, number, offset), status.st_ino, 0
+                file.seek(offset)
+                buffer += file.read(LONGEST_LINE)
+                offset = file.tell()
         except FileNotFoundError:
             pass  # it was turned over just now, or nothing was written yet
-        *lines, kept = kept.split(b"\n")
+        *lines, buffer = buffer.split(b"\n")
         yield from (event[1] for line in lines if not isinstance(event := read_line(line), str))
         if not lines:
-            kept = kept if len(kept) <= LONGEST_LINE else b""
+            buffer = buffer if len(buffer) <= LONGEST_LINE else b""
             wait()
 
 
-def _rest(state: Path, number: int, place: int) -> bytes:
+def _read_rotated(state: Path, number: int, offset: int) -> bytes:
     """Return what was written to a part of the log, by its inode, after a place in it, before it was turned over."""
     for path in log_files(state):
         if path.stat().st_ino == number:
-            return path.read_bytes()[place:]
+            return path.read_bytes()[offset:]
     return b""
 
 
-def _lines(file: BinaryIO, met: LogState) -> Iterator[bytes]:
+def _lines(file: BinaryIO, log: LogScan) -> Iterator[bytes]:
     """Yield lines that are not too long; of a longer one nothing is kept."""
-    met.line = 0
+    log.line = 0
     while line := file.readline(LONGEST_LINE + 1):
-        met.line += 1
-        met.size += len(line)
-        met.place += len(line)
-        met.lines += 1
+        log.line += 1
+        log.size += len(line)
+        log.offset += len(line)
+        log.lines += 1
         if len(line) > LONGEST_LINE:
-            met.skipped["too long"] += 1
+            log.skipped["too long"] += 1
             while line and not line.endswith(b"\n"):
                 line = file.readline(LONGEST_LINE + 1)
-                met.size += len(line)
-                met.place += len(line)
+                log.size += len(line)
+                log.offset += len(line)
         elif line.strip():
             yield line
         else:
-            met.lines -= 1
+            log.lines -= 1
 
 
 def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
@@ -238,11 +238,11 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
     if not isinstance(row, dict):
         return "no event"
     kind, surface = _word(row.get("event")), _word(row.get("surface"))
-    at = _moment(row.get("at"))
-    if at is None or not kind or not surface:
+    timestamp = _moment(row.get("at"))
+    if timestamp is None or not kind or not surface:
         return "no event"
-    said = LoggedEvent(
-        at=at,
+    event = LoggedEvent(
+        at=timestamp,
         kind=kind,
         surface=surface,
         session=_word(row.get("session")),
@@ -262,7 +262,7 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
         tests=row.get("tests") is True,
         is_failure=row.get("result") == "failed",
     )
-    return said, row
+    return event, row
 
 
 def _word(value: object) -> str:
@@ -279,18 +279,22 @@ def _moment(value: object) -> float | None:
 
 def _ids(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else []
-    return tuple(dict.fromkeys(one for one in listed[:MOST_IDS] if isinstance(one, str) and is_safe_id(one)))
+    return tuple(
+        dict.fromkeys(
+            record_id for record_id in listed[:MOST_IDS] if isinstance(record_id, str) and is_safe_id(record_id)
+        )
+    )
 
 
 def _paths(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else []
-    return tuple(one for one in listed[:MOST_ASKED] if isinstance(one, str) and one and one[0] != "#")
+    return tuple(path for path in listed[:MOST_ASKED] if isinstance(path, str) and path and path[0] != "#")
 
 
 def _count(row: Mapping[str, Any], name: str) -> int | None:
     value = row.get(name)
-    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000_000
-    return value if whole else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000_000
+    return value if is_count else None
 
 
 def _number(value: object) -> float | None:
