@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.formats.adr import AdrFile, Rel, read_document, set_status
+from orbit_registry.formats.adr.model import AdrFile, Rel
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.writer import set_status
 
 CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
 COLLECTIONS = CORPORA / "adr"

@@ -15,7 +15,7 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.errors import AmbiguousIdError
-from orbit_registry.formats.adr import read_document
+from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.yaml import load
 from orbit_registry.importers import import_from
 from orbit_registry.model.record import Record

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from orbit_registry.formats.adr import read_document
+from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.secrets import find_secrets
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.formats.adr import AdrDocument
+from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.operations.adr import Added, NewAdr
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import Documents, read_documents

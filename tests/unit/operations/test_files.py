@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.formats.adr import read_document
+from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.operations.adr_files import neighbours_in, new_path
 from orbit_registry.registry import Registry

@@ -17,7 +17,7 @@ from orbit_registry.search.terms import terms
 
 if TYPE_CHECKING:
     from orbit_registry.checks.context import CheckContext
-    from orbit_registry.formats.adr import AdrDocument
+    from orbit_registry.formats.adr.model import AdrDocument
 
 
 PROSE = "the text"
@@ -74,7 +74,7 @@ def decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
         return home[1]
     if not record.prose.strip():
         return None
-    from orbit_registry.formats.adr import read_document
+    from orbit_registry.formats.adr.reader import read_document
 
     entries = read_document(record.prose, _NAMED).entries
     return entries[0] if len(entries) == 1 else None

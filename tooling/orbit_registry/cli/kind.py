@@ -84,7 +84,7 @@ def list_command(kind: Kind) -> click.Command:
         registry = open_registry()
         records = registry.collection.records.of_kind(kind.name)
         if legacy_id is not None:
-            found = {record.path for record in registry.collection.records.formerly(legacy_id)}
+            found = {record.path for record in registry.collection.records.with_former_name(legacy_id)}
             records = [record for record in records if record.path in found]
         closed_too = everything or status or phase or legacy_id is not None
         wanted = [

@@ -24,7 +24,7 @@ def open_registry() -> Registry:
 
 def say_astray(registry: Registry, record: Record) -> None:
     """Say on the side where a record that was just written leads nowhere: what the gate would note days later."""
-    if record.is_never_shown:
+    if record.is_unreachable:
         hint = f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope suggest {record.id}`"
         _note(f"it names no path and no tag, so no edit will show it: {hint}")
     say_unmatched(registry, record)

@@ -30,7 +30,7 @@ class IdForms:
     numbered: tuple[str, ...]
     coded: tuple[str, ...] = ()
 
-    def may_stand_in(self, text: str) -> bool:
+    def may_occur_in(self, text: str) -> bool:
         """Say quickly whether a text can cite anything surely: false only where it holds no prefix."""
         return any(map(text.__contains__, self._endings))
 

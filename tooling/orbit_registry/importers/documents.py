@@ -13,7 +13,6 @@ from typing import Protocol
 
 from orbit_registry.checks import engine
 from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError
-from orbit_registry.formats.adr import read_document
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
     is_decision_folder,
@@ -21,6 +20,7 @@ from orbit_registry.formats.adr.file_names import (
     is_request_folder,
     read_name,
 )
+from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.importers.orbit import OrbitImporter
 from orbit_registry.model.diagnostic import Diagnostic

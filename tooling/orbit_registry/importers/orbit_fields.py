@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from orbit_registry.formats.adr import AdrDocument, read_document
+from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.importers.orbit_layout import Foreign
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time

@@ -99,7 +99,9 @@ def list_records(asked: Asked) -> Answer:
         raise UsageError(f"a {kind} has no status {status!r}", hint=f"statuses: {known}")
     wanted = [
         record
-        for record in (registry.collection.records.formerly(legacy_id) if legacy_id else registry.collection.records)
+        for record in (
+            registry.collection.records.with_former_name(legacy_id) if legacy_id else registry.collection.records
+        )
         if kind in ("", record.kind.name)
         and (record.status.name == status if status else record.phase in phases)
         and registry.workspace.config.is_tagged(record.tags, asked.words("tags"))

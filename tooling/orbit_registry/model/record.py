@@ -58,7 +58,7 @@ class Record:
         return hashlib.sha256(json.dumps([self.data, self.prose], default=str).encode()).hexdigest()[:16]
 
     @property
-    def change(self) -> str:
+    def change_digest(self) -> str:
         """What tells what it would change elsewhere, its target and diff, from anything else; empty for no change."""
         said = self.data.get("diff")
         return hashlib.sha256(json.dumps([self.data.get("target"), said]).encode()).hexdigest()[:16] if said else ""
@@ -140,7 +140,7 @@ class Record:
         return tuple(map(str, symbols)) if isinstance(symbols, list) else ()
 
     @property
-    def is_never_shown(self) -> bool:
+    def is_unreachable(self) -> bool:
         """Whether it is in force, of a kind that is shown where its scope says, and has no scope.
 
         A kind that links lead to as well is shown by its project and its own links too. What names a target is about

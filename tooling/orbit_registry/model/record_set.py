@@ -63,14 +63,14 @@ class RecordSet:
         """Return every record that once had this name."""
         return list(self._by_legacy.get(name, ()))
 
-    def formerly(self, name: str) -> list[Record]:
+    def with_former_name(self, name: str) -> list[Record]:
         """Return every record that once had this name, as a whole or, given without a namespace, as its last part."""
         records = self.with_legacy_id(name) if "/" in name else self._by_tail.get(name, ())
         return list({id(record): record for record in records}.values())
 
     def candidates(self, any_id: str) -> list[Record]:
         """Return the records an id can mean: by id, else by legacy id, else by the last part of a legacy id."""
-        return self.with_id(any_id) or self.with_legacy_id(any_id) or self.formerly(any_id)
+        return self.with_id(any_id) or self.with_legacy_id(any_id) or self.with_former_name(any_id)
 
     def get(self, any_id: str) -> Record:
         """Return the one record an id or legacy id means.

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError
-from orbit_registry.formats.adr import add_amendment, refuse_restated, set_date, set_title
+from orbit_registry.formats.adr.writer import add_amendment, refuse_restated, set_date, set_title
 from orbit_registry.model.ids import new_uid, sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.formats.adr import (
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.templates import new_document
+from orbit_registry.formats.adr.writer import (
     add_entry,
-    fitted,
-    heading_like,
     insert_entry,
-    lowered,
-    new_document,
-    read_document,
+    nest_headings,
+    next_entry_heading,
     refuse_restated,
+    shift_headings,
 )
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.model.kind import Kind
@@ -62,7 +62,7 @@ def new_entry(workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, 
     log = before or (f"# {name}: decisions\n" if name else "# Decisions\n")
     entry = entry_text(kind, path, log, fields, body)
     record_id, title, date = fields["id"], fields["title"], fields["date"]
-    heading = heading_like(log, path, record_id, title, date) if path == workspace.config.adr.log else None
+    heading = next_entry_heading(log, path, record_id, title, date) if path == workspace.config.adr.log else None
     if heading is None:
         return NewText(path, before, insert_entry(log, entry, record_id), record_id)
     if heading.number is None:
@@ -80,7 +80,7 @@ def entry_text(kind: Kind, path: str, log: str, fields: Mapping[str, str], body:
     """Return a new entry, its headings on the levels that the log's entries have."""
     template = new_document(kind.template("entry.md"), fields)
     deeper = max(0, _level_of_entries(log, path) - _level_of_entries(template, path))
-    return with_body(path, _labelled(lowered(template, deeper), log, path), body)
+    return with_body(path, _labelled(shift_headings(template, deeper), log, path), body)
 
 
 def _labelled(entry: str, log: str, path: str) -> str:
@@ -113,7 +113,7 @@ def with_body(path: str, document: str, body: str | None) -> str:
     sections = [section for section in entries[0].sections if section.key not in _STATING] if entries else []
     head = "\n".join(document.split("\n")[: sections[0].position.line - 1]) if sections else document
     newline = "\r\n" if "\r\n" in document else "\n"
-    prose = fitted(body, _level_of_entries(document, path))
+    prose = nest_headings(body, _level_of_entries(document, path))
     whole = newline.join((head.rstrip(), "", *prose.split("\n"), ""))
     refuse_restated(document, whole, path)
     return whole

@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orbit_registry.formats.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
 from orbit_registry.formats.adr.file_names import FileName, is_decision_name, read_name, read_series_name
-from orbit_registry.formats.adr.templates import cost_in
+from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.templates import cost_in, new_document, template_from
 from orbit_registry.formats.adr.vocabulary import language_of
+from orbit_registry.formats.adr.writer import set_status, set_title
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.kind import Kind
 from orbit_registry.workspace.files import document_text

@@ -36,7 +36,7 @@ class Cited:
 
 def cited_in(text: str | None, path: str, forms: IdForms) -> list[tuple[str, int, int]]:
     """Return the ids that the text of a file cites, each with line and column; none where it has no text."""
-    if text is None or not forms.may_stand_in(text):
+    if text is None or not forms.may_occur_in(text):
         return []
     found = ((citation.id, citation.position) for citation in in_text(text, path, forms))
     return [(cited, position.line, position.column) for cited, position in found]
@@ -44,7 +44,7 @@ def cited_in(text: str | None, path: str, forms: IdForms) -> list[tuple[str, int
 
 def cited_by(record: Record, forms: IdForms) -> list[Citation]:
     """Return what the text of a record's own file surely cites."""
-    if not record.kind.in_record or not forms.may_stand_in(record.prose):
+    if not record.kind.in_record or not forms.may_occur_in(record.prose):
         return []
     return [citation for citation in find_citations(record.prose, forms) if not citation.weak]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, WorkspaceNotFoundError
-from orbit_registry.formats.adr.file_names import home_of, is_aside, is_decision_folder, is_decision_name
+from orbit_registry.formats.adr.file_names import home_folder, is_archive_folder, is_decision_folder, is_decision_name
 from orbit_registry.formats.yaml import scalar_text
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import KindTable
@@ -195,10 +195,10 @@ def _elsewhere(root: Path) -> Counter[str]:
     """Count the decision files of folders anywhere that are called after decisions, but for those of tests."""
     counts: Counter[str] = Counter()
     for path in walk(root, hidden=False):
-        folder, name = home_of(posixpath.dirname(path)), posixpath.basename(path)
+        folder, name = home_folder(posixpath.dirname(path)), posixpath.basename(path)
         stem, suffix = posixpath.splitext(name)
         parts = folder.lower().split("/")
-        named = is_decision_folder(parts[-1]) and NOT_OURS.isdisjoint(parts) and not any(map(is_aside, parts))
+        named = is_decision_folder(parts[-1]) and NOT_OURS.isdisjoint(parts) and not any(map(is_archive_folder, parts))
         counts[folder] += named and suffix == ".md" and is_decision_name(stem)
     return counts
 
@@ -227,7 +227,9 @@ def _numbered(folder: Path) -> int:
     try:
         entries = list(folder.iterdir())
         own = sum(entry.suffix == ".md" and is_decision_name(entry.stem) for entry in entries)
-        return own + sum(_numbered(entry) for entry in entries if is_aside(entry.name) and not entry.is_symlink())
+        return own + sum(
+            _numbered(entry) for entry in entries if is_archive_folder(entry.name) and not entry.is_symlink()
+        )
     except OSError:
         return 0
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
-from orbit_registry.formats.adr import AdrDocument, set_status
+from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.writer import set_status
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import SUPERSEDED, Record
@@ -157,7 +158,7 @@ def _reviewed(record: Record, to: str, review: Review, author: Author) -> Mappin
     first = record.approval.get("suggested_by") or record.author
     by, at = review.by or author.name, format_time(datetime.now(UTC))
     given = {"suggested_by": first, f"{said}_by": by, f"{said}_at": at, "reason": review.reason}
-    given["change"] = record.change if said == "approved" else ""
+    given["change"] = record.change_digest if said == "approved" else ""
     return {"approval": {name: value for name, value in given.items() if value}}
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from orbit_registry.formats.adr import AdrDocument, insert_entry, read_document, remove_entry, set_number, split_gap
 from orbit_registry.formats.adr.file_names import number_of_path
+from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.writer import insert_entry, remove_entry, set_number, split_separator
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adr_files import slug
 from orbit_registry.operations.citation_rewrite import number_of
@@ -100,6 +102,6 @@ def in_order(text: str, path: str, *record_ids: str) -> str:
         entries = read_document(text, path).entries
         entry = next((one for one in entries if int(one.number or 0) == number_of(record_id)), None)
         if entry is not None:
-            content = split_gap(entry.span.of(text))[0]
+            content = split_separator(entry.span.of(text))[0]
             text = insert_entry(remove_entry(text, entry), content, record_id)
     return text

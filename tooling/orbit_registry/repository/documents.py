@@ -17,7 +17,7 @@ from orbit_registry.workspace.files import DOCUMENT_LIMIT, document_text, inside
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.formats.adr import AdrDocument, AdrFile
+    from orbit_registry.formats.adr.model import AdrDocument, AdrFile
     from orbit_registry.formats.position import Span
 
 UNREADABLE_DOCUMENT = "ORB108"
@@ -34,14 +34,16 @@ class Document:
     @cached_property
     def file(self) -> AdrFile:
         """The decisions in it."""
-        from orbit_registry.formats.adr import read_document  # the formats of decisions are much to load for one text
+        from orbit_registry.formats.adr.reader import (
+            read_document,  # the formats of decisions are much to load for one text
+        )
 
         return read_document(self.text, self.path)
 
     @property
     def entries(self) -> Sequence[AdrDocument]:
         """The decisions in it for whoever knows that it holds some; a record that names it says so."""
-        doubted = self.file.doubted
+        doubted = self.file.candidate
         return (doubted,) if doubted is not None else self.file.entries
 
     def entry(self, heading: str | None) -> AdrDocument | None:

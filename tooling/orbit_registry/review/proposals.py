@@ -361,7 +361,7 @@ def _refuse_unready(proposal: Record, is_read: bool) -> None:
     if approved is None and not is_read:
         hint = f"read what `orbit apply {proposal.id} --dry-run` prints, and give its digest to --expect"
         raise RefusedError(f"{proposal.id} does not say which diff was approved", hint=hint)
-    if approved not in (None, proposal.change):
+    if approved not in (None, proposal.change_digest):
         hint = f"`orbit proposal reject {proposal.id}`"
         raise RefusedError(f"{proposal.id} does not say any more what was approved", hint=hint)
 

@@ -80,7 +80,7 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     bare = [
         (record, "names no path, tag or text", scopes.replace("ID", record.id))
         for record in live
-        if record.is_never_shown and not (record.kind.gate != "scoped" and led & {record.id, *record.legacy_ids})
+        if record.is_unreachable and not (record.kind.gate != "scoped" and led & {record.id, *record.legacy_ids})
     ]
     settle = approval_command([record for record, _, _ in unknown]) or "orbit queue"
     decides = _deciding(late[0]) if late else "orbit show ID"

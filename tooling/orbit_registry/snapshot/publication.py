@@ -29,7 +29,7 @@ from orbit_registry.workspace.files import document_text
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.formats.adr import AdrDocument
+    from orbit_registry.formats.adr.model import AdrDocument
 
 _REFERRING = ("links", "evidence", "supersedes", "superseded_by", "distinct_from")
 """The fields of the envelope that name other records; an entry that names a withheld one goes."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.formats.adr import AdrDocument, read_document
+from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.reader import read_document
 
 CASES = Path(__file__).parents[3] / "cases" / "adr_documents"
 

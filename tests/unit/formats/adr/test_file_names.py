@@ -6,12 +6,12 @@ import pytest
 
 from orbit_registry.formats.adr.file_names import (
     date_of_path,
-    home_of,
+    home_folder,
     is_decision_name,
     number_of_path,
     status_of_path,
+    strip_date_folders,
     title_of_path,
-    undated,
 )
 
 
@@ -67,7 +67,7 @@ def test_a_name_says_number_date_and_title(
 )
 def test_a_date_is_no_folder_of_its_own(folder: str, kept_in: str) -> None:
     """What is kept by year or month is kept in the folder above; a date that has none above it stays."""
-    assert undated(folder) == kept_in
+    assert strip_date_folders(folder) == kept_in
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_a_folder_may_say_a_status(path: str, status: str | None) -> None:
 )
 def test_nobody_writes_new_decisions_where_they_are_put_away(folder: str, home: str) -> None:
     """A folder named after a status or an archive belongs to the one above it."""
-    assert home_of(folder) == home
+    assert home_folder(folder) == home

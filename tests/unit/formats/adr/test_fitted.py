@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.formats.adr.writer import begins_block, fitted
+from orbit_registry.formats.adr.writer import begins_block, nest_headings
 from orbit_registry.formats.markdown import parse_markdown
 
 CASES = Path(__file__).parents[3] / "cases" / "given_prose"
@@ -23,15 +23,15 @@ def cases(name: str) -> list[Any]:
 @pytest.mark.parametrize("case", cases("fitted"))
 def test_headings_stand_below_the_decisions_own(case: dict[str, Any]) -> None:
     """Every heading is lowered by as much as the highest one needs; code, quotes and lists stay as they are."""
-    assert fitted(case["text"], case["level"]) == case["becomes"]
+    assert nest_headings(case["text"], case["level"]) == case["becomes"]
 
 
 @pytest.mark.parametrize("case", cases("fitted"))
 def test_fitting_again_changes_nothing(case: dict[str, Any]) -> None:
     """What stands below the heading is left alone."""
-    once = fitted(case["text"], case["level"])
+    once = nest_headings(case["text"], case["level"])
 
-    assert fitted(once, case["level"]) == once
+    assert nest_headings(once, case["level"]) == once
     assert all(heading.level > case["level"] for heading in parse_markdown(f"\n{once}").headings)
 
 
@@ -39,7 +39,7 @@ def test_fitting_again_changes_nothing(case: dict[str, Any]) -> None:
 def test_what_would_swallow_its_surroundings_is_refused(case: dict[str, Any]) -> None:
     """The message says which line it is and what is wrong with it."""
     with pytest.raises(RefusedError) as raised:
-        fitted(case["text"], 2)
+        nest_headings(case["text"], 2)
 
     assert case["refused"] in raised.value.message
 

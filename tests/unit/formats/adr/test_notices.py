@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.formats.adr import read_document, set_status
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.writer import set_status
 
 BODY = "\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
 OTHER = "[ADR-2](0002-x.md)"

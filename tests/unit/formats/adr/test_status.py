@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.formats.adr import normalise_status
+from orbit_registry.formats.adr.status_line import normalise_status
 
 WORDINGS = json.loads((Path(__file__).parents[3] / "cases/adr_statuses.json").read_text("utf-8"))
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.formats.adr import new_document, read_document, template_from
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.templates import new_document, template_from
 
 CASES = Path(__file__).parents[3] / "cases" / "adr_documents"
 FIELDS = {

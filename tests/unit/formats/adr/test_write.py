@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import UsageError
-from orbit_registry.formats.adr import (
-    AdrDocument,
+from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.vocabulary import Language, languages
+from orbit_registry.formats.adr.writer import (
     add_amendment,
     insert_entry,
-    read_document,
     remove_entry,
     set_date,
     set_number,
     set_status,
     set_title,
 )
-from orbit_registry.formats.adr.vocabulary import Language, languages
 
 CASES = Path(__file__).parents[3] / "cases" / "adr_documents"
 

@@ -18,7 +18,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.repository.prompt_lines import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
 
 if TYPE_CHECKING:
-    from orbit_registry.formats.adr import AdrDocument, Section
+    from orbit_registry.formats.adr.model import AdrDocument, Section
 
 
 _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}

@@ -23,7 +23,7 @@ from orbit_registry.repository.documents import Document
 from orbit_registry.workspace.journal import Change
 
 if TYPE_CHECKING:
-    from orbit_registry.formats.adr import AdrDocument
+    from orbit_registry.formats.adr.model import AdrDocument
 
 
 @check(
@@ -37,11 +37,14 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each entry of a decision document that no record points at or was once named after."""
     if not context.unclaimed:
         return
-    from orbit_registry.formats.adr.file_names import own_folders, whole_of  # with it come the readers of decisions
+    from orbit_registry.formats.adr.file_names import (  # with it come the readers of decisions
+        own_folders,
+        owning_folder,
+    )
 
     own = own_folders(record.source.path for record in context.records if record.source is not None)
     for document, entry in context.unclaimed:
-        if earlier_names(context, document, entry) or _unread(context, entry) or whole_of(document.path, own):
+        if earlier_names(context, document, entry) or _unread(context, entry) or owning_folder(document.path, own):
             continue
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
         message = f"{name} has no record"
@@ -486,7 +489,7 @@ def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
 
 
 def _document_follows(record: Record, source: Source, document: Document, names: Sequence[str]) -> Sequence[Change]:
-    from orbit_registry.formats.adr import set_date, set_status, set_title
+    from orbit_registry.formats.adr.writer import set_date, set_status, set_title
 
     text = document.text
     for name in names:

@@ -137,7 +137,7 @@ def _finding(context: CheckContext, record: Record, count: int, total: int) -> D
 def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield live records of scoped kinds without a scope; decisions are read as pages too and may go without."""
     for record in context.records:
-        if record.is_never_shown:
+        if record.is_unreachable:
             message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
             if record.kind.gate != "scoped":
                 message += " unless a record that is shown links to it"

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from orbit_registry.formats.adr.file_names import (
-    is_aside,
+    is_archive_folder,
     is_decision_folder,
     is_decision_name,
     is_request_folder,
     is_request_name,
     read_name,
 )
-from orbit_registry.formats.adr.headings import EVIDENCE, decides
+from orbit_registry.formats.adr.headings import EVIDENCE, has_decision_sections
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument
 from orbit_registry.formats.markdown import Heading
 
@@ -69,7 +69,7 @@ _DECIDED = EVIDENCE - {"context"}
 _NUMBER_ALONE = "a number or a date in its name, but no status and no section that holds a decision"
 _SESSION = "a log of a session, by its name"
 _COPY = "a copy that a site generator keeps, of an older version or in another language"
-OF_ITS_PLACE = (_COPY, _SESSION, _NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, NOTHING_DECIDED, _STATUS_ALONE)
+PLACE_REASONS = (_COPY, _SESSION, _NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, NOTHING_DECIDED, _STATUS_ALONE)
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
 
 
@@ -79,7 +79,7 @@ def is_template(pure: PurePosixPath, stem: str) -> bool:
     return by_name is not None or any(_TEMPLATE_FOLDER.match(part) for part in pure.parent.parts)
 
 
-def why_no_decision(
+def skip_reason(
     entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: PurePosixPath, *, in_series: bool, is_filled: bool
 ) -> str | None:
     """Return why the document is no decision, or None if it is one.
@@ -105,7 +105,7 @@ def why_no_decision(
     keys = {section.key for section in entry.sections}
     in_folder = any(map(is_decision_folder, pure.parent.parts))
     in_place = in_folder or stem.lower().startswith("adr")
-    if decides(entry.sections, alone=not in_place and (named is None or _is_bare_number(stem))):
+    if has_decision_sections(entry.sections, alone=not in_place and (named is None or _is_bare_number(stem))):
         return None
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too
@@ -132,9 +132,18 @@ def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
 def _has_folder_of_its_own(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:
     """Say whether a document is a whole decision in a folder without a number: `docs/adr/use-x/README.md`."""
     above = pure.parent.parent.name
-    is_below = is_decision_folder(above) and not is_decision_folder(pure.parent.name) and not is_aside(pure.parent.name)
+    is_below = (
+        is_decision_folder(above)
+        and not is_decision_folder(pure.parent.name)
+        and not is_archive_folder(pure.parent.name)
+    )
     stated = entry.status != "unknown" and entry.format not in ("none", FOLDER)
-    return stem.lower() in ("readme", "index") and is_below and stated and decides(entry.sections, alone=True)
+    return (
+        stem.lower() in ("readme", "index")
+        and is_below
+        and stated
+        and has_decision_sections(entry.sections, alone=True)
+    )
 
 
 def _is_session(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:

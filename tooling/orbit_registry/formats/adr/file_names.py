@@ -112,7 +112,7 @@ def is_decision_name(name: str) -> bool:
     return found is not None and found.is_decisions
 
 
-def undated(folder: str) -> str:
+def strip_date_folders(folder: str) -> str:
     """Return a folder without the years, months and days at its end: `decisions/2024/03` and `decisions/2024-03` are
     where `decisions` are kept.
     """
@@ -130,23 +130,23 @@ def status_of_folder(name: str) -> Status | None:
     return STATUS_OF.get("draft" if word == "drafts" else word) if word not in NO_STATUS_FOLDERS else None
 
 
-def is_aside(name: str) -> bool:
+def is_archive_folder(name: str) -> bool:
     """Say whether a folder is one that decisions are put away in, and no home of their own: `rejected`, `archive`."""
     return _ARCHIVE.fullmatch(_ORDER.sub("", name)) is not None or status_of_folder(name) is not None
 
 
-def home_of(folder: str) -> str:
+def home_folder(folder: str) -> str:
     """Return where the decisions of a folder are kept: `adr` for `adr/rejected/2024`, for nobody writes one there."""
-    folder = undated(folder)
+    folder = strip_date_folders(folder)
     above, _, name = folder.rpartition("/")
-    return home_of(above) if above and is_aside(name) else folder
+    return home_folder(above) if above and is_archive_folder(name) else folder
 
 
 def status_of_path(path: str) -> Status | None:
     """Return the status that the folders of a document say: the nearest that has one, below that of all decisions."""
     pure = PurePosixPath(path.replace("\\", "/"))
     folder = pure.parent.parent if _has_own_folder(path) else pure.parent
-    for name in reversed(undated(folder.as_posix()).split("/")[-_FAR:]):
+    for name in reversed(strip_date_folders(folder.as_posix()).split("/")[-_FAR:]):
         status = status_of_folder(_OF_DECISIONS.sub("", name))  # `rejected-adrs`
         if status is not None or is_decision_folder(name):
             return status
@@ -178,7 +178,7 @@ def _has_own_folder(path: str) -> bool:
     return pure.stem.lower() in GENERIC_NAMES and is_decision_name(pure.parent.name)
 
 
-def whole_of(path: str, folders: Collection[str]) -> str | None:
+def owning_folder(path: str, folders: Collection[str]) -> str | None:
     """Return which of the `folders` that decisions have for themselves a document is a part of; None where of none."""
     if _has_own_folder(path):
         return None

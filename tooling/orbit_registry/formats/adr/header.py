@@ -275,7 +275,7 @@ def visible_starts(document: Document, span: Span, hidden: Sequence[Span], patte
             yield start
 
 
-def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
+def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     """Return (known key, span of the value) if `text[start:end]` is `Key: value`, bold or plain."""
     match = _KEYED.match(text, start, end)
     if match is None:
@@ -315,14 +315,14 @@ def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
     return key, Span(match.start("value"), match.start("value") + len(value))
 
 
-def keyed_parts(text: str, start: int, end: int) -> list[Span]:
+def split_key_values(text: str, start: int, end: int) -> list[Span]:
     """Cut a line where it goes on with another key: `Status: accepted | Date: 2026-05-01`."""
     if _KEYED.match(text, start, end) is None:
         return [Span(start, end)]
     cuts = [
         cut
         for cut in _CUT.finditer(text, start, end)
-        if cut["known"] is None or ((found := keyed(text, cut.end(), end)) is not None and found[0] in _ON_ONE_LINE)
+        if cut["known"] is None or ((found := key_value(text, cut.end(), end)) is not None and found[0] in _ON_ONE_LINE)
     ]
     starts, ends = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
     return [Span(begin, stop) for begin, stop in zip(starts, ends, strict=True)]

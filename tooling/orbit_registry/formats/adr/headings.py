@@ -164,7 +164,7 @@ def is_filled(document: Document, body: Span) -> bool:
     return False
 
 
-def decides(sections: Sequence[Section], *, alone: bool) -> bool:
+def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
     """Say whether a document's sections are those of a decision.
 
     With `alone` neither name nor place says that it may be one, and only its outermost sections count: a guide has
@@ -327,7 +327,7 @@ def title_heading(document: Document) -> Heading | None:
     return first
 
 
-def named_heading(heading: Heading | None) -> Heading | None:
+def titled_heading(heading: Heading | None) -> Heading | None:
     """Return a heading, unless it names the form alone, or is a notice: `# Superseded!` above the first section."""
     said = plain(heading.text.strip(" :!.*_")) if heading else ""
     is_notice = STATUS_OF.get(said) in _OUT_OF_FORCE

@@ -124,7 +124,7 @@ class AdrFile:
     entries: tuple[AdrDocument, ...]
     problems: tuple[Problem, ...] = ()
     skipped_reason: str | None = None
-    doubted: AdrDocument | None = None
+    candidate: AdrDocument | None = None
     """What a text that reads like no decision says all the same: whoever names it as one may read it so."""
     in_series: bool = False
     """Whether the document numbers itself in a series of some name: `CIP: 1` in `CIP-0001/README.md`."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import get_args
 
-from orbit_registry.formats.adr.classifier import is_template, why_no_decision
+from orbit_registry.formats.adr.classifier import is_template, skip_reason
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
     date_of_path,
@@ -19,14 +19,13 @@ from orbit_registry.formats.adr.file_names import (
     status_of_path,
     title_of_path,
 )
-from orbit_registry.formats.adr.header import Field, Header, front_matter_fields, keyed, split_names, visible_lines
+from orbit_registry.formats.adr.header import Field, Header, front_matter_fields, key_value, split_names, visible_lines
 from orbit_registry.formats.adr.headings import (
     EVIDENCE,
     HEADER_KEYS,
     TitleParts,
     find_cost,
     is_filled,
-    named_heading,
     read_sections,
     section_key,
     split_dated,
@@ -36,6 +35,7 @@ from orbit_registry.formats.adr.headings import (
     title_heading,
     title_line,
     title_text,
+    titled_heading,
 )
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, Fact, Rel, Relation, Section, Status
 from orbit_registry.formats.adr.relations import (
@@ -102,7 +102,7 @@ def single_span(text: str, path: str) -> Span | None:
     document = parse_markdown(text)
     if _is_log(document, _log_headings(document)):
         return None
-    heading = named_heading(title_heading(document))
+    heading = titled_heading(title_heading(document))
     return Span(heading.body.start if heading is not None else 0, len(text))
 
 
@@ -149,8 +149,8 @@ def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -
     for heading, _ in entries:
         for line in visible_lines(document, heading.body, document.code):
             content = document.text[line.start : line.end]
-            found = keyed(document.text, line.start + len(content) - len(content.lstrip("-*+ ")), line.end)
-            named = keyed(document.text, line.start, line.end)
+            found = key_value(document.text, line.start + len(content) - len(content.lstrip("-*+ ")), line.end)
+            named = key_value(document.text, line.start, line.end)
             if (found and found[0] == "status") or (named and named[0] == "status"):
                 return True
             if content.strip():
@@ -168,7 +168,7 @@ def _entry(document: Document, heading: Heading, parts: TitleParts, citations: t
     inside = _inside(document, heading)
     body = _trimmed(document, heading.body)
     header = Header(document, (_entry_zone(document, heading, inside),), inside, (), True, citations)
-    entry = build(
+    entry = assemble(
         header,
         heading=heading,
         parts=parts,
@@ -234,7 +234,7 @@ def _states_something(text: str, start: int, end: int) -> bool:
     part = _PARAGRAPH.match(content)
     if part is not None and section_key(part["name"]) in EVIDENCE:
         return True
-    if keyed(text, start + _bullet(content), end) is not None:
+    if key_value(text, start + _bullet(content), end) is not None:
         return True
     first = next(find_phrases(content.lstrip(" \t*_>-+")), None)
     return first is not None and first.verb.start == 0
@@ -266,7 +266,7 @@ def _read_single(document: Document, path: str, stem: str, pure: PurePosixPath) 
     heading = title_heading(document)
     after = heading.body.start if heading else document.content_start
     inside = tuple(other for other in document.headings if other.section.start >= after)
-    named = named_heading(heading)
+    named = titled_heading(heading)
     citations = find_citations(document.text, _DECISIONS, document.code)
     zones = tuple(_zones(document, after, inside, heading))
     header = Header(document, zones, inside, fields, False, citations)
@@ -286,7 +286,7 @@ def _read_single(document: Document, path: str, stem: str, pure: PurePosixPath) 
         parts = replace(parts, title=below.of(document.text), title_span=below)
     series = _series_number(fields, pure)
     number = _number(stated) or path_number or series or parts.number
-    entry = build(
+    entry = assemble(
         header,
         heading=named,
         parts=parts,
@@ -301,7 +301,7 @@ def _read_single(document: Document, path: str, stem: str, pure: PurePosixPath) 
     said = status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
     bodies = {section.key: section.body for section in entry.sections if section.key in ("context", "decision")}
     filled = len(bodies) == 2 and all(is_filled(document, body) for body in bodies.values())
-    reason = why_no_decision(entry, inside, stem, pure, in_series=series is not None, is_filled=filled)
+    reason = skip_reason(entry, inside, stem, pure, in_series=series is not None, is_filled=filled)
     entry = replace(entry, status=said, format=FOLDER) if said is not None else entry
     if reason:
         return AdrFile("none", (), (), reason, entry)
@@ -377,7 +377,7 @@ def read_facts(header: Header) -> tuple[Fact, ...]:
     return tuple(fact for style in STYLES for fact in style.read(header))
 
 
-def build(
+def assemble(
     header: Header,
     *,
     heading: Heading | None,

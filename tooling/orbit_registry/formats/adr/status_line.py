@@ -121,8 +121,8 @@ def _status(text: str) -> Status:
 def _opens_with(text: str, at: int) -> bool:
     """Say whether what stands at an offset is all that the text states: no status and no clause stands before it."""
     before = text[:at]
-    stated = any(plain(word) in STATUS_OF or plain(word) in NEGATIONS for word in _WORD.findall(before))
-    return not stated and _CLAUSE.search(before) is None
+    value_facts = any(plain(word) in STATUS_OF or plain(word) in NEGATIONS for word in _WORD.findall(before))
+    return not value_facts and _CLAUSE.search(before) is None
 
 
 def _after_both(text: str) -> Status | None:
@@ -169,7 +169,7 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
             yield Fact("superseding", piece.of(text), whole, style)
 
 
-def stated(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:
+def value_facts(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:
     """Yield what one `Key: value` says: a status with all that stands beside it, or the value as it is written."""
     if key == "status":
         yield from read_statement(text, span, style)

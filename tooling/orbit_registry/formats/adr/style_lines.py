@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orbit_registry.formats.adr.header import Header, Style, first_offset, keyed, keyed_parts, whole_line
+from orbit_registry.formats.adr.header import Header, Style, first_offset, key_value, split_key_values, whole_line
 from orbit_registry.formats.adr.model import Fact
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
-from orbit_registry.formats.adr.status_line import normalise_status, stated
+from orbit_registry.formats.adr.status_line import normalise_status, value_facts
 from orbit_registry.formats.position import Span
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
@@ -19,11 +19,11 @@ def _read_items(header: Header) -> Iterator[Fact]:
     text = header.text
     for line in header.lines():
         bullet = _BULLET.match(text, line.start, line.end)
-        for part in keyed_parts(text, bullet.end(), line.end) if bullet else ():
-            found = keyed(text, part.start, part.end)
+        for part in split_key_values(text, bullet.end(), line.end) if bullet else ():
+            found = key_value(text, part.start, part.end)
             if found is not None:
                 key, span = found
-                yield from stated(text, key, _without_comment(text, span), "bullets")
+                yield from value_facts(text, key, _without_comment(text, span), "bullets")
 
 
 def _without_comment(text: str, span: Span) -> Span:
@@ -62,19 +62,19 @@ def _read_lines(header: Header) -> Iterator[Fact]:
     is_open = False
     for line in header.lines():
         content = text[line.start : line.end]
-        first, *others = keyed_parts(text, line.start, line.end)
-        found = keyed(text, first.start, first.end)
+        first, *others = split_key_values(text, line.start, line.end)
+        found = key_value(text, first.start, first.end)
         follows = current is not None and text[previous_end : line.start].strip(" \t\\") in ("\n", "\r\n", "\r")
         if found or not follows or not content.strip() or not _continues(content):
             if current:
-                yield from stated(text, *current, "line")
+                yield from value_facts(text, *current, "line")
             current = found
             for part in others if found or _OTHER_KEY.match(content.lstrip("*_> ")) else ():
-                more = keyed(text, part.start, part.end)
+                more = key_value(text, part.start, part.end)
                 if more is not None:
-                    yield from stated(text, *more, "line")
+                    yield from value_facts(text, *more, "line")
             if found is None and is_open and (below := _status_alone(text, line.start, line.end)):
-                yield from stated(text, "status", below, "line")
+                yield from value_facts(text, "status", below, "line")
             is_open = found == ("status", Span(line.end, line.end)) or (is_open and not content.strip())
             if found is None and _says_superseded(text, line.start, line.end):
                 start = _mark_above(text, line.start)
@@ -84,7 +84,7 @@ def _read_lines(header: Header) -> Iterator[Fact]:
             current = key, Span(span.start, line.start + len(content.rstrip()))
         previous_end = line.end
     if current:
-        yield from stated(text, *current, "line")
+        yield from value_facts(text, *current, "line")
 
 
 def _status_alone(text: str, start: int, end: int) -> Span | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from orbit_registry.formats.adr.header import Header, Style, keyed, keyed_parts, visible_lines
+from orbit_registry.formats.adr.header import Header, Style, key_value, split_key_values, visible_lines
 from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
 from orbit_registry.formats.adr.model import Fact
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases
-from orbit_registry.formats.adr.status_line import normalise_status, read_statement, stated
+from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
 from orbit_registry.formats.adr.style_table import pairs
 from orbit_registry.formats.markdown import Heading, within
 from orbit_registry.formats.position import Span
@@ -55,7 +55,7 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
         start = lead.end() if lead else line.start
         stop = line.start + len(text[line.start : line.end].rstrip())
         own = start > line.start + 3 or text[line.start : start].strip() or _states_relation(text, start, stop)
-        has_key = keyed(text, start, stop) is not None or _BOLD_KEY.match(content)
+        has_key = key_value(text, start, stop) is not None or _BOLD_KEY.match(content)
         if open_end >= 0 and not own and not has_key:
             spans[-1] = Span(spans[-1].start, stop)
         else:
@@ -90,7 +90,7 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
         return
     if not paragraphs and (fenced := list(_fenced(header, heading))):
         for key, span in fenced:
-            yield from stated(header.text, "status_date" if key == "date" else key, span, "section")
+            yield from value_facts(header.text, "status_date" if key == "date" else key, span, "section")
         return
     if not paragraphs:
         end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
@@ -100,7 +100,7 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     if ticked:
         yield from _boxes(header.text, ticked)
         return
-    keys = [keyed(header.text, span.start, span.end) for span in paragraphs]
+    keys = [key_value(header.text, span.start, span.end) for span in paragraphs]
     at = next((index for index, named in enumerate(keys) if named and named[0] == "status"), 0)
     first, named = paragraphs[at], keys[at]
     yield from read_statement(header.text, named[1] if named and named[0] == "status" else first, "section")
@@ -126,15 +126,15 @@ def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
         yield "status", lines[0]
         return
     for span in lines:
-        for part in keyed_parts(text, span.start, span.end):
-            if (found := keyed(text, part.start, part.end)) is not None and found[0] in _KEYS:
+        for part in split_key_values(text, span.start, span.end):
+            if (found := key_value(text, part.start, part.end)) is not None and found[0] in _KEYS:
                 yield found
 
 
 def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterator[Fact]:
     """Yield what else the section says, beside the statement that `first` is."""
     for span in paragraphs:
-        found = keyed(header.text, span.start, span.end)
+        found = key_value(header.text, span.start, span.end)
         if found and found[0] == "date":
             yield Fact("date", found[1].of(header.text), found[1], "section")
             continue

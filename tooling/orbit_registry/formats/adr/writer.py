@@ -31,7 +31,7 @@ _CLOSING = re.compile(r"(?<=[ \t])#+$|^#+$")
 _BLOCK = re.compile(r" {4}|\t|[ ]{0,3}(?:#{1,6}(?:[ \t]|$)|[-*+>|](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|```|~~~|<)")
 
 
-def fitted(text: str, level: int) -> str:
+def nest_headings(text: str, level: int) -> str:
     """Return prose whose headings all stand below a heading of `level` (1 to 6), with `\\n` as the line end.
 
     The headings keep their order among each other as far as Markdown's six levels go. Code, quotes and lists stay.
@@ -50,12 +50,12 @@ def fitted(text: str, level: int) -> str:
     document = parse_markdown(f"\n{bare}{_BELOW}")
     _refuse_open(document)
     own = document.headings[:-1]
-    return _shifted(document, max(0, level + 1 - min((one.level for one in own), default=_DEEPEST)))
+    return _shift_parsed(document, max(0, level + 1 - min((one.level for one in own), default=_DEEPEST)))
 
 
-def lowered(text: str, by: int) -> str:
+def shift_headings(text: str, by: int) -> str:
     """Return a text with its headings `by` levels lower, at most on the sixth."""
-    return _shifted(parse_markdown(f"\n{text}{_BELOW}"), by)
+    return _shift_parsed(parse_markdown(f"\n{text}{_BELOW}"), by)
 
 
 def _refuse_open(document: Document) -> None:
@@ -71,16 +71,16 @@ def _refuse_open(document: Document) -> None:
     )
 
 
-def _shifted(document: Document, by: int) -> str:
+def _shift_parsed(document: Document, by: int) -> str:
     """Return a parsed text, without the line end and the heading put around it, with its headings `by` levels lower."""
     text = document.text
     for heading in reversed(document.headings[:-1] if by else ()):
         lines = text[heading.section.start : heading.body.start]
-        text = text[: heading.section.start] + _lower(lines, heading, by) + text[heading.body.start :]
+        text = text[: heading.section.start] + _shift_heading(lines, heading, by) + text[heading.body.start :]
     return text[1 : -len(_BELOW)]
 
 
-def _lower(lines: str, heading: Heading, by: int) -> str:
+def _shift_heading(lines: str, heading: Heading, by: int) -> str:
     level = min(heading.level + by, _DEEPEST)
     marks = _MARKS.match(lines)
     if marks is not None:
@@ -303,7 +303,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     newline = newline_of(text)
     document = parse_markdown(text)
     level = _section_level(document, entry)
-    content = fitted(body, level).rstrip()
+    content = nest_headings(body, level).rstrip()
     content = content if begins_block(content) else content.lstrip()
     task_text = f" [{task.strip('[]')}]" if task else ""
     lead = "\n\n" if begins_block(content) else " "
@@ -414,7 +414,7 @@ class EntryHeading:
     code: str
 
 
-def heading_like(text: str, path: str, record_id: str, title: str, date: str) -> EntryHeading | None:
+def next_entry_heading(text: str, path: str, record_id: str, title: str, date: str) -> EntryHeading | None:
     """Return the heading that a new entry of the log `text` at `path` gets: in the form of its newest one.
 
     Its number is the record's, so that two branches meet in both or in none, but the log's own next one where its
@@ -455,7 +455,7 @@ def _is_newest_first(entries: Sequence[AdrDocument]) -> bool:
     return first > last
 
 
-def split_gap(text: str) -> tuple[str, str]:
+def split_separator(text: str) -> tuple[str, str]:
     """Return an entry's content, and the blank lines and rule that separate it from what follows."""
     content = text.rstrip("\r\n \t")
     rule = _RULE.search(content[-200:])

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.adr.file_names import GENERIC_NAMES, home_of, is_aside, is_decision_folder
+from orbit_registry.formats.adr.file_names import GENERIC_NAMES, home_folder, is_archive_folder, is_decision_folder
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
@@ -91,7 +91,7 @@ def _is_kept_there(workspace: Workspace, folder: str, adopted: Sequence[Candidat
 def _folders(paths: Iterable[str]) -> list[str]:
     """Return the folders that decisions are kept in: above a decision's own (`0042-x/README.md`), and one for many."""
     own = (posixpath.dirname(path) if PurePosixPath(path).stem.lower() in GENERIC_NAMES else path for path in paths)
-    folders = {home_of(posixpath.dirname(unit)) for unit in own}
+    folders = {home_folder(posixpath.dirname(unit)) for unit in own}
     siblings = Counter(map(posixpath.dirname, folders))
     many = {above for above, count in siblings.items() if above and count > _MANY}
     return sorted({above if (above := posixpath.dirname(folder)) in many else folder or "." for folder in folders})
@@ -103,7 +103,7 @@ def _is_in(path: str, folder: str) -> bool:
 
 def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
     """Return the folder that holds more than half of the decisions, where there is one."""
-    current = [folder for folder in folders if not any(map(is_aside, folder.split("/")))]
+    current = [folder for folder in folders if not any(map(is_archive_folder, folder.split("/")))]
     counts = {folder: sum(_is_in(one.path, folder) for one in adopted) for folder in current}
     if not counts:
         return None

@@ -16,7 +16,7 @@ from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.record import Record
 
 if TYPE_CHECKING:
-    from orbit_registry.formats.adr import AdrDocument, Rel, Relation
+    from orbit_registry.formats.adr.model import AdrDocument, Rel, Relation
 
 FORWARD: Mapping[Rel, tuple[str, bool]] = {
     "supersedes": ("supersedes", False),

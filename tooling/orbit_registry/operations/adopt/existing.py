@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.adr import AdrDocument, AdrFile
-from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, OF_ITS_PLACE
-from orbit_registry.formats.adr.file_names import number_of_path, own_folders, whole_of
+from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
+from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
+from orbit_registry.formats.adr.model import AdrDocument, AdrFile
 from orbit_registry.formats.adr.reader import UNNAMED, with_date_order
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.model.ids import sequence_id, sequence_number
@@ -79,7 +79,7 @@ def candidates_of(
     for document in documents:
         path, file = document.path, document.file
         outcomes += _unnamed(document)
-        named = path in by_name and file.skipped_reason in OF_ITS_PLACE
+        named = path in by_name and file.skipped_reason in PLACE_REASONS
         is_sure = named or path in known.by_path or path in beside
         entries = document.entries if is_sure else file.entries
         if not entries:
@@ -140,7 +140,7 @@ def _beside_decisions(documents: Sequence[Document], known: Known) -> set[str]:
             continue
         if file.format == "file":
             sure[folder] += 1
-        elif file.skipped_reason == NOTHING_DECIDED and file.doubted and file.doubted.status != "unknown":
+        elif file.skipped_reason == NOTHING_DECIDED and file.candidate and file.candidate.status != "unknown":
             doubted[folder].append(document.path)
     among = (paths for folder, paths in doubted.items() if sure[folder] >= _FEW and 2 * sure[folder] >= len(paths))
     return {path for paths in among for path in paths}
@@ -152,7 +152,7 @@ def _wholes(
     """Yield the decisions less those that are chapters of another: they stand in the folder it has for itself."""
     folders = own_folders((*(one.path for one in found), *known.by_path))
     for candidate in found:
-        whole = whole_of(candidate.path, folders) if candidate.path not in by_name else None
+        whole = owning_folder(candidate.path, folders) if candidate.path not in by_name else None
         if whole is None:
             yield candidate
         else:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from orbit_registry.formats.adr import AdrDocument
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES, read_name, read_series_name
+from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id
 from orbit_registry.repository.document_paths import LOG_NAME
 from orbit_registry.repository.documents import Document, heading_of

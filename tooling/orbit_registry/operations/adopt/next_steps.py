@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.adr.classifier import OF_ITS_PLACE
+from orbit_registry.formats.adr.classifier import PLACE_REASONS
 from orbit_registry.operations.import_report import Outcome
 
 NOT_READ = "not Markdown"
@@ -42,7 +42,7 @@ _STEPS = {
     "the link's target holds several decisions": _BY_HAND,
     "the number is that of several decisions": _BY_HAND,
     "several decisions have that name": _BY_HAND,
-    **dict.fromkeys(OF_ITS_PLACE, "where it is a decision, `orbit import` with the file's own name takes it over"),
+    **dict.fromkeys(PLACE_REASONS, "where it is a decision, `orbit import` with the file's own name takes it over"),
 }
 _OF_EXPERIENCE = re.compile(
     r"(?:^|.*[/_. -])(?:lessons[-_ ]learn(?:ed|t)|learnings|post[-_]?mortems?|retro(?:spective)?s?|runbooks?)[/_. -].*$"

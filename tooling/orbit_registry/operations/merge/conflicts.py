@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from orbit_registry.formats.adr import read_document
+from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.model.ids import sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record_set import RecordSet

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
-from orbit_registry.formats.adr import read_document
+from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml_edit import rewrite

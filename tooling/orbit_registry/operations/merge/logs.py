@@ -14,7 +14,8 @@ from pathlib import Path
 from zlib import crc32
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.adr import read_document, split_gap
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.writer import split_separator
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.workspace.git import merge_lines
 
@@ -77,16 +78,16 @@ def _newline(text: str) -> str | None:
 def _split(text: str) -> _Log:
     file = read_document(text, "decisions.md")
     if file.format != "log" or not file.entries:
-        return _Log(_Piece(*split_gap(text)), {}, _Piece("", ""))
+        return _Log(_Piece(*split_separator(text)), {}, _Piece("", ""))
     starts = [entry.span.start for entry in file.entries]
     ends = [*starts[1:], file.entries[-1].span.end]
     entries: dict[Key, _Piece] = {}
     seen: Counter[int] = Counter()
     for entry, start, end in zip(file.entries, starts, ends, strict=True):
         number = int(entry.number) if entry.number else -1 - crc32(entry.title.encode())
-        entries[number, seen[number]] = _Piece(*split_gap(text[start:end]))
+        entries[number, seen[number]] = _Piece(*split_separator(text[start:end]))
         seen[number] += 1
-    return _Log(_Piece(*split_gap(text[: starts[0]])), entries, _Piece(*split_gap(text[ends[-1] :])))
+    return _Log(_Piece(*split_separator(text[: starts[0]])), entries, _Piece(*split_separator(text[ends[-1] :])))
 
 
 def _merge(logs: Sequence[_Log]) -> LogMerge:
