@@ -1,1 +1,1 @@
-"""What the event log and the history of a repository come to."""
+"""Reports on the event log and on the history of a repository."""

@@ -1,7 +1,7 @@
-"""Estimates what showing records did, from pairs of which a lot withheld some; it reads no log and decides nothing.
+"""Estimates of the effect of showing records, from sessions of which some had them withheld.
 
-Of one record each session is one pair, so shares are compared by Newcombe's interval (his method 10, from Wilson's);
-means, and all records together, by sums over sessions, whose pairs share a fate. All intervals are of 95 %.
+Shares of one record are compared by Newcombe's interval (method 10, from Wilson's); means, and all records together,
+by sums over sessions, whose pairs are not independent. All intervals are of 95 %.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from orbit_registry.analytics.stats import PRIOR, WEIGHTS, Pair
 
 FEWEST = 20
-"""Sessions that each arm needs; with fewer nothing is said."""
+"""Sessions that each arm needs."""
 FEWEST_CASES = 5
-"""Of all records together a share is said where so many pairs at least had it, and so many had not."""
+"""Pairs with and without an outcome that a share of all records needs."""
 LISTED = 10
 LOT, TIME = "hold-out", "before and after"
-"""How arms came about: by lot, or because a record did not stand yet, which proves less."""
+"""Origin of the arms: by lot, or before a record was live, which proves less."""
 NOT_ENOUGH = "not enough data"
 _Z = 1.959963984540054
 WITHOUT = {LOT: "withheld", TIME: "before it stood"}
@@ -46,14 +46,14 @@ LABELS: Mapping[str, Mapping[str, str]] = {
         "tokens": "tokens shown",
     },
 }  # fmt: skip
-"""What can be asked, by how the arms came about, and in which words."""
+"""Words for each outcome, by origin of the arms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value of both arms, the difference shown − withheld, and its interval; None where there is not enough.
+    """Value of both arms, the difference shown − withheld, and its interval; None without enough data.
 
-    A difference of means has no interval where all values of each arm are alike.
+    A difference of means has no interval where all values of each arm are equal.
     """
 
     shown: float | None
@@ -63,7 +63,7 @@ class Estimate:
     high: float | None = None
 
     def as_data(self) -> dict[str, object]:
-        """Return the estimate as JSON shows it."""
+        """Return the estimate for JSON."""
         names = ("shown", "withheld", "difference", "low", "high")
         return {"enough": self.difference is not None, **{name: _rounded(getattr(self, name)) for name in names}}
 
@@ -80,21 +80,18 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What some pairs come to: how many were shown and withheld, estimates by name, and how the arms came about."""
+    """Estimates of some pairs, by name, with the size of both arms."""
 
     shown: int
     withheld: int
     estimates: Mapping[str, Estimate]
     by: str = LOT
     described: int = 0
-    """How many of those shown are of records that describe an error: of the others no failure is known."""
+    """Shown pairs whose record describes an error; failures are known for these only."""
 
     @property
     def avoided(self) -> tuple[float, float, float] | None:
-        """How many failures fewer there were than without, the least and the most; None where nobody knows.
-
-        Only a lot says that it was the record that kept them away.
-        """
+        """Failures avoided, with the least and the most; None if unknown, and only a lot proves a cause."""
         estimate = self.estimates["failures"]
         if self.by != LOT or estimate.difference is None or estimate.low is None or estimate.high is None:
             return None
@@ -104,7 +101,7 @@ class Effect:
         return count, least, most
 
     def as_data(self) -> dict[str, object]:
-        """Return the effect as JSON shows it."""
+        """Return the effect for JSON."""
         avoided = self.avoided
         avoided_data = (
             dict(zip(("count", "low", "high"), (round(value, 1) for value in avoided), strict=True))
@@ -117,7 +114,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class RecordTitle:
-    """What is known of a record beside its pairs: a title, how many vote for it, whether it describes an error."""
+    """Title of a record, its votes, and whether it describes an error."""
 
     title: str
     votes: int
@@ -126,21 +123,21 @@ class RecordTitle:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What showing records did, in all and by record; `by` is one of `LOT` and `TIME`, `reason` says why nothing is."""
+    """Effect of all records and of each; `by` is `LOT` or `TIME`, `reason` says why there is no estimate."""
 
     by: str
     sessions: int
     overall: Effect
     records: Mapping[str, Effect]
     signals: Mapping[str, Mapping[str, float]]
-    """By record: of the sessions that were shown it, how many had each signal, and the score."""
+    """By record: sessions with each signal among those shown, and the score."""
     titles: Mapping[str, RecordTitle]
     reason: str = ""
     days: float = 0.0
-    """Between the first and the last event that was looked at."""
+    """Days between the first and the last event."""
 
     def as_data(self) -> dict[str, object]:
-        """Return the report as JSON shows it; the schema is docs/schemas/effect.schema.json."""
+        """Return the report for JSON; the schema is docs/schemas/effect.schema.json."""
         return {
             "by": self.by,
             "sessions": self.sessions,
@@ -162,19 +159,19 @@ class Report:
 
     @property
     def enough(self) -> bool:
-        """Whether anything can be said of all records together."""
+        """Whether there is an estimate for all records together."""
         return any(estimate.difference is not None for estimate in self.overall.estimates.values())
 
     @property
     def ranked(self) -> list[str]:
-        """The records, the one with the best score first."""
+        """Ids of the records, the best score first."""
         return sorted(
             self.records,
             key=lambda record_id: (-self.signals[record_id]["score"], -self.records[record_id].shown, record_id),
         )
 
     def text(self) -> str:
-        """Return the report as a page for people."""
+        """Return the report as text."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -209,7 +206,7 @@ def _avoided(effect: Effect) -> Iterator[str]:
 
 
 def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle], by: str = LOT) -> Report:
-    """Return what some pairs come to; of failures those records are counted that describe an error."""
+    """Return the report on some pairs; failures are counted for records that describe an error."""
     by_record: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_record.setdefault(pair.record, []).append(pair)
@@ -242,7 +239,7 @@ def _why(overall: Effect, by: str) -> str:
 
 
 def signals(pairs: Iterable[Pair]) -> dict[str, float]:
-    """Return how many of the pairs that were shown had each signal, and what all of it comes to, from -1 to 1."""
+    """Count the pairs with each signal among those shown, and score them from -1 to 1."""
     shown_pairs = [pair for pair in pairs if not pair.withheld]
     counts: dict[str, float] = {name: sum(bool(getattr(pair, name)) for pair in shown_pairs) for name in WEIGHTS}
     return {**counts, "score": sum(pair.worth for pair in shown_pairs) / (len(shown_pairs) + PRIOR)}
@@ -298,7 +295,7 @@ def wilson(having: float, of: int) -> tuple[float, float]:
 
 
 def newcombe(having: float, of: int, other: float, of_others: int) -> tuple[float, float, float]:
-    """Return the difference of two shares of independent trials, and its interval after Newcombe (1998, method 10)."""
+    """Return the difference of two independent shares, and its interval (Newcombe 1998, method 10)."""
     first, second = having / of, other / of_others
     (low, high), (low_other, high_other) = wilson(having, of), wilson(other, of_others)
     below, above = math.hypot(first - low, high_other - second), math.hypot(high - first, second - low_other)
@@ -306,7 +303,7 @@ def newcombe(having: float, of: int, other: float, of_others: int) -> tuple[floa
 
 
 def clustered(pairs: Sequence[Pair], value: Callable[[Pair], float]) -> Estimate:
-    """Return the difference of two means, each session's pairs taken together: no session counts as more than one."""
+    """Return the difference of two means, with an interval clustered by session."""
     arms = [[pair for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
     shown_mean, withheld = (_mean([value(pair) for pair in arm]) for arm in arms)
     means = (shown_mean, withheld)

@@ -1,8 +1,4 @@
-"""Histories to replay: commits, from git or a file, and which version of which record stood before each.
-
-Which stood when, git says, or the dates in the records. By git counts what a commit's own parent held: no record that
-the commit itself adds, none of another branch.
-"""
+"""History to replay: commits, from git or a file, and the versions of records that were live before each."""
 
 from __future__ import annotations
 
@@ -30,12 +26,12 @@ from orbit_registry.workspace.git_log import since as commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 GIT, DATES = "git history of the records", "dates in the records"
-"""By what a record counts as being there: what git held before a commit, or what the records say themselves."""
+"""What says when a record was live: git, or its own dates."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitChanges:
-    """One commit: its name, its message, the files it touched (from the root), and its time in seconds since 1970."""
+    """Commit: its name, message, changed files from the root, and time in seconds since 1970."""
 
     name: str
     message: str
@@ -45,7 +41,7 @@ class CommitChanges:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A record as it stood for a while, None where its file held none; `has_body`: a file beside it held its prose."""
+    """Record at one time, None where its file held none; `has_body`: its prose is a separate file."""
 
     record: Record | None
     has_body: bool = False
@@ -53,7 +49,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A commit, and the versions that stood before it: a bit for each, by their places in `Past.versions`."""
+    """Commit, and the versions that were live before it as a bit mask over `History.versions`."""
 
     touch: CommitChanges
     standing: int
@@ -61,7 +57,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A history to replay: by what records count as being there, and what was left out of it, in words."""
+    """History to replay, the source of its dates, and notes on what was left out."""
 
     records_by: str
     versions: Sequence[Version]
@@ -70,18 +66,18 @@ class History:
 
     @property
     def latest(self) -> dict[str, Record]:
-        """Return the last version of each record, by its lasting id."""
+        """Return the last version of each record, by uid."""
         return {record.uid: record for version in self.versions if (record := version.record) is not None}
 
 
 LONGEST_LINE = 4_000_000
 MOST_NAMED = 20
-"""So many lines that are no commits are named; the others are counted."""
+"""Skipped lines that are listed; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitFile:
-    """The commits of a file, in its order, and the lines that are none: (line, why), counted in full."""
+    """Commits of a file, and the skipped lines: (line, reason), and their full count."""
 
     commits: tuple[CommitChanges, ...]
     skipped: tuple[tuple[int, str], ...]
@@ -89,12 +85,7 @@ class CommitFile:
 
 
 def read_commits(path: Path, since: str | None = None) -> CommitFile:
-    """Return the commits in a file; with `since`, those after the commit of that name (its start is enough).
-
-    Raises:
-        UnreadableFileError: the file can't be read.
-        UsageError: no commit is named so.
-    """
+    """Return the commits of a file; with `since`, those after the commit whose name begins so."""
     commits: list[CommitChanges] = []
     skipped: list[tuple[int, str]] = []
     count = 0
@@ -115,7 +106,7 @@ def read_commits(path: Path, since: str | None = None) -> CommitFile:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not empty, with their numbers; of one that is too long its start."""
+    """Yield the lines with content and their numbers; of one that is too long its start."""
     try:
         with path.open("rb") as file:
             number = 0
@@ -132,7 +123,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _parse_commit(line: bytes) -> CommitChanges | str:
-    """Return the commit that a line holds, or why it holds none."""
+    """Return the commit of a line, or why it is none."""
     if len(line) > LONGEST_LINE:
         return "longer than any commit"
     try:
@@ -155,11 +146,7 @@ def _parse_commit(line: bytes) -> CommitChanges | str:
 
 
 def commit_time(text: str) -> float:
-    """Return when a commit was made, in seconds since 1970; of a bare day its start, so that nothing of it is foreseen.
-
-    Raises:
-        ValueError: it is no day and no time with a zone.
-    """
+    """Return a commit's time in seconds since 1970; of a bare day its start, so that nothing is shown too early."""
     if len(text) == len("2026-01-01"):
         day = date.fromisoformat(text)
         return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
@@ -170,15 +157,12 @@ def commit_time(text: str) -> float:
 
 
 ACCEPTED = ("accepted_at", "x-accepted_at")
-"""Fields in which decisions that were taken over keep when they were accepted."""
+"""Fields for the date on which an imported decision was accepted."""
 _CREATED, _DATE, _ACCEPTED, _NONE = "created_at", "date", "accepted_at", "no date"
 
 
 def history_by_dates(touches: Sequence[CommitChanges], records: Sequence[tuple[Record, bool]]) -> History:
-    """Return a history in which each record stands from when its fields say it did; pairs are records and `has_body`.
-
-    It is the record of today, with today's scope and text: only its times are of then.
-    """
+    """Return a history with today's records, live between the dates in their fields."""
     by_id = {record.id: record for record, _ in records}
     versions: list[Version] = []
     turns: list[tuple[float, int]] = []
@@ -196,7 +180,6 @@ def history_by_dates(touches: Sequence[CommitChanges], records: Sequence[tuple[R
 
 
 def _notes(used: Mapping[str, int], records: Sequence[tuple[Record, bool]]) -> Iterable[str]:
-    """Yield what counted as a record's beginning, and what today's state hides."""
     counts = [f"{used[field]} by {field}" for field in (_CREATED, _DATE, _ACCEPTED) if used[field]]
     yield f"records begin: {', '.join(counts) or 'none'}"
     if used[_NONE]:
@@ -208,7 +191,6 @@ def _notes(used: Mapping[str, int], records: Sequence[tuple[Record, bool]]) -> I
 
 
 def _steps(touches: Sequence[CommitChanges], turns: list[tuple[float, int]]) -> list[Step]:
-    """Return the commits with what stood before each; at a turn a version begins or ends."""
     turns.sort()
     times = [at for at, _ in turns]
     masks = [0]
@@ -218,7 +200,7 @@ def _steps(touches: Sequence[CommitChanges], turns: list[tuple[float, int]]) -> 
 
 
 def _as_live(record: Record) -> Record:
-    """Return a closed record as it was while it held; it stands for a while only."""
+    """Return a closed record with a live status, as it was before."""
     if record.phase == "live":
         return record
     live_status = next((status.name for status in record.kind.statuses.values() if status.phase == "live"), None)
@@ -226,7 +208,7 @@ def _as_live(record: Record) -> Record:
 
 
 def _begin(record: Record) -> tuple[float, str]:
-    """Return from when a record could be shown, and the field that says so; of a bare day its end."""
+    """Return since when a record was live, and the field that says so; of a bare day its end."""
     for name in ACCEPTED:
         accepted = _time(record.text(name))
         if accepted is not None:
@@ -238,7 +220,7 @@ def _begin(record: Record) -> tuple[float, str]:
 
 
 def _end(record: Record, by_id: Mapping[str, Record]) -> float:
-    """Return until when a record could be shown: its successor's beginning, else its last change."""
+    """Return until when a record was live: its successor's beginning, else its last change."""
     if record.phase == "live":
         return math.inf
     successors = [by_id[record_id] for record_id in record.superseded_by if record_id in by_id]
@@ -249,7 +231,7 @@ def _end(record: Record, by_id: Mapping[str, Record]) -> float:
 
 
 def _time(text: str | None) -> float | None:
-    """Return a time in seconds since 1970: a moment as it is, of a day, a month or a year its end; None for others."""
+    """Return a time in seconds since 1970; of a day, a month or a year its end; None for other texts."""
     if text is None:
         return None
     try:
@@ -270,17 +252,13 @@ Blobs = tuple[str, str, str]
 
 
 def has_history(git: Git) -> bool:
-    """Say whether the commit checked out holds records."""
+    """Say whether HEAD holds records."""
     return bool(git.run("ls-tree", "-d", "HEAD", "--", ORBIT, check=False))
 
 
 def history_from_git(workspace: Workspace, since: str | None) -> History:
-    """Return the history of the branch checked out, after a revision or from its first commit on; merges are no steps.
+    """Return the history of the current branch, one step a commit; merges are no steps."""
 
-    Raises:
-        UsageError: nothing is called so.
-        GitError: git fails.
-    """
     git = workspace.git
     if since is not None and git.commit(since) is None:
         raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
@@ -304,12 +282,12 @@ def history_from_git(workspace: Workspace, since: str | None) -> History:
 
 
 def commit_changes(commit: Commit) -> CommitChanges:
-    """Return a commit of git's as one that is walked."""
+    """Return a commit of the git log."""
     return CommitChanges(commit.name[:12], commit.message, commit.files, commit.at)
 
 
 class _States:
-    """Which versions stand after each commit: a number whose bits are the versions, met in this order."""
+    """Versions after each commit, as a bit mask by the order of their discovery."""
 
     def __init__(self, kinds: KindTable) -> None:
         self._kinds = kinds
@@ -318,11 +296,11 @@ class _States:
         self.met: list[tuple[str, Kind, Blobs]] = []
 
     def begin(self, commit: str, files: Iterable[Change]) -> None:
-        """Note what stood at a commit before the first one that is walked."""
+        """Take the files of a commit before the first one of the history."""
         self._after[commit] = self._changed(0, files)
 
     def after(self, commit: Commit) -> int:
-        """Apply a commit and return what stood before it."""
+        """Apply a commit and return the versions before it."""
         before = self._after.get(commit.parents[0], 0) if commit.parents else 0
         self._after[commit.name] = self._changed(before, commit.changes)
         return before
@@ -359,7 +337,7 @@ class _States:
         return numbers[blobs]
 
     def _part(self, path: str) -> tuple[str, Kind, int] | None:
-        """Return the folder, the kind and the part of a record that a path is; None for any other file."""
+        """Return the folder, kind and part of a record's file; None for other files."""
         names = path.split("/")
         if len(names) != 4 or names[0] != ORBIT:
             return None
@@ -371,7 +349,7 @@ class _States:
 
 
 def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
-    """Return the versions that were met, and how many can't be read: those keep their place, and are never shown."""
+    """Return the versions, and how many are unreadable: these keep their position, and are never shown."""
     texts = git.blobs(blob for _, _, blobs in states.met for blob in blobs[:2] if blob)
     now = datetime.now(UTC)
     versions: list[Version] = []

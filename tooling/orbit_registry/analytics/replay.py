@@ -1,8 +1,7 @@
-"""Replay: what each commit of a history would have been shown, counted and reported.
+"""Replay of a history: what each commit would have been shown, and what that predicts.
 
-Each file of a commit is one call of an editing tool, in the order of their names; a few commits in a row are one
-session. In a history nothing was withheld: what `effect` compares in its place are the commits that a record applies
-to and that came before it stood, each as one session. That proves less, for much else changes with time.
+Each file of a commit is one call of an editing tool; a few commits in a row are one session. Nothing was withheld in a
+history, so `effect` compares with the commits before a record was live, which proves less than a lot.
 """
 
 from __future__ import annotations
@@ -54,28 +53,28 @@ from orbit_registry.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class ReplayedCommit:
-    """What one commit would have been shown: places of versions, in order, and what its calls came to."""
+    """Versions that one commit would have been shown, and the cost of its calls."""
 
     step: Step
     versions: tuple[int, ...]
     tokens: int
     calls: int
     speaking: int
-    """Calls in which something was shown."""
+    """Calls that showed something."""
     drops: dict[str, int]
-    """Why records that applied were not shown in the whole commit, and how many for each reason."""
+    """Number of records that applied and were not shown, by reason."""
 
 
 class Replay:
-    """A history made ready to be walked: one index of all versions, of which each commit sees those that stood."""
+    """History with one index of all versions, of which each commit sees those that were live."""
 
     def __init__(self, past: History, files: Sequence[str], half_life_days: float) -> None:
-        """`files` are those by which a scope is called broad."""
+        """`files` decide which scopes are broad."""
         self.past = past
         self._then = _version_index(past, files, half_life_days)
 
     def walk(self, session: int = 1) -> Iterator[ReplayedCommit]:
-        """Yield what each commit would have been shown, so many commits being one session; those without files too."""
+        """Yield what each commit would have been shown, with `session` commits in a session."""
         ledger = _Session()
         for position, step in enumerate(self.past.steps):
             if position % session == 0:
@@ -84,21 +83,21 @@ class Replay:
             yield self._asked(step, ledger)
 
     def applying(self, step: Step) -> set[int]:
-        """Return the versions that stood before a commit and whose scope has one of its files."""
+        """Return the versions that were live before a commit and apply to one of its files."""
         self._then.see(step.standing)
         return {self._then.version_of(hit >> 32) for file in step.touch.files for hit in self._then.match(file)}
 
     def reaching(self, step: Step) -> set[int]:
-        """Return the versions, standing or not, whose scope has one of a commit's files."""
+        """Return the versions, live or not, that apply to one of a commit's files."""
         self._then.see(self._then.whole)
         return {self._then.version_of(hit >> 32) for file in step.touch.files for hit in self._then.match(file)}
 
     def can_be_shown(self) -> int:
-        """Return the versions that can be shown at all: a bit for each."""
+        """Return the versions that can be shown at all, as a bit mask."""
         return self._then.whole
 
     def broad(self) -> int:
-        """Return the versions that no tool call shows because they apply to too much: a bit for each."""
+        """Return the versions that apply to too much for a tool call, as a bit mask."""
         return self._then.broad
 
     def _asked(self, step: Step, ledger: Ledger) -> ReplayedCommit:
@@ -120,7 +119,7 @@ class Replay:
 
 
 class _Session(Ledger):
-    """What a session was shown, in memory."""
+    """Session in memory."""
 
     def __init__(self) -> None:
         super().__init__("", "replay")
@@ -137,7 +136,7 @@ class _Session(Ledger):
 
 
 class _VersionIndex(Index):
-    """An index of every version, which answers with those alone that stand at the time that is looked at."""
+    """Index of all versions that answers with those of one time."""
 
     def __init__(self, content: bytes, words: list[int]) -> None:
         super().__init__(content, words, "")
@@ -152,7 +151,7 @@ class _VersionIndex(Index):
         self._seen = -1
 
     def see(self, standing: int) -> None:
-        """Look at the time when these versions stood."""
+        """Answer with these versions from now on."""
         if standing != self._seen:
             self._seen = standing
             self._standing = standing.to_bytes((self.whole | standing).bit_length() // 8 + 1, "little")
@@ -175,7 +174,7 @@ class _VersionIndex(Index):
         return ""
 
     def version_of(self, number: int) -> int:
-        """Return the version that a row is."""
+        """Return the version of a row."""
         return self._versions[number]
 
     def _stands(self, version: int) -> bool:
@@ -193,7 +192,7 @@ def _version_index(past: History, files: Sequence[str], half_life_days: float) -
 
 
 def _parts(past: History, half_life_days: float) -> Iterator[Part]:
-    """Yield each version that could be shown, compiled as for the index; its place stands where a hash does there."""
+    """Yield each version that could be shown, compiled for the index, with its number in place of a hash."""
     for number, record in _without_secrets(past):
         version = past.versions[number]
         origin = Origin(has_body=version.has_body, label=str(number))
@@ -203,7 +202,6 @@ def _parts(past: History, half_life_days: float) -> Iterator[Part]:
 
 
 def _without_secrets(past: History) -> Iterable[tuple[int, Record]]:
-    """Return the versions with their places, free of secrets."""
     recorded = [(number, version.record) for number, version in enumerate(past.versions) if version.record is not None]
     live = [(number, record) for number, record in recorded if record.phase == "live"]
     # Records are told apart by their paths there, and versions of one record share theirs.
@@ -219,7 +217,7 @@ _SHORTEST = 3
 
 
 class NameResolver:
-    """What records are called: their ids, else their earlier ids, else the last part of those; and their tasks."""
+    """Records by id, earlier id, last part of an earlier id, and task."""
 
     def __init__(self, records: Iterable[Record], forms: IdForms) -> None:
         self._forms = forms
@@ -238,7 +236,7 @@ class NameResolver:
             self._ids = {**earlier, **self._ids}
 
     def cited(self, message: str) -> Mapping[str, str]:
-        """Return the lasting ids of the records that a message speaks of, and by what: `BY_ID` or `BY_TASK`."""
+        """Return the uids of the records that a message cites, and how: `BY_ID` or `BY_TASK`."""
         matches: dict[str, str] = {}
         words = {token.strip(_AROUND) for token in _WORD.findall(message)}
         words |= {part for word in words for part in word.split("/")}
@@ -255,49 +253,48 @@ class NameResolver:
 
 
 def tasks_of(record: Record) -> list[str]:
-    """Return the ids of tasks that a record names: its own, its scope's, its evidence's; words that may be anything
-    are left out."""
+    """Return the ids of tasks that a record names, without words that could be anything."""
     evidence = [reference for kind, reference in record.evidence if kind == "task"]
     task_ids = dict.fromkeys([*record.words("tasks"), *record.scope.tasks, *evidence])
     return [name for name in task_ids if len(name) >= _SHORTEST and any(map(str.isdigit, name)) and not name.isdigit()]
 
 
 def _plain(name: str) -> str:
-    """Return an id without the zeros before its number: `ADR 12` means ADR-0012."""
+    """Return an id without leading zeros: `ADR 12` means ADR-0012."""
     word, dash, number = name.rpartition("-")
     return f"{word}{dash}{int(number)}" if dash and number.isdecimal() and number.isascii() else name
 
 
 SESSIONS = (1, 5, 20)
-"""Commits in a row that are one session: what the same history costs where a session does more than one commit."""
+"""Lengths of a session in commits that are compared."""
 
 
 @dataclass(slots=True)
 class Citations:
-    """Pairs of a commit and a record. `cited` is what messages speak of; each further count is a part of one before."""
+    """Pairs of a commit and a record that it cites; each further count is a part of an earlier one."""
 
     commits: int = 0
-    """Commits that speak of a record that could be shown then."""
+    """Commits that cite a record that could be shown then."""
     cited: int = 0
     not_yet: int = 0
-    """Cited, but not there or not in force before the commit: what a commit itself adds is among them."""
+    """Cited, but not live before the commit: what the commit itself adds is among them."""
     standing: int = 0
     scoped: int = 0
-    """Of those standing, the ones whose scope names a path: no other can lead to a file."""
+    """Of those standing, the ones whose scope names a path."""
     reached: int = 0
     """Of those scoped, the ones whose scope has a file of the commit."""
     shown: int = 0
     shown_by_id: int = 0
-    """Of those shown, the ones that are cited by an id; the others by a task."""
+    """Of those shown, the ones cited by id and not by task."""
     shown_in_citing: int = 0
-    """All that was shown in commits that speak of a record that could be shown then."""
+    """All that was shown in these commits."""
     expected: float = 0.0
-    """How many of those would be cited if as many scoped records had been drawn at random."""
+    """How many of those would be cited if as many scoped records were drawn at random."""
 
 
 @dataclass(slots=True)
 class Session:
-    """What sessions of so many commits come to."""
+    """Totals for sessions of so many commits."""
 
     commits: int
     shown: int = 0
@@ -307,23 +304,23 @@ class Session:
 
 @dataclass(slots=True)
 class Tally:
-    """What a replay came to; shares are made from these counts where they are printed."""
+    """Counts of a replay."""
 
     commits: int = 0
     without_files: int = 0
     calls: int = 0
     speaking_calls: int = 0
     shown: list[int] = field(default_factory=list)
-    """Records shown, for each commit that touched a file."""
+    """Records shown, for each commit with files."""
     tokens: list[int] = field(default_factory=list)
     drops: Counter[str] = field(default_factory=Counter)
     by_record: Counter[str] = field(default_factory=Counter)
-    """Commits in which a record was shown, by its lasting id."""
+    """Commits in which a record was shown, by uid."""
     cited_by_record: Counter[str] = field(default_factory=Counter)
     citations: Citations = field(default_factory=Citations)
     sessions: list[Session] = field(default_factory=list)
     never: Mapping[str, str] = field(default_factory=dict)
-    """Why a record that could be shown never was, by its lasting id."""
+    """Reason why a record was never shown, by uid."""
 
 
 NEVER = {
@@ -332,11 +329,11 @@ NEVER = {
     "too broad": "it applies to more than a fifth of all files, so no tool call shows it",
     "left out": "it applied, and each time something else left it out",
 }
-"""Why a record was never shown: all reasons there are."""
+"""All reasons why a record was never shown."""
 
 
 def count(past: History, replay: Replay, names: NameResolver) -> Tally:
-    """Walk a history, once for each length of a session, and count."""
+    """Replay a history for each length of a session, and count."""
     tally = Tally()
     masks = _Masks(past, replay)
     reached: set[str] = set()
@@ -403,7 +400,7 @@ def _uids(past: History, numbers: Iterable[int]) -> list[str]:
 
 
 class _Masks:
-    """Which versions are of which record, and which of them could be shown: numbers with a bit for each version."""
+    """Bit masks of the versions by record, and of those that could be shown."""
 
     def __init__(self, past: History, replay: Replay) -> None:
         self.past = past
@@ -423,7 +420,7 @@ class _Masks:
 
 
 def _never(past: History, masks: _Masks, reached: set[str]) -> Iterable[tuple[str, str]]:
-    """Yield records that could be shown at some time, and why they were not if they were not."""
+    """Yield each record that could be shown, with the reason why it might not have been."""
     for uid in past.latest:
         mine = masks.of(uid) & masks.can_be_shown
         if mine:
@@ -442,30 +439,30 @@ def _has_path(record: Record) -> bool:
 
 
 def percentile(values: Sequence[int], share: float) -> int:
-    """Return the value below which a share of the values lies, the nearest one that occurs; 0 of none."""
+    """Return the nearest value below which a share of the values lies; 0 without values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0
 
 
 LISTED, LONGEST_TITLE = 10, 70
-"""So many records are named in the text; the data name all."""
+"""Limits of the text; JSON lists all records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A replay: what was walked, what it came to, which lines of a file were no commits (line, why), and seconds."""
+    """Replay with its source, skipped lines and duration."""
 
     past: History
     tally: Tally
     commits_from: str
     files: int
-    """By so many files a scope was called broad."""
+    """Number of files that decide which scopes are broad."""
     skipped: Sequence[tuple[int, str]]
     skipped_count: int
     seconds: float
 
     def as_data(self) -> dict[str, object]:
-        """Return the report as JSON shows it."""
+        """Return the report for JSON."""
         tally, records = self.tally, self.past.latest
         return {
             "commits_from": self.commits_from,
@@ -511,7 +508,7 @@ class Report:
         }
 
     def text(self) -> str:
-        """Return the report as a page for people."""
+        """Return the report as text."""
         return "\n".join([*self._head(), *self._shown(), *self._cited(), *self._sessions(), *self._records()])
 
     @property
@@ -624,7 +621,7 @@ def _histogram(values: Sequence[int]) -> dict[str, int]:
 
 
 def _share(part: float, total: int) -> float | None:
-    """Return a share, or a mean; None where there is nothing to share."""
+    """Return a share or a mean; None of nothing."""
     return round(part / total, 3 if part < total else 2) if total else None
 
 
@@ -641,14 +638,13 @@ def _title(record: Record) -> str:
 
 
 FOLLOWED = 50
-"""What became of a commit is looked for in so many after it; the last ones of a history, which have fewer, are left
-out: they would look as if nothing had to be done again."""
+"""Commits in which the fate of one is looked for; the last ones of a history have fewer and are left out."""
 _MENDS = re.compile(r"\b(?:(?:hot|bug)?fix(?:e[sd])?\b|revert)", re.IGNORECASE)
-"""A word of a message's first line that says that the commit mends something."""
+"""First line of a message that fixes something."""
 
 
 def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
-    """Yield a pair for each commit and record that was shown for it, or that applies to it and did not stand yet."""
+    """Yield a pair for each commit and record that was shown for it, or that applies to it before it was live."""
     uids = [version.record.uid if version.record is not None else "" for version in past.versions]
     ids = {uid: record.id for uid, record in past.latest.items()}
     stood: set[str] = set()
@@ -672,7 +668,7 @@ def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
 
 
 class _CommitOutcomes:
-    """What became of each commit: whether later ones revert it, mend it or come back to its files."""
+    """Fate of each commit: later ones revert it, fix it, or change its files again."""
 
     def __init__(self, touches: list[CommitChanges]) -> None:
         self._touches = touches
@@ -683,7 +679,7 @@ class _CommitOutcomes:
                 self._of_file.setdefault(file, []).append(position)
 
     def of(self, position: int) -> tuple[bool, int, int]:
-        """Return whether a commit is reverted, whether it had to be mended, and how many come back to its files."""
+        """Return whether a commit is reverted, whether it was fixed, and how many commits change its files again."""
         touch = self._touches[position]
         later: set[int] = set()
         for file in touch.files:
@@ -698,16 +694,7 @@ class _CommitOutcomes:
 
 
 def replay(workspace: Workspace, since: str | None = None, commits: Path | None = None) -> Report:
-    """Return what would have been shown for each commit of a history, with the records that were there then.
-
-    The commits are those of the branch checked out, or those of a file of JSON lines; `since` leaves out those up to
-    the one it names. Where git holds the records and no file is given, git says which of them stood when.
-
-    Raises:
-        UsageError: `since` names no commit, or there is no history.
-        UnreadableFileError: the file can't be read.
-        GitError: git fails.
-    """
+    """Replay the commits of the current branch, or of a file of JSON lines, with the records that were live then."""
     started = time.monotonic()
     past, tracked, commit_file = _history(workspace, since, commits)
     names = NameResolver(past.latest.values(), workspace.kinds.id_forms)
@@ -718,7 +705,7 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
 
 
 def _history(workspace: Workspace, since: str | None, commits: Path | None) -> tuple[History, list[str], CommitFile]:
-    """Return the history, the files by which a scope is called broad, and what a file of commits gave."""
+    """Return the history, the files that decide which scopes are broad, and the file of commits."""
     tracked = workspace.git.tracked() or []
     if commits is None:
         return _past(workspace, since), tracked, CommitFile((), (), 0)
@@ -728,11 +715,7 @@ def _history(workspace: Workspace, since: str | None, commits: Path | None) -> t
 
 
 def effect(workspace: Workspace, since: str | None = None, commits: Path | None = None) -> EffectReport:
-    """Return what records did in a history, as `stats.effect` tells it: commits that had one beside those before it.
-
-    Raises:
-        UsageError, UnreadableFileError, GitError: as `replay`.
-    """
+    """Return the effect of records in a history: commits that had one against those before it."""
     past, tracked, _ = _history(workspace, since, commits)
     pairs = list(pairs_in(past, Replay(past, tracked, half_life_days())))
     return report(pairs, record_titles(workspace), TIME)
@@ -751,7 +734,7 @@ def _past(workspace: Workspace, since: str | None) -> History:
 
 
 def _records(workspace: Workspace) -> list[tuple[Record, bool]]:
-    """Return the records of today, without the inbox, and whether a file beside each holds its prose."""
+    """Return today's records without the inbox, and whether a separate file holds their prose."""
     reading = Reading(workspace)
     shared = [entry for entry in reading.entries if not entry.pending]
     pairs = [(reading.record(entry), entry.has_body) for entry in shared]

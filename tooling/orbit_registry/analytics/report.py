@@ -1,4 +1,4 @@
-"""Makes of counted events what is printed; every share stands beside what it is a share of. It estimates nothing."""
+"""Report on the event log: usage, records and the outcome of one record."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class RecordSummary:
-    """A record of today: its title, what it costs in tokens, if it can be shown, if it says how an error reads."""
+    """Title of a record, its tokens, whether it can be shown, and whether it describes an error."""
 
     title: str
     tokens: int
@@ -35,7 +35,7 @@ class RecordSummary:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What the event logs hold; `since` is in seconds since 1970, None for all."""
+    """Counts of the event log, since a time in seconds since 1970 or in all."""
 
     tally: Tally
     log: LogScan
@@ -43,7 +43,7 @@ class Stats:
     since: float | None
 
     def as_data(self) -> dict[str, object]:
-        """Return the counts as JSON shows them."""
+        """Return the counts for JSON."""
         tally = self.tally
         return {
             "since": _stamp(self.since),
@@ -84,14 +84,14 @@ class Stats:
 
     @property
     def ranked(self) -> list[str]:
-        """The records that anything happened to, the most shown first."""
+        """Ids of the records with any event, the most shown first."""
         tally = self.tally
         names = {*tally.shown, *tally.opened, *tally.failed_before, *tally.failed_after}
         return sorted(names, key=lambda record_id: (-tally.shown[record_id], -tally.opened[record_id], record_id))
 
     @property
     def never(self) -> list[str]:
-        """The records that could be shown today and never were."""
+        """Ids of the records that can be shown and never were."""
         return sorted(
             record_id
             for record_id, summary in self.records.items()
@@ -116,12 +116,7 @@ class Stats:
 
 
 def stats(workspace: Workspace, days: int | None = None, now: float | None = None) -> Stats:
-    """Return what the event logs of a workspace hold, of the last so many days; the index is brought up to date.
-
-    Raises:
-        UnreadableFileError: a log can't be read.
-        SnapshotError: the index can't be made.
-    """
+    """Count the events of the last days; the index is brought up to date."""
     now = time.time() if now is None else now
     since = None if days is None else now - days * DAY
     summaries = _record_summaries(workspace)
@@ -132,12 +127,7 @@ def stats(workspace: Workspace, days: int | None = None, now: float | None = Non
 
 
 def effect(workspace: Workspace, days: int | None = None, now: float | None = None) -> Report:
-    """Return what showing records did, by the event logs of the last so many days and by git.
-
-    Raises:
-        UnreadableFileError: a log can't be read.
-        GitError: git fails.
-    """
+    """Estimate the effect of showing records, from the events of the last days and from git."""
     now = time.time() if now is None else now
     since = None if days is None else now - days * DAY
     events = [
@@ -152,10 +142,7 @@ def effect(workspace: Workspace, days: int | None = None, now: float | None = No
 
 
 def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:
-    """Return what became of a record in the sessions here that were shown it: signals and score; empty for none.
-
-    Reverts, which git knows, are left out.
-    """
+    """Return the signals and the score of a record in the sessions that were shown it, without reverts."""
     files = log_files(workspace.state)
     if not any(record_id.encode() in file.read_bytes() for file in files):
         return {}
@@ -165,7 +152,7 @@ def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:
 
 
 def outcome_words(counts: Mapping[str, float]) -> str:
-    """Return an outcome in one line; empty where nobody was shown the record."""
+    """Return an outcome in one line; empty if no session was shown the record."""
     if not counts:
         return ""
     phrases = {"opened": "opened it", "turned_green": "tests turned green", "edited": "its files were written",
@@ -176,7 +163,7 @@ def outcome_words(counts: Mapping[str, float]) -> str:
 
 
 def record_titles(workspace: Workspace) -> dict[str, RecordTitle]:
-    """Return what a report says of the records of today beside what became of them, by id."""
+    """Return the titles of today's records, by id."""
     return {
         record.id: RecordTitle(
             without_secrets(record.title), len(distinct_votes(record.votes)), bool(record.text("error_pattern"))
@@ -186,7 +173,7 @@ def record_titles(workspace: Workspace) -> dict[str, RecordTitle]:
 
 
 def part_data(part: UsageSlice) -> dict[str, object]:
-    """Return what some calls come to."""
+    """Return the counts of some calls for JSON."""
     silent = part.calls - part.speaking
     return {
         "calls": part.calls,
@@ -203,7 +190,7 @@ def part_data(part: UsageSlice) -> dict[str, object]:
 
 
 def by_calls(parts: Mapping[str, UsageSlice]) -> Sequence[tuple[str, UsageSlice]]:
-    """Return parts, the one with the most calls first."""
+    """Return slices, the one with the most calls first."""
     return sorted(parts.items(), key=lambda pair: (-pair[1].calls, pair[0]))
 
 

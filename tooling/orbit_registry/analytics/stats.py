@@ -1,4 +1,4 @@
-"""Counts of events, bounded whatever the log holds, and what became of each record in each session."""
+"""Counters over events, in bounded memory, and the signals of each record in each session."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.git_log import since
 
 MOST_NAMES = 50_000
-"""So many different records, sessions or pairs of both are told apart; what comes after them is counted together."""
+"""Limit of distinct records, sessions and pairs; later ones are counted together."""
 OTHERS = "(others)"
 FORGETTING = ("compaction", "compacted")
-"""After these a session has what it was shown no longer before it."""
+"""Events after which a session has lost what it was shown."""
 _EXACT_MS = 1000.0
 
 
 @dataclass(slots=True)
 class Times:
-    """How long calls took: a histogram in tenths of a millisecond, coarser (three digits) from a second on."""
+    """Durations of calls: a histogram in tenths of a millisecond, with three digits from a second on."""
 
     counts: Counter[float] = field(default_factory=Counter)
 
     def add(self, ms: float | None) -> None:
-        """Count one."""
+        """Count one duration."""
         if ms is not None:
             self.counts[round(ms, 1) if ms < _EXACT_MS else float(f"{ms:.3g}")] += 1
 
     def percentile(self, share: float) -> float | None:
-        """Return the time that this share of the calls did not exceed; None without any."""
+        """Return the time that this share of the calls did not exceed; None without calls."""
         threshold = share * self.counts.total()
         passed = 0
         for ms in sorted(self.counts):
@@ -49,7 +49,7 @@ class Times:
 
 @dataclass(slots=True)
 class UsageSlice:
-    """The calls of one surface, of one agent, of one day, or all of them."""
+    """Calls of one surface, one agent, one day, or all."""
 
     calls: int = 0
     speaking: int = 0
@@ -81,47 +81,47 @@ class UsageSlice:
 
 @dataclass(slots=True)
 class Tally:
-    """What the events of a log come to."""
+    """Counts of the events of a log."""
 
     total: UsageSlice = field(default_factory=UsageSlice)
     surfaces: dict[str, UsageSlice] = field(default_factory=dict)
     agents: dict[str, UsageSlice] = field(default_factory=dict)
-    """By the agent's own name for what it runs; empty where it gave none."""
+    """By the name that the agent gave; empty without one."""
     days: dict[str, UsageSlice] = field(default_factory=dict)
     first: float | None = None
     last: float | None = None
     before: int = 0
-    """Events left out because they are older than what was asked for."""
+    """Events older than `since`."""
     sessions: set[str] = field(default_factory=set)
     without_session: int = 0
     shown: Counter[str] = field(default_factory=Counter)
     opened: Counter[str] = field(default_factory=Counter)
     opened_after: Counter[str] = field(default_factory=Counter)
-    """Opened in a session that had been shown the record before: once a session."""
+    """Opened after the same session was shown the record: once a session."""
     failed_before: Counter[str] = field(default_factory=Counter)
-    """A failure that the record describes, in a session that had not been shown it: what pushing missed."""
+    """Failures that a record describes, in a session that had not been shown it."""
     failed_after: Counter[str] = field(default_factory=Counter)
-    """The same in a session that had been shown it: what pushing did not prevent."""
+    """The same in a session that had been shown it."""
     pairs: int = 0
     """Pairs of a session and a record that was shown in it."""
     trials: int = 0
-    """Calls by which the installed hook was tried; they count nowhere else."""
+    """Trial calls of the installed hook; they count nowhere else."""
     estimated: int = 0
-    """Calls whose tokens the event does not say; they are estimated from what the records say today."""
+    """Calls without tokens in their event; these are estimated from today's records."""
 
 
 class EventCounter:
-    """Counts events one after another."""
+    """Counter of events."""
 
     def __init__(self, since: float | None, costs: dict[str, int], frame: int) -> None:
-        """`costs` are the tokens of each record as it is shown today, `frame` those around them."""
+        """`costs` are the tokens of each record as shown today, `frame` those around them."""
         self._since, self._costs, self._frame = since, costs, frame
         self._seen: dict[tuple[str, int, str], bool] = {}
         self._forgotten: Counter[str] = Counter()
         self.tally = Tally()
 
     def add_all(self, events: Iterable[LoggedEvent]) -> Tally:
-        """Count all, and return what they come to."""
+        """Count events and return the tally."""
         for event in events:
             if self._since is not None and event.at < self._since:
                 self.tally.before += 1
@@ -156,7 +156,6 @@ class EventCounter:
         self._follow(event)
 
     def _follow(self, event: LoggedEvent) -> None:
-        """Count by record, and whether what happened to it came after it was shown in that session."""
         tally = self.tally
         if event.kind in FORGETTING and event.session:
             self._forgotten[_bounded(self._forgotten, event.session)] += 1
@@ -177,16 +176,16 @@ class EventCounter:
 
 
 def _bounded(existing: dict[str, UsageSlice] | Counter[str] | set[str], name: str) -> str:
-    """Return a name, or the one for all others where too many are known already."""
+    """Return a name, or the one for all others once too many are counted."""
     return name if name in existing or len(existing) < MOST_NAMES else OTHERS
 
 
 # ------------------------------------------------------------------------------------------------------------- signals
 
 WEIGHTS = {"opened": 1.0, "turned_green": 1.0, "edited": 0.25, "failed_again": -1.0, "reverted": -1.0}
-"""What a session's signals are worth to a record that it was shown; a session is worth between -1 and 1 in all."""
+"""Worth of a session's signals to a record that it was shown; the sum is clipped to -1 … 1."""
 PRIOR = 4
-"""So many sessions without a signal are added to each record's: one session alone moves no score far."""
+"""Sessions without a signal that are added to each record's, so that one session moves no score far."""
 MOST_COMMANDS = 200
 REVERT_DAYS = 7
 DAY = 86_400
@@ -195,7 +194,7 @@ _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 
 @dataclass(slots=True, eq=False)
 class Pair:
-    """A session and a record that was due in it; `at` is when, in seconds since 1970, `paths` what led to it then."""
+    """Session and a record that was due in it at a time, because of some paths."""
 
     session: str
     record: str
@@ -204,29 +203,29 @@ class Pair:
     paths: frozenset[str] = frozenset()
     opened: bool = False
     edited: bool = False
-    """One of the paths was written by a later call."""
+    """A later call wrote one of the paths."""
     turned_green: bool = False
-    """A command that runs tests had failed, and passed when it was run again."""
+    """A command that runs tests failed, and passed later."""
     failed_again: int = 0
     """Failures that the record's `error_pattern` describes."""
     reverted: bool = False
     """The next commit of one of the paths was reverted."""
     failed_calls: int = 0
     retries: int = 0
-    """Runs of a command that had failed and not passed since."""
+    """Repeated runs of a command that had failed."""
     tokens: int = 0
-    """Of all that was pushed to the session since."""
+    """Tokens pushed to the session since."""
 
     @property
     def worth(self) -> float:
-        """What the signals come to, from -1 to 1."""
+        """Sum of the signals, from -1 to 1."""
         return max(-1.0, min(1.0, sum(weight for name, weight in WEIGHTS.items() if getattr(self, name))))
 
 
 @dataclass(slots=True)
 class _Command:
-    """How a command of a shell stands: failed and not passed since; begun, when so many records were due, and not
-    known to have failed."""
+    """Shell command of a session; `due_count` is the number of pairs when its last run started, if that may have
+    passed."""
 
     red: bool = False
     due_count: int | None = None
@@ -240,7 +239,7 @@ class _Session:
 
 
 def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
-    """Return the pairs of a log, in the order in which records came due; events without a session count nowhere."""
+    """Return the pairs of a log, in the order in which records came due; events without a session are skipped."""
     sessions: dict[str, _Session] = {}
     pairs: list[Pair] = []
     for event in events:
@@ -289,7 +288,7 @@ def _credit(session: _Session, event: LoggedEvent) -> None:
 
 
 def _assume_passed(session: _Session, command: _Command) -> None:
-    """Take a run of which no failure came for one that passed: it is over once the command is run again, or all is."""
+    """Take the last run for a passed one, since no failure of it was logged."""
     if command.due_count is None or not command.red:
         return
     for pair in islice(session.pairs.values(), command.due_count if command.tests else 0):
@@ -298,11 +297,7 @@ def _assume_passed(session: _Session, command: _Command) -> None:
 
 
 def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
-    """Mark the pairs of whose paths the next commit, within a week, was reverted by a later one that says so.
-
-    Raises:
-        GitError: git fails.
-    """
+    """Mark the pairs whose paths were changed by a commit within a week that a later one reverts."""
     started = min((pair.at for pair in pairs if pair.paths), default=None)
     if started is None or git.head() is None:
         return
@@ -322,5 +317,5 @@ def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
 
 
 def reverted_of(messages: Iterable[str]) -> tuple[str, ...]:
-    """Return the names, or their beginnings, of the commits that some messages say they revert."""
+    """Return the names, or their beginnings, of the commits that messages revert."""
     return tuple(dict.fromkeys(name for message in messages for name in _REVERTS.findall(message)))

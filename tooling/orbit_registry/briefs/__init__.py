@@ -1,1 +1,1 @@
-"""What is handed to an agent or a planner before work."""
+"""Briefs for agents and planners before work."""

@@ -1,4 +1,4 @@
-"""Puts together what an agent should know before it begins; what that is, `push.select` chooses."""
+"""Brief: the records for a piece of work, chosen by `hook.select`."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from orbit_registry.workspace.workspace import Workspace, project_path
 
 LONGEST_NAME = 100
 HEADING = "## System Context"
-"""What stands above a brief in a longer prompt: tools that shorten prompts keep the section of this name."""
+"""Heading of a brief; tools that shorten prompts keep the section of this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class BriefRequest:
-    """What is known of the work ahead: paths from the project's root; empty where nothing is known.
+    """Facts about the work ahead, each may be empty.
 
-    `task` is a task, or the id of one that the project's own program finds. `task_class` is what the caller takes the
-    work for, one of `task_class.CLASSES`; empty, it is told by the words.
+    `task` is a task, or an id for the project's own program. `task_class` is one of `task_class.CLASSES`; if empty, the
+    text decides.
     """
 
     paths: Sequence[str] = ()
@@ -52,7 +52,7 @@ class BriefRequest:
 
 @dataclass(frozen=True, slots=True)
 class BriefInputs:
-    """What is known once the task was found and the agent looked up: what there is to choose by."""
+    """Resolved request: the context for the selection."""
 
     paths: tuple[str, ...]
     tags: tuple[str, ...]
@@ -60,11 +60,11 @@ class BriefInputs:
     categories: Categories | None
     task: Task
     task_class: TaskClass | None
-    """None where there are no words to tell it by, and nobody said."""
+    """None without any text or class."""
     warnings: tuple[str, ...]
 
     def as_data(self) -> dict[str, object]:
-        """Return what was known as JSON shows it, and the event."""
+        """Return the inputs for JSON and the event."""
         agent = None
         if self.categories is not None:
             agent = {"name": self.agent, "known": self.categories.known, "categories": list(self.categories.names)}
@@ -75,7 +75,7 @@ class BriefInputs:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What was chosen, by what, and whether a session's ledger was asked."""
+    """Selected records, the inputs, and whether records already shown in the session were left out."""
 
     selection: Selection
     deduplicated: bool
@@ -83,11 +83,11 @@ class Brief:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the caller may have meant otherwise: an agent that nobody knows, a program that failed."""
+        """Unknown agents, and programs that failed."""
         return self.inputs.warnings
 
     def as_data(self) -> dict[str, object]:
-        """Return the brief as JSON shows it; the schema is docs/schemas/brief.schema.json."""
+        """Return the brief for JSON; the schema is docs/schemas/brief.schema.json."""
         selection = self.selection
         return {
             "matches": [
@@ -112,21 +112,15 @@ class Brief:
         }
 
     def text(self) -> str:
-        """Return the brief as it stands in a prompt; empty where there is nothing to say."""
+        """Return the brief as part of a prompt; empty without records."""
         block = render(self.selection)
         return f"{HEADING}\n\n{block}" if block else ""
 
 
 def brief(workspace: Workspace, request: BriefRequest, search: Callable[[str], Iterable[tuple[str, float]]]) -> Brief:
-    """Choose what to say before work begins, note it as shown, and write the event; the index is brought up to date.
+    """Select records for work, add them to the session, and log the event; the index is brought up to date.
 
-    `search` returns the paths of the records that answer a text, with scores from 0 to 1, the best first.
-
-    Raises:
-        UsageError: nothing is known of the work, a path leads out of the project, or what should be a task is none.
-        ProgramError: the program that finds tasks failed.
-        SnapshotError: the index can't be made.
-        WriteError: the session's ledger can't be kept.
+    `search` returns the paths of the records that match a text, with scores from 0 to 1, the best first.
     """
     started = time.monotonic()
     inputs = _resolve_inputs(workspace, request)
@@ -155,7 +149,7 @@ def context_of(
     now: float,
     search: Callable[[str], Iterable[tuple[str, float]]] | None = None,
 ) -> Context:
-    """Return what the chooser gets: for a named agent its categories and the budgets that the configuration gives."""
+    """Return the context for the selection, with categories and budgets of a named agent."""
     writes_code = inputs.task_class is not None and inputs.task_class.writes_code
     context = Context(
         BRIEF,
@@ -179,11 +173,11 @@ def context_of(
 
 
 _NONE = ""
-"""The category of no learning: an agent that is mapped to nothing gets none."""
+"""Category that no learning has, for an agent without categories."""
 
 
 def details(inputs: BriefInputs) -> str:
-    """Return what an event keeps of it: no word of the task, and of a program's opinion not its reasons."""
+    """Return the details for the event: no text of the task, and no reasons of a program."""
     opinion = inputs.task_class
     data: dict[str, object] = {**inputs.as_data(), "task": inputs.task.id or None, "notes": list(inputs.warnings)}
     del data["agent"]  # its name is a member of every event
@@ -221,7 +215,7 @@ def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
 
 
 def _inside(workspace: Workspace, path: str) -> str:
-    """Return a path from the root; an absolute one inside the project is one too."""
+    """Return a path relative to the root."""
     if path.startswith("/") and PurePosixPath(path).is_relative_to(workspace.root):
         path = PurePosixPath(path).relative_to(workspace.root).as_posix() + ("/" if path.endswith("/") else "")
     return project_path(path)

@@ -1,7 +1,7 @@
-"""Ranks what could be done next, and keeps the verdict on it; every factor is said, and a person decides.
+"""Pitch: ranked suggestions of what to do next, and the verdict on one.
 
-What failed and is left alone is no candidate. What is near to it ranks lower, what is near to something that worked
-ranks higher: near by a tag, a path, or a task or target that both name.
+Targets with an open failure are left out. What is related to a failure ranks lower, to a success higher; related by a
+tag, a path, or a task or target that both name.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from orbit_registry.workspace.workspace import Workspace
 ADR, PROPOSED, WORKED = "adr", "proposed", "worked"
 BASE, PER_PRIORITY, PER_FAILURE, PER_SUCCESS = 1.0, 0.5, -0.4, 0.2
 MOST_FACTORS = 3
-"""So many failures, and so many successes, count for one candidate."""
+"""Failures, and successes, that count for one candidate."""
 NO_CAPACITY = "not pitched: capacity"
 _ITEM = "task"
-"""The type of a work item whose id names none."""
+"""Default type of a work item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What tells that two things have to do with each other: tags, globs or paths, names of tasks and targets."""
+    """Tags, globs and names that relate two things."""
 
     tags: frozenset[str] = frozenset()
     paths: tuple[str, ...] = ()
     names: frozenset[str] = frozenset()
 
     def shared(self, other: Subject) -> str:
-        """Return in words what both have; empty where they have nothing in common."""
+        """Return in words what both have; empty if nothing."""
         if names := sorted(self.names & other.names):
             return f"both name {names[0]}"
         if tags := sorted(self.tags & other.tags):
@@ -55,7 +55,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What could be done next: a decision that is proposed, or a work item of the project's source."""
+    """Proposed decision, or work item of the project's source."""
 
     target: failures.Target
     id: str
@@ -68,21 +68,21 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class RankedCandidate:
-    """A candidate with its score and what that is made of."""
+    """Candidate with its score and factors."""
 
     candidate: Candidate
     factors: tuple[tuple[str, float, str], ...]
-    """Each a name, what it adds, and why."""
+    """Name, weight and reason of each."""
 
     @property
     def score(self) -> float:
-        """The sum of the factors."""
+        """Sum of the factors."""
         return round(sum(weight for _, weight, _ in self.factors), 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Pitch:
-    """What is pitched, the best first; what is not, and why; what was not known."""
+    """Ranked candidates, those left out and why, and warnings."""
 
     pitched: tuple[RankedCandidate, ...] = ()
     left_out: tuple[tuple[Candidate, str], ...] = ()
@@ -91,7 +91,7 @@ class Pitch:
     warnings: tuple[str, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
-        """Return it as JSON shows it."""
+        """Return the pitch for JSON."""
         return {
             "pitched": [
                 {
@@ -110,11 +110,7 @@ class Pitch:
 
 
 def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5) -> Pitch:
-    """Return what could be done next, ranked; nothing where no loop can be started. It writes the event.
-
-    Raises:
-        OrbitError: never for a source that is missing or malformed; that is a warning.
-    """
+    """Rank what could be done next, unless no loop can be started; log the event."""
     sources = ask_sources(workspace, ("active_loops", "capacity", "work_items"))
     room = capacity(workspace, sources)
     warnings = list(sources.warnings)
@@ -140,13 +136,9 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
 def verdict(
     workspace: Workspace, name: str, author: Author, review: Review, now: datetime, *, approved: bool
 ) -> Record | None:
-    """Keep a person's verdict on what was pitched: in the log, in a decision's status, and a rejection as a failure.
+    """Record a person's verdict: log it, set a decision's status, and turn a rejection into a failure.
 
-    Returns the decision as it is then, None for a work item.
-
-    Raises:
-        RefusedError: an agent asks, the target is left alone, or the decision does not wait.
-        RecordNotFoundError: no decision has that id, and no work item that name.
+    Returns the decision, or None for a work item.
     """
     if author.role == "agent":
         raise RefusedError(f"an agent may not decide on {name[:100]}", hint=BY_A_PERSON)
@@ -175,7 +167,7 @@ def _target(name: str) -> failures.Target:
 
 
 def _listed_target(workspace: Workspace, name: str) -> failures.Target:
-    """Return the target of a work item; a bare name has to be one that is listed, lest a slip becomes a failure."""
+    """Return the target of a work item; a bare name has to be listed, so that a typo is no failure."""
     target = _target(name)
     listed = () if ":" in name else ask_sources(workspace, ("work_items",)).get("work_items")
     if ":" not in name and target not in {candidate.target for candidate in _items(listed, [])}:
@@ -239,7 +231,7 @@ def _failed(records: RecordSet, now: datetime) -> Iterable[Record]:
 
 
 def _worked(records: RecordSet) -> Iterable[tuple[str, Subject]]:
-    """Yield what worked: learnings in force that say so, and what recent runs completed."""
+    """Yield what worked: live learnings with that label, and what recent runs completed."""
     for record in records.of_kind("learning"):
         if record.phase == "live" and WORKED in record.words("labels"):
             yield record.id, _subject(record)
@@ -274,7 +266,7 @@ def _score(
 
 
 def _overlap(glob: str, other: str) -> bool:
-    """Say whether two globs are about the same files, by the folders that they name before their first wildcard."""
+    """Say whether two globs have a folder in common before their first wildcard."""
     first, second = _folder(glob), _folder(other)
     if not first or not second:
         return glob == other

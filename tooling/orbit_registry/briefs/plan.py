@@ -1,7 +1,6 @@
-"""What whoever plans the next run should know, from records, the event log and the project's own sources.
+"""Plan brief: records, events and the project's own sources, for planning the next run.
 
-What can't be known is `unknown`, with a warning that says why: a source that is missing, slow or malformed never keeps
-a plan from being made. Nothing is decided here.
+A source that is missing, slow or malformed is `unknown` with a warning, and never an error.
 """
 
 from __future__ import annotations
@@ -37,40 +36,40 @@ UNKNOWN = "unknown"
 _FORMS: Mapping[str, type] = {"active_loops": list, "system_health": dict, "capacity": dict, "work_items": list}
 MOST_RETROS, MOST_PITCHES, MOST_EVENTS, MOST_LISTED, MOST_WAITING = 10, 20, 50, 10, 5
 SECONDS = 5.0
-"""A source that takes longer is unknown; all are asked at once."""
+"""Timeout of a source; all are asked at once."""
 _NEWS = frozenset(events.DONE) - {
     events.OPENED, events.LOADED, events.BRIEF_PLAN, events.OUTCOME, events.SYNCED, events.WITHHELD,
 }  # fmt: skip
-"""Events that are news to whoever plans."""
+"""Events that matter for planning."""
 
 
 @dataclass(slots=True)
 class Sources:
-    """What the project's own sources say, each asked once, and why some say nothing."""
+    """Values of the project's own sources, and warnings for those without."""
 
     values: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     def get(self, name: str) -> Any:
-        """Return what a source said; `unknown` where that can't be told."""
+        """Return the value of a source, or `unknown`."""
         return self.values.get(name, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan brief: `data` as JSON has it, and the sources that it was made of."""
+    """Plan brief: `data` for JSON, and its sources."""
 
     data: Mapping[str, Any]
     sources: Sources
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What could not be told."""
+        """Warnings about what is unknown."""
         return tuple(self.data["warnings"])
 
 
 def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
-    """Return what the sources that `brief.sources` names say: a file's JSON, or what a command prints."""
+    """Read the sources in `brief.sources`: the JSON of a file, or of a command's output."""
     configured = workspace.config.setting("brief", "sources")
     answers = Sources()
 
@@ -128,9 +127,9 @@ def plan_brief(
     related: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
     sources: Sources | None = None,
 ) -> Plan:
-    """Return what to know before planning, every section there whatever is missing; writes the event.
+    """Return what to know before planning, with every section, and log the event.
 
-    `related` returns the learnings that fit the work ahead, where that is known; else those that retros led to.
+    `related` returns the learnings for the work ahead; without it, those derived from recent retros.
     """
     answers = sources or ask_sources(workspace, ("active_loops", "system_health", "capacity"))
     warnings = list(answers.warnings)
@@ -182,7 +181,7 @@ def _waiting(record: Record) -> dict[str, str]:
 
 
 def recent_retros(records: RecordSet) -> list[Record]:
-    """Return the retros that are recorded, the latest first."""
+    """Return the live retros, the latest first."""
     retros = [retro for retro in records.of_kind(RETRO) if retro.phase == "live"]
     return sorted(retros, key=lambda retro: (_at(retro), retro.id), reverse=True)[:MOST_RETROS]
 
@@ -207,10 +206,7 @@ def _retro(record: Record) -> dict[str, Any]:
 
 
 def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
-    """Return how often targets were completed and failed, by the tool, the best first, and by the attempts they took.
-
-    All retros that are recorded count. How the project's own programs are started says nothing of who works.
-    """
+    """Count completed and failed targets in all live retros, by tool and by attempts."""
     tools: dict[str, Counter[str]] = defaultdict(Counter)
     tried: dict[int, Counter[str]] = defaultdict(Counter)
     outcomes = (outcome for record in records.of_kind(RETRO) if record.phase == "live" for outcome in _outcomes(record))
@@ -245,13 +241,13 @@ def _outcomes(record: Record) -> Sequence[Mapping[str, Any]]:
 
 
 def failed_targets(records: RecordSet, now: datetime) -> list[dict[str, object]]:
-    """Return what is left alone now: each target, why, how often it was tried and until when."""
+    """Return the targets with an open failure: why, how often it was tried, and until when."""
     states = [failures.state(record, now) for record in records.of_kind(failures.KIND) if record.phase == "live"]
     return sorted((state for state in states if state["holds"]), key=lambda state: str(state["target"]))
 
 
 def capacity(workspace: Workspace, sources: Sources) -> dict[str, object]:
-    """Return how many loops run, may run, and could be started; a source's word counts more than the configuration."""
+    """Return how many loops run, may run, and could be started; a source overrides the configuration."""
     reported, loops = sources.get("capacity"), sources.get("active_loops")
     limits: Mapping[str, Any] = reported if isinstance(reported, Mapping) else {}
     usual = workspace.config.setting("loop", "max_concurrent_loops")
@@ -268,7 +264,7 @@ def _count(value: object, other: int | str) -> int | str:
 def _log(
     workspace: Workspace, now: datetime, warnings: list[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str | None]:
-    """Return the latest verdicts on pitches, and what happened since the last of them: the newest, and since when."""
+    """Return the latest verdicts on pitches, the newest events since the last one, and its time."""
     history: deque[dict[str, Any]] = deque(maxlen=MOST_PITCHES)
     news: deque[dict[str, Any]] = deque(maxlen=MOST_EVENTS)
     watermark: str | None = None
@@ -294,7 +290,7 @@ def _log(
 
 
 def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any]]:
-    """Return the learnings in force that the given retros led to, the latest first."""
+    """Return the live learnings derived from retros, the latest first."""
     retro_ids = {retro.id for retro in retros}
     learnings = [
         learning
@@ -309,11 +305,7 @@ def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any
 
 
 def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
-    """Write a plan brief, unless the file says the same but for `generated_at`; returns whether it was written.
-
-    Raises:
-        WriteError: the disk refused.
-    """
+    """Write a plan brief unless only `generated_at` differs; return whether it was written."""
     try:
         current = json.loads(read_text(file, limit=DOCUMENT_LIMIT))
     except (OrbitError, ValueError, RecursionError):
@@ -326,7 +318,7 @@ def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
 
 
 def plan_text(data: Mapping[str, Any]) -> str:
-    """Return a plan brief as people read it."""
+    """Return a plan brief as text."""
     free = data["capacity"]
     lines = [f"capacity: {free['available']} of {free['max_concurrent_loops']} free, {free['active_loops']} active"]
     lines += _section(

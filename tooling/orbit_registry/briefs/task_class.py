@@ -1,8 +1,8 @@
-"""Says of which class a task is by its words: an opinion with its reasons, made without a model; it chooses no record.
+"""Class of a task by its words, with reasons and without a model.
 
-What decides is what is asked for: the verb that a sentence or one of its parts begins with, what that verb is said
-of, how a question begins, and what is ruled out ("don't change anything"). The words stand in `task_class.yaml`.
-To say "unsure" is cheap, to take a question for work on code is not: what is meant for code stays away then.
+What decides is what is asked for: the verb of a sentence or of its parts, the object of that verb, how a question
+begins, and what is ruled out ("don't change anything"). The words are in `task_class.yaml`. "Unsure" costs little, but
+a question taken for work on code shows the wrong records.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Name = Literal["code-gen", "exploration", "qa", "other"]
 CODE_GEN: Name = "code-gen"
 CLASSES: tuple[Name, ...] = (CODE_GEN, "exploration", "qa", "other")
 SURE = 0.6
-"""Confidence from which a class is one; below, a task counts as unsure."""
+"""Confidence from which a class is relied on."""
 LONGEST = 20_000
 """Characters of a task that are read."""
 MOST_REASONS = 8
 MOST_SENTENCES, MOST_PARTS = 200, 20
-"""So many sentences are weighed, and so many parts of each: what is asked for stands at the beginning."""
+"""Sentences, and parts of each, that are weighed: requests come first."""
 _SPACES = re.compile(r"[^\S\n]+")
 _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile(r"^\s*>.*$", re.MULTILINE)
@@ -39,7 +39,7 @@ _PROSE_FILES = frozenset(("md", "rst", "txt", "adoc", "docx", "pdf"))
 _ARTICLE = re.compile(r" (?:the|these|those|both)(?= ((?:[\w-]+ ){1,2}))")
 _MARKS = ".,:;!?()[]{}`'\"*<>"
 _CODE_POINTER = "a path or a name from code"
-"""What reasons say instead of it: no word is theirs that is not among ours, for reasons are written down."""
+"""Stands for it in reasons, which are logged and hold no word of a task."""
 _PREPOSITIONS = frozenset(("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of"))
 _PRONOUNS = frozenset(("it", "this", "that", "them", "these", "those", "both", ""))
 _NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without", "nobody")
@@ -47,27 +47,27 @@ _NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without"
 
 @dataclass(frozen=True, slots=True)
 class TaskClass:
-    """A class with how sure it is (0 to 1), why, and who says so: `rules`, `caller` or the project's `command`."""
+    """Class with its confidence, reasons, and origin: `rules`, `caller` or the project's `command`."""
 
     name: Name
     confidence: float
     reasons: tuple[str, ...] = ()
     by: str = "rules"
     fault: str = ""
-    """Why the project's command was not believed; empty where it was, or where there is none."""
+    """Why the project's command was ignored; empty otherwise."""
 
     @property
     def sure(self) -> bool:
-        """Whether the class is one that others may act on."""
+        """Whether the class may be relied on."""
         return self.confidence >= SURE
 
     @property
     def writes_code(self) -> bool:
-        """Whether what is about writing code here is of use."""
+        """Whether records about writing code are useful."""
         return self.name == CODE_GEN and self.sure
 
     def as_data(self) -> dict[str, object]:
-        """Return the opinion as JSON shows it."""
+        """Return the class for JSON."""
         return {
             "class": self.name,
             "confidence": round(self.confidence, 2),
@@ -79,7 +79,7 @@ class TaskClass:
 
 
 def classify(text: str) -> TaskClass:
-    """Return the class of a task that is described in words; the same words give the same answer."""
+    """Return the class of a task by its text."""
     normalised = _SPACES.sub(" ", text[:LONGEST].replace("’", "'"))
     plain = _QUOTED.sub("", _FENCE.sub("\n", normalised))
     evidence = _Evidence(plain)
@@ -91,7 +91,7 @@ def classify(text: str) -> TaskClass:
 
 
 class _Evidence:
-    """What speaks for each class, and why."""
+    """Weights and reasons for each class."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -104,7 +104,7 @@ class _Evidence:
 
     @cached_property
     def named(self) -> tuple[str, str]:
-        """What `it` may be: the first word of code or of prose in the whole text."""
+        """What `it` refers to: the first noun of code or prose in the whole text."""
         return _nearest_noun(self._text)
 
     def opinion(self) -> TaskClass:
@@ -122,7 +122,7 @@ class _Evidence:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of `task_class.yaml`, as they are looked up."""
+    """Word lists of `task_class.yaml`."""
 
     requests: Sequence[str]
     fillers: Sequence[str]
@@ -168,7 +168,7 @@ def _endings(words: Iterable[str]) -> Iterator[str]:
 
 
 def _label(text: str, evidence: _Evidence) -> str:
-    """Weigh the word before the first colon, if a title begins with one; return what stands after it."""
+    """Weigh the word before the first colon of a title; return the text after it."""
     match = _LABEL.match(text)
     if match is None:
         return text
@@ -181,7 +181,6 @@ def _label(text: str, evidence: _Evidence) -> str:
 
 
 def _sentence(text: str, evidence: _Evidence) -> None:
-    """Weigh one sentence, part by part: each may ask for something else."""
     is_question = text.rstrip().endswith("?")
     for part in filter(str.strip, _PART.split(text, maxsplit=MOST_PARTS)):
         phrase = " ".join(part.split()).lstrip("-*#0123456789.) ")
@@ -191,7 +190,7 @@ def _sentence(text: str, evidence: _Evidence) -> None:
 
 
 def _stripped(text: str) -> tuple[str, bool]:
-    """Return a part without what it politely begins with, and whether a request was among that."""
+    """Return a part without polite openings, and whether one of them was a request."""
     words = _words()
     requested = False
     while True:
@@ -241,7 +240,7 @@ def _part(part: str, text: str, requested: bool, is_question: bool, evidence: _E
 
 
 _OPEN = frozenset(("what", "what's", "why", "how", "which", "who", "when"))
-"""Words that begin a question also where nobody put a question mark."""
+"""Words that begin a question even without a question mark."""
 
 
 def _first(text: str) -> str:
@@ -259,7 +258,6 @@ def _question(part: str, text: str, start: str, name: str, evidence: _Evidence) 
 
 
 def _asked_for(part: str, object_text: str, verb: str, kind: str, evidence: _Evidence) -> None:
-    """Weigh what a part asks for: a verb, and what it is said of."""
     if kind in (CODE_GEN, "either"):
         near = re.split(r"\b(?:for|about)\b", object_text, maxsplit=1)[0]
         code, prose = _nearest_noun(near)
@@ -291,10 +289,10 @@ def _asked_for(part: str, object_text: str, verb: str, kind: str, evidence: _Evi
 
 
 def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
-    """Return the nearest word of code that a verb is said of, or the nearest of prose, whichever comes first.
+    """Return the nearest noun of code, or the nearest of prose, whichever comes first.
 
-    Of words that follow each other the last decides: an email validator is code, a test plan is prose. `far` looks
-    beyond the first preposition too.
+    Of nouns in a row the last decides: an email validator is code, a test plan is prose. `far` looks beyond the first
+    preposition too.
     """
     words = _words()
     raw_words = text.split()
@@ -322,12 +320,12 @@ def _is_code(word: str) -> bool:
 
 
 def _code(word: str) -> str:
-    """Return the noun of code that a word is, or that is one of its pieces."""
+    """Return the noun of code that a word is or contains."""
     return next((piece for piece in (word, *word.split("-")) if piece in _words().code), "")
 
 
 def _is_here(part: str, text: str) -> str:
-    """Return, as words to go on with, what of this project a part names; empty where it names nothing of it."""
+    """Return words on what of this project a part names; empty if nothing."""
     pointer = _code_pointer(part)
     if pointer:
         return f" about {_CODE_POINTER}"
@@ -343,7 +341,7 @@ def _is_here(part: str, text: str) -> str:
 
 
 def _code_pointer(part: str) -> str:
-    """Return a path or a name from code that a part holds."""
+    """Return a path or an identifier in a part."""
     for form in (_PATH, _NAME):
         for match in form.finditer(part):
             if match[0].lower().strip("./") not in _words().not_places:

@@ -1,4 +1,4 @@
-"""Finds the task that a brief is for, in a file or by the project's own program, and its class; it briefs nobody."""
+"""Task of a brief, from a file or the project's own program, and its class."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ _ID = re.compile(r"[^\s\x00-\x1f\x7f-][^\x00-\x1f\x7f]*")
 
 
 def read_task(text: str, where: str) -> Task:
-    """Return the task in a text of JSON or YAML; keys that are not a task's are passed over.
-
-    Raises:
-        UsageError: it is none; the message begins with `where`, and with line and column where they are known.
-    """
+    """Parse a task from JSON or YAML; unknown keys are ignored."""
     try:
         data = load(text)
     except YamlProblemError as error:
@@ -56,7 +52,7 @@ def read_task(text: str, where: str) -> Task:
 
 
 def _json_problem(text: str) -> Problem | None:
-    """Return what is wrong with a text as JSON, for one that begins as JSON does; None where nothing is."""
+    """Return the JSON error of a text; None if it is valid JSON."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
@@ -69,12 +65,7 @@ def _json_problem(text: str) -> Problem | None:
 
 
 def resolve_task(workspace: Workspace, task_id: str) -> Task:
-    """Return the task that the project's own program prints for an id; without a program, a task of that id alone.
-
-    Raises:
-        UsageError: the id could be taken for something else, the program has no place for it, or prints no task.
-        ProgramError: the program failed.
-    """
+    """Return the task that the project's own program prints for an id; without one, a task with the id only."""
     words, seconds = workspace.config.tasks.command, workspace.config.tasks.timeout_seconds
     if not words or not_run(workspace, COMMAND):
         return Task(task_id)
@@ -90,7 +81,7 @@ def resolve_task(workspace: Workspace, task_id: str) -> Task:
 
 
 def why_unresolved(workspace: Workspace) -> str:
-    """Return why a task is known by nothing but its id."""
+    """Return why only the id of a task is known."""
     return not_run(workspace, COMMAND) or "no `tasks.command` is configured that would find it"
 
 
@@ -99,10 +90,10 @@ LONGEST_REASON = 200
 
 
 def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskClass:
-    """Return the class of a task; `caller_class` is what the caller says it is, empty where it leaves that to us.
+    """Return the class of a task: the caller's, that of the program `tasks.classifier`, or by the words.
 
-    The program `tasks.classifier` gets {id, title, text, context_files} as JSON and prints {class, confidence,
-    reasons}; whatever goes wrong with it makes the task one of the class `other`, and the fault is kept.
+    The program gets {id, title, text, context_files} as JSON and prints {class, confidence, reasons}; if it fails, the
+    class is `other` with the fault.
     """
     for name in CLASSES:
         if name == (CODE_GEN if caller_class == CODE else caller_class):
@@ -124,7 +115,6 @@ def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskCl
 
 
 def _opinion(answer: object) -> TaskClass:
-    """Return the opinion in what a program printed."""
     if not isinstance(answer, Mapping):
         return _other("what it printed is no object")
     name = next((name for name in CLASSES if name == answer.get("class")), None)

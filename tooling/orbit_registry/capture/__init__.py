@@ -1,1 +1,1 @@
-"""Transcripts of sessions → pending learnings."""
+"""Pending learnings from the transcripts of sessions."""

@@ -1,7 +1,4 @@
-"""Makes pending learnings of findings, where none says it already and no review has turned it down; promotes nothing.
-
-A finding about what a stale learning says becomes a proposal in its place: a person promotes it and supersedes the old.
-"""
+"""Pending learnings from findings, without those that are known, rejected or unsafe."""
 
 from __future__ import annotations
 
@@ -34,12 +31,12 @@ _ORDER = re.compile(
     r"|https?://|\bwww\.|\b(?:curl|wget|eval|sudo|chmod|base64|rm -|nc -|ssh |scp )|[$`]\(|\|\s*(?:ba|z)?sh\b|<\/?[a-z]"
     r"|\b(?:assistant|system|user|human)\s*:",
 )
-"""What reads as an instruction to whoever reads it, or leads somewhere: no fact about a project has to be put so."""
+"""Text that reads as an instruction or leads elsewhere: no fact about a project needs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where the findings of one transcript come from."""
+    """Source of the findings of one transcript."""
 
     source: str
     agent: str
@@ -48,7 +45,7 @@ class Provenance:
     commit: str = ""
 
     def of(self, finding: Finding) -> dict[str, object]:
-        """Return what a record says of where it has a finding from."""
+        """Return the `provenance` field of a record made from a finding."""
         source = "tool" if finding.pattern == "command" and self.source != "web" else self.source
         data = {"source": source, "pattern": finding.pattern, "subject": finding.subject, "agent": self.agent,
                 "session": self.session, "transcript": self.transcript, "commit": self.commit}  # fmt: skip
@@ -57,7 +54,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A finding that waits for review now, or would; `instead_of` is the stale record whose fact was seen again."""
+    """Pending learning; `instead_of` is the stale record that it would replace."""
 
     record: Record
     instead_of: Record | None = None
@@ -65,7 +62,7 @@ class Candidate:
 
 @dataclass(slots=True)
 class CandidateResult:
-    """What became of findings: those that were taken, and how many were skipped, by reason."""
+    """New candidates, and how many findings were skipped, by reason."""
 
     candidates: list[Candidate] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -75,14 +72,7 @@ def propose(
     workspace: Workspace, records: Iterable[Record], findings: Sequence[tuple[Finding, Provenance]],
     recalled: Iterable[str] = (), *, sources: Sequence[str] = (), dry_run: bool = False,
 ) -> CandidateResult:  # fmt: skip
-    """Add what nobody knows yet to what waits for review; `recalled` are lines that sessions were shown.
-
-    `sources` are ids of records that it is derived from.
-
-    Raises:
-        RefusedError: records of an older layout are in the way.
-        WriteError: it can't be written.
-    """
+    """Add findings as pending learnings; `recalled` are lines that the sessions were shown, `sources` ids for links."""
     result = CandidateResult()
     existing = list(records)
     recalled_texts = [_plain(line) for line in recalled]
@@ -98,7 +88,7 @@ def propose(
 
 
 class _KnownError(Exception):
-    """Ends the making of a candidate with why there is none; never leaves this module."""
+    """A finding that becomes no candidate; caught in `propose`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -120,7 +110,7 @@ def _refuse_recalled(finding: Finding, recalled: Sequence[str]) -> None:
 
 
 def reads_as_instruction(text: str) -> bool:
-    """Say whether a text reads as an instruction, or leads somewhere."""
+    """Say whether a text gives orders to its reader, or leads to another place."""
     return bool(_ORDER.search(text))
 
 
@@ -132,11 +122,6 @@ def _candidate(
     workspace: Workspace, existing: Sequence[Record], finding: Finding, provenance: Provenance, recalled: Sequence[str],
     sources: Sequence[str], *, dry_run: bool,
 ) -> Candidate:  # fmt: skip
-    """Return the candidate of a finding, written unless it is a dry run.
-
-    Raises:
-        _KnownError: it is known, or can't be kept.
-    """
     _refuse_unfit(finding)
     old = _existing_record(workspace, existing, finding)
     if old is None or finding.pattern == "command":  # what was shown as stale, and then seen, is news
@@ -167,11 +152,7 @@ def _refuse_duplicates(near: Iterable[Neighbour]) -> None:
 
 
 def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: Finding) -> Record | None:
-    """Return the stale record that said what was found; None where no record says it.
-
-    Raises:
-        _KnownError: one that is fresh or waits says it, or a review turned it down.
-    """
+    """Return the stale record that states the finding; raise where a live, pending or rejected one does."""
     stale: Record | None = None
     for record in existing:
         same = _is_about(record, finding) and (
@@ -200,11 +181,7 @@ def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: 
 
 
 def _states_finding(summary: str, finding: Finding) -> bool:
-    """Say whether a record's headline says what was found.
-
-    Ours differ only by what was found; a program puts one fact in many ways: one of two may hold the other, or two
-    thirds of the shorter one's words.
-    """
+    """Compare headlines: our own word for word, those of a program by two thirds of the shorter one's words."""
     if finding.pattern != "command":
         return _plain(summary) == _plain(finding.summary)
     return says_the_same(summary, finding.summary, 2 / 3)

@@ -1,4 +1,4 @@
-"""Compares what the event log says was shown with what stands in transcripts: ids and counts, no text."""
+"""Delivery check: records that the event log says were shown, against the transcripts of the sessions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ AGENTS: Mapping[str, tuple[Callable[[Path, str, str], Path | None], Given]] = {
     "claude": (claude.transcript, claude.given),
     "codex": (codex.transcript, codex.given),
 }
-"""Agents whose transcripts can be read: where a session's stands, and what in its lines was given by hooks."""
+"""Agents with readable transcripts: how to find one, and the texts that hooks put into its lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One session's records: how many the log says were shown by hooks, how many of them stand in its transcript."""
+    """Records of one session: how many hooks claim to have shown, and how many its transcript holds."""
 
     session: str
     agent: str
@@ -35,17 +35,17 @@ class Delivery:
     found: int
     missing: tuple[str, ...]
     unclaimed: tuple[str, ...]
-    """In the transcript, and not in the log: an older log is gone, or something else wrote them."""
+    """In the transcript but not in the log, which may have been rotated."""
     broken: int
-    """Lines of the transcript that hold a block and can't be read."""
+    """Unreadable lines of the transcript that hold a block."""
 
     def as_data(self) -> dict[str, object]:
-        """Return the comparison as JSON shows it."""
+        """Return the comparison for JSON."""
         return {**asdict(self), "path": str(self.path)}
 
 
 def events_by_session(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEvent]]:
-    """Return the events of hooks that showed something, by ledger, the newest ledgers last; trials are left out."""
+    """Return the events of hooks that showed records, by session, the newest sessions last."""
     by_ledger: dict[str, list[LoggedEvent]] = {}
     for event in events:
         if event.shown and event.session and event.surface.startswith(SURFACE) and not event.session.startswith(TRIAL):
@@ -58,7 +58,7 @@ def events_by_session(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEve
 def deliveries(
     root: Path, events_by_ledger: Mapping[str, Sequence[LoggedEvent]], agents: Iterable[str] = AGENTS
 ) -> list[Delivery]:
-    """Return the comparison for each session whose transcript is there, the newest last."""
+    """Compare each session that has a transcript, the newest last."""
     results = []
     for ledger, events in events_by_ledger.items():
         session, _, subagent = ledger.partition(".")
@@ -91,7 +91,7 @@ def _compare(
 
 
 def without_event(root: Path, logged_sessions: Iterable[str], since: float) -> tuple[int, int]:
-    """Return how many of Claude Code's newest sessions are newer than a time, and how many of them the log names."""
+    """Count Claude Code's sessions since a time, and those of them that the log names."""
     logged = set(logged_sessions)
     paths = [path for path in claude.sessions(root)[:MOST_SESSIONS] if path.stat().st_mtime >= since]
     return len(paths), sum(safe_name(path.stem) in logged for path in paths)

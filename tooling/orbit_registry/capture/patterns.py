@@ -1,7 +1,6 @@
-"""Draws findings from turns: a way that failed and one that worked, an order of steps, what is sought again and again.
+"""Findings of a session: a command that worked after another failed, an order of commands, habits of the code.
 
-A finding is in our own words. Of a transcript it holds ways of a closed table, and names that the project itself has;
-of an error no more than which of a closed list of forms it has. What was rejected teaches nothing.
+A finding is phrased here: of a transcript it holds known commands and names that the project has, never free text.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from orbit_registry.hook.failures import compiled, holds, plain
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command"]
 MOST_KEYS = 500
-"""Of each thing that is counted."""
+"""Limit of each thing that is counted."""
 FEWEST_TURNS = 3
-"""How often an order of steps, or a search, has to come before it is a habit."""
+"""Repetitions that make an order of commands, or a search, a habit."""
 QUIET, MOST = 2, 5
-"""Findings of one session at most: of one without a stumble, and of any."""
+"""Most findings of a session: without a failed command, and with one."""
 _IDENTIFIER = re.compile(
     r"(?:\\b|(?:class|interface|type|def|function|struct|enum) )?"
     r"([A-Z][A-Za-z0-9]{3,40}|[a-z]+_[a-z0-9_]{3,40})(?:\\b)?\Z"
@@ -68,13 +67,15 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"\bDJANGO_SETTINGS_MODULE\b|\bImproperlyConfigured\b", "settings are missing", "ImproperlyConfigured"),
     )
 )
-"""Faults of an environment rather than of the code: how they read, what they are in our words, and by which text the
-same is known again, together with a module or the program. Empty where that would fit all kinds of errors."""
+"""Faults of the environment: regex of the output, description, and start of the `error_pattern`.
+
+The pattern is completed with a module or the program; it is empty where it would match all kinds of errors.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a session teaches. `subject` is what it is about: another finding about the same may take its place."""
+    """Lesson of a session; a later finding about the same `subject` may replace it."""
 
     pattern: Pattern
     subject: str
@@ -82,7 +83,7 @@ class Finding:
     body: str
     weight: int
     core: str = ""
-    """The words that say it, however it is told: a record that holds them says it already."""
+    """Words that state the finding: a record that holds them states it too."""
     paths: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -93,7 +94,7 @@ class Finding:
 
 @dataclass(slots=True)
 class _Stumble:
-    """A way that failed for its environment, and what was near it."""
+    """Command that failed because of its environment, and the paths around it."""
 
     way: ProjectCommand
     fault: str
@@ -104,18 +105,17 @@ class _Stumble:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A purpose for which a way failed for its environment: how often, with which tools, and whether one worked."""
+    """Purpose for which a command failed because of its environment: how often, with which tools, and the end of it."""
 
     purpose: str
     attempts: int
     tools: tuple[str, ...]
     worked: bool
     fault: str
-    """How it failed, in our words."""
 
 
 class Observer:
-    """Takes the turns of a session one after another; what it holds is bounded, whatever comes."""
+    """Collector of findings from the turns of one session, with bounded memory."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -159,7 +159,6 @@ class Observer:
             self._sought.setdefault(name[1], set()).add(self._turn)
 
     def _run(self, step: Step, written_paths: list[str]) -> list[ProjectCommand]:
-        """Take a command: whether it failed for its environment, worked, or worked where another had failed."""
         line = read_command(step.command)
         if not line.ways:
             return []
@@ -178,7 +177,6 @@ class Observer:
         return []
 
     def _stumble(self, way: ProjectCommand, step: Step, written_paths: list[str]) -> None:
-        """Keep a way that failed, where that has the form of a fault of the environment."""
         for regex, fault, pattern in FORMS:
             match = regex.search(step.output)
             if match is not None:
@@ -190,7 +188,6 @@ class Observer:
                 return
 
     def _is_vouched(self, way: ProjectCommand) -> bool:
-        """Say whether a way that failed may be told: its script is the project's, or a word for what it is to do."""
         return bool(self._project.grounds(way)) or all(
             part in PURPOSE for part in re.split("[:_-]", way.script) if part
         )
@@ -206,7 +203,6 @@ class Observer:
         self._now.append(stumble)
 
     def _look(self, written_paths: list[str]) -> None:
-        """See which habits of the project the files of a turn show."""
         there = [
             path for path in dict.fromkeys(written_paths) if path in self._project.files or self._project.text(path)
         ]
@@ -257,7 +253,7 @@ class Observer:
             self._facts.setdefault(finding.subject, finding)
 
     def findings(self) -> list[Finding]:
-        """Return what the session teaches, the weightiest first; of a session that never stumbled very little."""
+        """Return the findings, the weightiest first; few for a session without a failed command."""
         findings = [*self._recoveries(), *self._discoveries(), *self._sequences(), *self._facts.values()]
         if "test" not in self._recovered:
             findings += self._test_runner()
@@ -265,7 +261,7 @@ class Observer:
         return findings[: MOST if self._recovered else QUIET]
 
     def tried(self) -> list[Attempt]:
-        """Return for what a way failed, those that nothing worked for last."""
+        """Return the purposes with a failed command, the unsolved ones last."""
         unsolved = {purpose: stumble for purpose, stumble in self._open.items() if purpose not in self._recovered}
         return [
             Attempt(purpose, stumble.times + 1, tuple(dict.fromkeys((stumble.way.tool, way.tool))), True, stumble.fault)
@@ -344,7 +340,7 @@ class Observer:
 
 
 def _error_pattern(text: str, words: str, program: str) -> str:
-    """Return the pattern of words and a program as a line of a text has both; empty where none has."""
+    """Return the pattern, of the words and the program, that matches a line of a text; empty if none does."""
     words = words.rstrip("*")
     lines = [plain(line) for line in text.splitlines()] if words else []
     for pattern in (f"{program}: {words}", f"{program}*{words}", f"{words}: {program}", f"{words}*{program}"):
@@ -363,6 +359,5 @@ def _below(path: str) -> str:
 
 
 def _scope(paths: list[str], project: Project) -> tuple[str, ...]:
-    """Return where a way of work matters: the folders of tracked files that it was about."""
     project_paths = [path for path in dict.fromkeys(paths) if path in project.files or path.endswith("/")]
     return tuple(dict.fromkeys(f"{path}**" if path.endswith("/") else _below(path) for path in project_paths))[:5]

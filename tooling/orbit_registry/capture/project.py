@@ -1,6 +1,6 @@
-"""What a project itself says: its tracked files, where a way to do something is defined, how its code is laid out.
+"""Facts of a project: its tracked files, where its commands are defined, how its code is laid out.
 
-Whatever capture writes down is either its own words or stands here; nothing of a transcript vouches for itself.
+Capture writes down only its own words and what stands in these files.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ PURPOSE_PHRASES = {
     "format": "Code is formatted",
     "install": "Dependencies are installed",
 }
-"""What each purpose comes to, in words."""
 _TOOLS = {
     tool: purpose
     for purpose, tools in {
@@ -66,7 +65,7 @@ _NUMBER = re.compile(r"\d?>&?\d?\Z")
 
 @dataclass(frozen=True, slots=True)
 class ProjectCommand:
-    """How something of a project was done: `words` start it, `tool` does it, `script` is what a runner was given."""
+    """Command of a project: `words` start it, `tool` does it, `script` is what a runner was given."""
 
     purpose: str
     words: str
@@ -76,14 +75,14 @@ class ProjectCommand:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """A command line: its ways in their order; where it is piped, the exit code is not that of the last."""
+    """Commands of one line; the exit code of a piped line is not that of the last command."""
 
     ways: tuple[ProjectCommand, ...]
     is_piped: bool = False
 
 
 def read_command(text: str) -> CommandLine:
-    """Return the ways that a command line goes; none where it is more than programs one after another."""
+    """Return the commands of a line; none where it is more than known programs joined by `&&`."""
     try:
         lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
@@ -109,7 +108,7 @@ def read_command(text: str) -> CommandLine:
 
 
 def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the commands of a line, each with the mark before it; redirections are left out."""
+    """Yield the commands of a line, each with the operator before it; redirections are left out."""
     piece: list[str] = []
     mark, skip = "", False
     for word in words:
@@ -128,7 +127,7 @@ def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def project_command(words: Sequence[str]) -> ProjectCommand | None:
-    """Return the way that one command goes; None where its program, its script or a setting is none that is known."""
+    """Return one command; None where its program, script or environment setting is unknown."""
     remaining = list(words)
     prefix: list[str] = []
     while remaining and _ANY_SETTING.match(remaining[0]):
@@ -181,16 +180,16 @@ def _script(
 
 
 def _name(word: str) -> str | None:
-    """Return the program that a word starts; None for one that stands outside of the project, or nowhere."""
+    """Return the program that a word starts; None for one outside of the project."""
     folder, slash, name = word.rpartition("/")
     return name if not slash or (_PLACE.match(f"{folder}/") and ".." not in folder) else None
 
 
 LARGEST = 1_000_000
 MOST_READ = 60
-"""Files of one suffix that are looked at to tell how imports are written."""
+"""Files of one suffix that are read to tell how imports are written."""
 FEWEST, SHARE = 5, 0.9
-"""A habit is one that so many files have, and nine of ten."""
+"""A habit needs so many files, and nine of ten."""
 _TOOL_INPUTS = {
     "pytest": ("pyproject.toml#tool.pytest", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"),
     "mypy": ("pyproject.toml#tool.mypy", "mypy.ini", "setup.cfg", "pyproject.toml"),
@@ -217,7 +216,7 @@ _DEFINES = r"^[[:space:]]*(export )?(default )?(abstract |async |pub )*(class|in
 
 
 class Project:
-    """A workspace's files, each read once."""
+    """Files of a workspace, each read once."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -226,7 +225,7 @@ class Project:
 
     @cached_property
     def tracked(self) -> list[str]:
-        """The tracked files from the root, sorted; none where git can't list them."""
+        """Tracked files from the root, sorted; empty if git fails."""
         try:
             return self._workspace.git.tracked() or []
         except GitError:
@@ -234,12 +233,12 @@ class Project:
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """The same, to ask whether one is among them."""
+        """Tracked files as a set."""
         return frozenset(self.tracked)
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of files and folders, without their endings: what a module of the project may be called."""
+        """Names of tracked files and folders without extension: what a module may be called."""
         return frozenset(part.partition(".")[0] for path in self.tracked for part in path.split("/"))
 
     @cached_property
@@ -247,7 +246,7 @@ class Project:
         return Fingerprints(self._workspace.root, self.tracked)
 
     def text(self, path: str) -> str:
-        """Return a file's text; empty where it can't be read."""
+        """Return a file's text; empty if it can't be read."""
         if path not in self._texts:
             try:
                 content = read_bytes(inside(self._workspace.root, path), limit=LARGEST)
@@ -257,11 +256,11 @@ class Project:
         return self._texts[path]
 
     def is_there(self, text: str) -> bool:
-        """Say whether what a fact would rest on can be hashed."""
+        """Say whether an input can be hashed."""
         return self._inputs.find(text).hash is not None
 
     def grounds(self, way: ProjectCommand) -> tuple[str, ...]:
-        """Return what a way rests on, as freshness names it; nothing where the project does not know the way."""
+        """Return the inputs that define a command; empty if the project has no such command."""
         if way not in self._grounds:
             self._grounds[way] = tuple(self._found(way))
         return self._grounds[way]
@@ -279,17 +278,17 @@ class Project:
             yield from [source for source in _TOOL_INPUTS.get(way.tool, _ANY) if self.is_there(source)][:1]
 
     def knows(self, name: str) -> bool:
-        """Say whether a module's name is one of the project's own."""
+        """Say whether a module is the project's own."""
         return name.partition(".")[0].partition("/")[0] in self.names
 
     def definition(self, name: str) -> str:
-        """Return the one tracked file that defines a name; empty where none does, or several do."""
+        """Return the one tracked file that defines a name; empty if none or several do."""
         output = self._workspace.git.ask("grep", "-lE", "-e", _DEFINES.replace("{}", name), "--", ":!*.md") or ""
         paths = output.split("\n") if output else []
         return paths[0] if len(paths) == 1 and paths[0] in self.files else ""
 
     def imports(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return how files like one import the project's own, in words, and what that rests on; empty for no habit."""
+        """Return a sentence on how files like one import the project's own, and its inputs; empty without a habit."""
         suffix = PurePosixPath(path).suffix
         top = path.partition("/")[0]
         alike = [file for file in self.tracked if file.endswith(suffix) and file.partition("/")[0] == top]
@@ -323,7 +322,7 @@ class Project:
         return (f"Imports in `{top}/` name the project's own files {words}.", inputs) if style else ("", ())
 
     def test_place(self, source: str, test: str) -> tuple[str, int]:
-        """Return where tests of files like one stand, in words, and for how many it holds; empty for no habit."""
+        """Return a sentence on where tests of such files are, and their number; empty without a habit."""
         stem, suffix = PurePosixPath(source).stem, PurePosixPath(source).suffix
         name = PurePosixPath(test).name
         form = name.replace(stem, "{}", 1)
@@ -349,7 +348,7 @@ class Project:
         )
 
     def registers(self, added: str, edited: str) -> int:
-        """Return how many of a new file's neighbours another file names; 0 where too few for a habit."""
+        """Return how many siblings of a new file another file names; 0 where too few for a habit."""
         added_path = PurePosixPath(added)
         near = [
             PurePosixPath(file).stem
@@ -364,7 +363,7 @@ class Project:
 
 
 def _habit(count: Counter[str]) -> str:
-    """Return what nearly all do; empty where they differ, or are too few."""
+    """Return what at least nine of ten do; empty if there is no such habit."""
     most = count.most_common(1)
     return most[0][0] if most and most[0][1] >= FEWEST and most[0][1] >= SHARE * count.total() else ""
 

@@ -1,7 +1,6 @@
-"""Captures: reads the transcripts of sessions once, each in a stream, and leaves what they teach for review.
+"""Capture: read transcripts once, and leave what they teach for review.
 
-Where the project names a program of its own, that is asked too: JSON in, JSON out, a short answer. It has read what
-tools and the web said, so none of it is believed, and it only ever waits for a person.
+The project may name a program of its own. It read what tools and the web said, so its findings are always pending.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ TurnData = Mapping[str, object]
 
 
 def turn_data(turn: Turn) -> TurnData:
-    """Return a turn as the program is given it: what was asked and done, nothing that was printed."""
+    """Return a turn as the program gets it: what was asked and done, no output."""
     steps = [
         {"action": step.action, "command": _safe(step.command), "paths": list(step.paths), "failed": step.failed}
         for step in turn.steps[-MOST_STEPS:]
@@ -55,11 +54,7 @@ def _safe(text: str) -> str:
 def ask_program(
     workspace: Workspace, turns_data: Sequence[TurnData], findings: Sequence[Finding], session: str
 ) -> list[Finding]:
-    """Return what the program `capture.command` finds; nothing where there is none.
-
-    Raises:
-        ProgramError: it is not allowed, failed, said more than 600 tokens, or what it said has not the form.
-    """
+    """Return the findings of the program `capture.command`; empty without one."""
     words = workspace.config.setting("capture", "command")
     if not words or not turns_data:
         return []
@@ -109,7 +104,7 @@ OnProgress = Callable[[int], None]
 
 
 class Reader(Protocol):
-    """What a module of `capture.readers` has: where an agent's transcripts stand, and what their lines tell."""
+    """Interface of the modules of `capture.readers`."""
 
     def entries(self, row: Row) -> Iterator[Entry]: ...  # noqa: D102
     def subagents(self, path: Path) -> list[Path]: ...  # noqa: D102
@@ -120,14 +115,14 @@ READERS: Mapping[str, Reader] = {"claude": claude, "codex": codex, "gemini": gem
 EVENTS = "events"
 SourcedFinding = tuple[Finding, Provenance]
 MOST_TRIED = 200
-"""Entries by which it is told whose a transcript may be."""
+"""Entries that are read to detect the agent."""
 _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
-"""What the id of a session is made of: a record names it, and a transcript may say anything."""
+"""Session ids that a record may hold: a transcript may contain anything."""
 
 
 @dataclass(slots=True)
 class SessionRead:
-    """One transcript that was read: how far, and what the session was."""
+    """Transcript that was read, and its session."""
 
     agent: str
     path: Path
@@ -139,7 +134,7 @@ class SessionRead:
     """Why nothing was learned from it."""
 
     def as_data(self) -> dict[str, object]:
-        """Return it as JSON shows it."""
+        """Return it for JSON."""
         return {
             "agent": self.agent, "path": str(self.path), "session": self.session.id or None, "bytes": self.size,
             "lines": self.lines, "broken": self.broken, "turns": self.session.turns,
@@ -149,7 +144,7 @@ class SessionRead:
 
 @dataclass(slots=True)
 class CaptureResult:
-    """What a capture came to."""
+    """Result of a capture."""
 
     reads: list[SessionRead] = field(default_factory=list)
     candidates: list[Candidate] = field(default_factory=list)
@@ -160,13 +155,8 @@ class CaptureResult:
 def transcripts_of(
     workspace: Workspace, agent: str, path: Path | None, sessions: Iterable[str] = ()
 ) -> list[tuple[str, Path]]:
-    """Return which transcripts are meant, with their agents: a named one, else the newest of the project.
-
-    With `events` it is those of the sessions that are named, whichever agent ran them.
-
-    Raises:
-        UsageError: a transcript is named without its agent, or none is found.
-    """
+    """Return the transcripts to read with their agents: a given one, the newest, or those of `sessions` for
+    `events`."""
     if path is not None and agent != EVENTS:
         owner = agent or _agent_of(path)
         if not owner:
@@ -190,7 +180,7 @@ def transcripts_of(
 
 
 def _agent_of(path: Path) -> str:
-    """Return whose transcript a file is by its name and place; empty where that does not say."""
+    """Return the agent of a transcript by its name and folder; empty if unclear."""
     if path.name.startswith("rollout-"):
         return "codex"
     if path.name.endswith(reasonix.SUFFIX):
@@ -201,7 +191,7 @@ def _agent_of(path: Path) -> str:
 
 
 def _agent_by_content(path: Path) -> str:
-    """Return the agent whose reader finds calls at the beginning of a file; empty where none does."""
+    """Return the agent whose reader finds calls at the beginning of a file; empty if none does."""
     for name, reader in READERS.items():
         if any(entry.what == "call" for entry in islice(entries_in(path, reader.entries, Progress()), MOST_TRIED)):
             return name
@@ -212,11 +202,7 @@ def capture(
     workspace: Workspace, records: Sequence[Record], transcripts: Sequence[tuple[str, Path]], *, dry_run: bool = False,
     tell: OnProgress | None = None,
 ) -> CaptureResult:  # fmt: skip
-    """Read transcripts and leave what they teach for review; `records` are the learnings, with their prose.
-
-    Raises:
-        UnreadableFileError: a transcript can't be read.
-    """
+    """Read transcripts and write what they teach as pending learnings; `records` are the learnings, with prose."""
     done = CaptureResult()
     project = Project(workspace)
     for agent, path in transcripts:
@@ -236,7 +222,7 @@ def capture(
 def read_session(
     workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str], tell: OnProgress | None = None
 ) -> tuple[SessionRead, Observer, list[SourcedFinding]]:
-    """Return what a transcript and those of its subagents tell; one of these that can't be read is a warning."""
+    """Return what a session's transcript and those of its subagents teach; an unreadable subagent is a warning."""
     reader, session, met = READERS[agent], Session(), Progress()
     read = SessionRead(agent, path, session)
     observer: Observer = Observer(project)

@@ -1,7 +1,4 @@
-"""Streams a transcript: the records in it, or what was said and done; what its lines mean, each agent's file says.
-
-Never more than one line is held, and of a line's texts no more than their beginnings and ends.
-"""
+"""Streaming reader of transcripts, one line at a time; the agents' modules say what a line means."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ from orbit_registry.hook.render import END, START
 from orbit_registry.model.ids import is_safe_id
 
 NEEDLE = re.compile(re.escape(START.strip("<>")).encode())
-"""Stands in every line of a transcript that holds a block, however its brackets are escaped."""
+"""Part of every line that holds a block, however its brackets are escaped."""
 _ITEM = re.compile(r"^- \[([^\]\s]{1,100})\]", re.MULTILINE)
 _ESCAPED = (START.replace("<", "&lt;").replace(">", "&gt;"), END.replace("<", "&lt;").replace(">", "&gt;"))
-"""How an agent that escapes brackets shows the ends of a block to its model."""
+"""Ends of a block for agents that escape brackets."""
 
 _TOLD = (
     "project-notes|system-reminder|hook_context|environment_context|user_instructions|user-prompt-submit-hook|"
@@ -34,21 +31,21 @@ _INJECTED = re.compile(
     r"|\[project notes\].*?(?:\[end of project notes\]|\Z)|(?m:^)## System Context\n.*?(?=^## |\Z)",
     re.MULTILINE,
 )
-"""What hosts, hooks and briefs put into a prompt, and what somebody marked as private; unclosed, it goes to the end."""
+"""Injected and private parts of a prompt; an unclosed one reaches to the end."""
 
 
 def without_injected(text: str) -> str:
-    """Return a text without what was put into it: blocks of records, reminders of a host, private parts."""
+    """Remove blocks of records, reminders of the host and private parts from a text."""
     return _INJECTED.sub(" ", text).strip() if "<" in text or "&lt;" in text or "[" in text or "## S" in text else text
 
 
 def injected_in(text: str) -> list[str]:
-    """Return what was put into a text."""
+    """Return what hosts, hooks and briefs put into a text."""
     return [match[0] for match in _INJECTED.finditer(text)]
 
 
 def ids_in(text: str) -> list[str]:
-    """Return the ids of the records in the blocks of a text, each as often as it stands there."""
+    """Return the ids of the records in the blocks of a text, with repetitions."""
     return [record_id for block in _blocks(text) for record_id in _ITEM.findall(block) if is_safe_id(record_id)]
 
 
@@ -62,63 +59,59 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 LONGEST_ROW = 4_000_000
-"""Bytes of a line from which something is learned; a longer one holds what a tool printed, and is passed over."""
+"""Bytes of a line; a longer one is output of a tool, and is skipped."""
 MOST_BYTES = 2_000_000_000
 LONGEST_TEXT = 4_000
 Row = Mapping[str, Any]
 Given = Callable[[Row], Iterable[str]]
-"""Texts of a line of a transcript that the model was given by a hook."""
+"""Texts that hooks put into a line."""
 What = Literal["session", "prompt", "answer", "call", "result", "injected", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that a transcript tells.
+    """One entry of a transcript.
 
-    `session`: whose it is (`text` is its id, `given` may hold its `cwd`) · `prompt`, `answer`: what a person and the
-    model said · `call`: a tool that was called with `given` · `result`: what it answered, and whether it failed ·
-    `injected`: what hosts and hooks put before the model · `stopped`: a person broke the turn off, or took it back.
+    `session`: `text` is its id, `given` may hold its `cwd` · `prompt`, `answer`: what a person and the model said ·
+    `call`: a tool that was called with `given` · `result`: its output, and whether it failed ·
+    `injected`: what hosts and hooks put before the model · `stopped`: a person interrupted the turn.
     """
 
     what: What
     text: str = ""
     call: str = ""
-    """What pairs a call with its result; where they stand says nothing."""
+    """Id that pairs a call with its result."""
     tool: str = ""
     given: object = None
     failed: bool = False
 
 
 Entries = Callable[[Row], Iterator[Entry]]
-"""What a line of a transcript tells, in its order."""
+"""Entries of a line, in order."""
 
 
 def clipped(text: str) -> str:
-    """Return a text, of a long one its beginning and its end."""
+    """Return a text, or the beginning and the end of a long one."""
     return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT // 2]}\n…\n{text[-LONGEST_TEXT // 2 :]}"
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a transcript was read: bytes, lines, lines that can't be read, and the hash of all that was read."""
+    """How far a transcript was read: bytes, lines, unreadable lines, and the hash of the content."""
 
     size: int = 0
     done: int = 0
     lines: int = 0
     broken: int = 0
     longest: int = 0
-    """Bytes of the longest line that was held."""
+    """Bytes of the longest line in memory."""
     digest: Any = field(default_factory=hashlib.sha256)
 
 
 def entries_in(
     path: Path, entries: Entries, met: Progress, tell: Callable[[int], None] | None = None
 ) -> Iterator[Entry]:
-    """Yield what a transcript tells; `met` is filled in on the way, `tell` gets the bytes that were read.
-
-    Raises:
-        OSError: it can't be read, or is no plain file.
-    """
+    """Yield the entries of a transcript, fill in `met`, and report the bytes to `tell`."""
     with _opened(path) as file:
         met.size = os.fstat(file.fileno()).st_size
         for line in _rows(file, met):
@@ -136,7 +129,7 @@ def entries_in(
 
 
 def first_line(path: Path) -> bytes:
-    """Return the beginning of a transcript's first line; empty where it can't be read."""
+    """Return the start of a file's first line; empty if it can't be read."""
     try:
         with _opened(path) as file:
             return file.readline(20_000)
@@ -145,13 +138,13 @@ def first_line(path: Path) -> bytes:
 
 
 def newest_first(paths: Iterable[Path]) -> list[Path]:
-    """Return the files that are there, the one that was written last first."""
+    """Return the files that exist, the newest first."""
     dated = [(path.stat().st_mtime, path) for path in paths if path.is_file()]
     return [path for _, path in sorted(dated, reverse=True)]
 
 
 def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
-    """Yield the lines that are not too long; of a longer one no more than a part is ever held."""
+    """Yield the lines below the limit; of a longer one only a part is in memory."""
     while met.done < MOST_BYTES and (line := file.readline(LONGEST_ROW)):
         is_whole = line.endswith(b"\n") or len(line) < LONGEST_ROW
         met.lines += 1
@@ -169,11 +162,7 @@ def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open a plain file, never a link to one.
-
-    Raises:
-        OSError: it is none, or can't be read.
-    """
+    """Open a plain file, never a link."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -183,16 +172,16 @@ def _opened(path: Path) -> BinaryIO:
 
 @dataclass(slots=True)
 class Read:
-    """What a transcript holds: how often each record stands in what hooks gave, and lines that can't be read."""
+    """Records in the blocks of a transcript, and its unreadable lines."""
 
     records: Counter[str] = field(default_factory=Counter)
     broken: int = 0
     ended: float = 0.0
-    """When it was last written, in seconds since 1970."""
+    """Time of the last write, in seconds since 1970."""
 
 
 def read_transcript(path: Path, injected_texts: Given) -> Read | None:
-    """Return what a transcript holds; None where it can't be read or is no plain file."""
+    """Count the records in a transcript's blocks; None if it can't be read."""
     result = Read()
     try:
         with _opened(path) as file:
@@ -211,7 +200,7 @@ def read_transcript(path: Path, injected_texts: Given) -> Read | None:
 
 
 def texts_of(value: object) -> Iterator[str]:
-    """Yield the texts in a value that is a text, a list of texts, or a list of parts that have a `text`."""
+    """Yield the texts of a text, a list of texts, or a list of parts with a `text`."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):

@@ -1,8 +1,4 @@
-"""Folds what a transcript tells into turns: what was asked, what was done and how it went; it draws no conclusion.
-
-A turn begins with a person's prompt. What was put into a prompt is no part of it. All that is held is bounded: so many
-calls that wait for their result, so many steps of a turn, so many characters of each.
-"""
+"""Turns of a session: a prompt, the steps after it, and how they went. All sizes are bounded."""
 
 from __future__ import annotations
 
@@ -33,7 +29,7 @@ _REJECTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call of a tool: `paths` are the project's, from its root; `output` is what a command answered."""
+    """Call of a tool: `paths` are relative to the root, `output` is that of a command."""
 
     action: Action
     command: str = ""
@@ -45,7 +41,7 @@ class Step:
 
 @dataclass(slots=True)
 class Turn:
-    """What was asked and done; `rejected` once the person broke it off or turned it down."""
+    """Prompt and steps; `rejected` once the person interrupted it or turned it down."""
 
     prompt: str = ""
     answer: str = ""
@@ -55,23 +51,23 @@ class Turn:
 
 @dataclass(slots=True)
 class Session:
-    """What is known of a session once it was read: whose it is, where it ran, and what came into it from outside."""
+    """Facts of a session that was read."""
 
     id: str = ""
     folder: str = ""
     turns: int = 0
     rejected: bool = False
-    """The last turn in which something was done was broken off or turned down."""
+    """The last turn with a step was rejected."""
     is_foreign: bool = False
-    """It read the web or a foreign server: what it says may be anybody's."""
+    """It read the web or a foreign server, so its content is untrusted."""
     recalled: dict[str, None] = field(default_factory=dict)
-    """Lines that were put before the model, the first so many: they are known, and nothing that it found out."""
+    """Lines that were put before the model, which are no findings of it."""
     peak: int = 0
-    """The most calls and steps that were held at once."""
+    """Most calls and steps in memory at once."""
 
 
 def turns(entries: Iterable[Entry], root: str, session: Session) -> Iterator[Turn]:
-    """Yield the turns of one context of a session, each when it is over; `session` is filled in on the way."""
+    """Yield the turns of a session, each when it ends, and fill in `session`."""
     waiting: dict[str, tuple[str, object]] = {}
     seen_calls: dict[str, None] = {}
     turn = Turn()
@@ -126,7 +122,6 @@ def _recall(session: Session, texts: Iterable[str]) -> None:
 
 
 def _step(tool: str, arguments: object, result: Entry, root: str, session: Session) -> Step:
-    """Return the step that a call and its result are."""
     name = tool.casefold()
     members = arguments if isinstance(arguments, dict) else {}
     if _FOREIGN.match(tool):
@@ -149,7 +144,7 @@ def _step(tool: str, arguments: object, result: Entry, root: str, session: Sessi
 
 
 def _command(arguments: object) -> str:
-    """Return what a shell was given to run, as one text."""
+    """Return the command of a shell call as one text."""
     if isinstance(arguments, str):
         return arguments
     members = arguments if isinstance(arguments, Mapping) else {}

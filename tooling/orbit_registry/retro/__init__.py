@@ -1,1 +1,1 @@
-"""Retros, failures, notes and records that a program keeps."""
+"""Retros, failures, notes and records kept by programs."""

@@ -1,8 +1,4 @@
-"""Makes what producers say stand in the registry once: a record of a key is added, brought up to date, or left alone.
-
-A producer calls each thing by a key of its own and says it again whenever it likes. Nothing here needs an index: what
-looks for near neighbours does without where it can't be read.
-"""
+"""Idempotent write of records by key: insert, update or leave unchanged."""
 
 from __future__ import annotations
 
@@ -49,10 +45,7 @@ _LINE = 'a line is an object: {"kind": "learning", "key": "meeting/7/1", "summar
 
 @dataclass(frozen=True, slots=True)
 class EnsureRequest:
-    """What a producer says: a kind, its key for it, the fields by the kind's schema, the status where that matters.
-
-    `text` is what stands in the file beside the record, for kinds whose prose is one.
-    """
+    """Record that a producer asks for: kind, key, fields, and a status or a prose file if needed."""
 
     kind: str
     key: str
@@ -60,22 +53,22 @@ class EnsureRequest:
     status: str = ""
     text: str | None = None
     join: Callable[[Record], EnsureRequest] | None = None
-    """Makes of a record that stands there what is said with it; asked while nobody else can write."""
+    """Merges the request with the existing record, under the lock."""
     share: float = 0.0
-    """Such a share of the shorter headline's words makes two say the same; 0 where the key alone tells them apart."""
+    """Share of the shorter headline's words that makes two records the same; 0: only the key counts."""
     line: int = 0
-    """Where it stands in a batch, from 1."""
+    """Line in a batch, from 1."""
 
     @property
     def digest(self) -> str:
-        """Return a hash of what is said, by which the same is known again whatever people made of it."""
+        """Return a hash of the request, by which a repeated one is recognised."""
         content = json.dumps([self.fields, self.status, self.text], sort_keys=True, default=str)
         return f"sha256:{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)
 class EnsureResult:
-    """What came of an entry, the record that stands for it, and why where nothing was written."""
+    """Outcome of a request, its record, and the reason if nothing was written."""
 
     entry: EnsureRequest
     outcome: str
@@ -83,7 +76,7 @@ class EnsureResult:
     reason: str = ""
 
     def as_data(self) -> dict[str, object]:
-        """Return it as JSON shows it."""
+        """Return it for JSON."""
         record = self.record
         return {
             "kind": self.entry.kind,
@@ -97,13 +90,13 @@ class EnsureResult:
 
 
 def counts(results: Iterable[EnsureResult]) -> dict[str, int]:
-    """Return how many entries were inserted, updated, unchanged and refused."""
+    """Count the results by outcome."""
     outcomes = [result.outcome for result in results]
     return {name: outcomes.count(name) for name in (INSERTED, UPDATED, UNCHANGED, REFUSED)}
 
 
 def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[EnsureRequest | UsageError]:
-    """Yield what each line of JSON says, or what is wrong with it; `kind` is that of lines that name none."""
+    """Yield the request of each JSON line, or what is wrong with it; `kind` is the default kind."""
     for number, line in enumerate(lines, 1):
         if number > MOST_ENTRIES:
             yield UsageError(f"line {number}: a batch has at most {MOST_ENTRIES:,} lines", hint="split it")
@@ -124,11 +117,7 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[EnsureRequest
 
 
 def refuse_constant(name: str) -> None:
-    """Refuse what Python reads as JSON and JSON has not: NaN, Infinity.
-
-    Raises:
-        ValueError: always.
-    """
+    """Refuse NaN and Infinity, which Python reads as JSON."""
     raise ValueError(name)
 
 
@@ -140,14 +129,10 @@ def ensure(
     pending: bool = False,
     dry_run: bool = False,
 ) -> list[EnsureResult]:
-    """Make each entry stand once, all under one lock and in one step, and return what came of each, in their order.
+    """Insert, update or skip each record under one lock and in one step; return the results in order.
 
-    New records get the status that `add` gives them; `pending` leaves a person's for review too. What a person
-    rejected is not written again. An agent's word for what is in force is refused, entry by entry; a refusal never
-    hinders the others. A dry run says what would come of them.
-
-    Raises:
-        WriteError, LockTimeoutError: nothing can be written at all.
+    `pending` leaves a person's records for review too. What a person rejected is not written again. An agent may not
+    change live records. One refusal does not stop the others.
     """
     entries = [_with_headline(workspace, entry) for entry in entries]
     batch = _Batch(workspace, author, pending=pending)
@@ -174,7 +159,7 @@ def ensure(
 
 
 class _Batch:
-    """The entries of one call, against the records as they stand under the lock."""
+    """Requests of one call against the records under the lock."""
 
     def __init__(self, workspace: Workspace, author: Author, *, pending: bool) -> None:
         self.workspace, self.author, self.pending = workspace, author, pending
@@ -189,7 +174,7 @@ class _Batch:
         self._ids: set[str] = set()
 
     def read(self) -> None:
-        """Look at the records that there are."""
+        """Index the records by key and kind."""
         self._keys.clear()
         self._of_kind.clear()
         self._said.clear()
@@ -197,7 +182,7 @@ class _Batch:
             self._remember(record)
 
     def compare(self, entries: Sequence[EnsureRequest]) -> None:
-        """Find which new entries say what a record says already, in other words."""
+        """Find near duplicates of new records; slow, so outside of the lock."""
         drafts: dict[str, dict[str, Record]] = {}
         for entry in entries:
             if entry.kind not in self.workspace.kinds or (entry.kind, entry.key) in self._keys:
@@ -228,7 +213,7 @@ class _Batch:
         self._of_kind.setdefault(record.kind.name, {})[record.path] = record
 
     def settle(self, entry: EnsureRequest) -> EnsureResult:
-        """Plan what one entry changes; what can't be is refused with its reason."""
+        """Plan the change of one request; return a refusal with its reason."""
         try:
             return self._settled(entry)
         except OrbitError as error:
@@ -305,7 +290,7 @@ class _Batch:
         return drafted(self.workspace, kind, self.author, record_id, data)
 
     def _same(self, entry: EnsureRequest, new: Record) -> tuple[Record, str] | None:
-        """Return the record that says the same already, waiting, in force or rejected, and how that is said."""
+        """Return the pending, live or rejected record that says the same, and in which sense."""
         existing, name = self._of_kind.get(new.kind.name, {}), new.kind.name
         if name not in self._said:
             compared = (other for other in existing.values() if other.phase != "closed" or other.is_rejected)
@@ -340,7 +325,7 @@ class _Batch:
         return EnsureResult(entry, UPDATED, result)
 
     def finish(self, result: EnsureResult) -> EnsureResult:
-        """Do what takes a lock of its own: decisions with their documents, and another status."""
+        """Do what takes its own lock: decisions with their documents, and status changes."""
         entry = result.entry
         if result.outcome == REFUSED:
             return result
@@ -358,7 +343,7 @@ class _Batch:
             return replace(result, outcome=REFUSED if result.outcome == UNCHANGED else result.outcome, reason=reason)
 
     def moves(self, result: EnsureResult) -> bool:
-        """Say whether an entry asks for another status of its record."""
+        """Say whether a request sets another status of its record."""
         entry, record = result.entry, result.record
         if not entry.status or record is None or str(record.data["status"]) == entry.status or record.is_rejected:
             return False
@@ -387,7 +372,6 @@ class _Batch:
         return replace(result, record=changed)
 
     def _is_new(self, entry: EnsureRequest) -> Admission:
-        """Return what refuses a decision that another process has said since the records were read."""
 
         def admit(new: Record) -> None:
             for newcomer in newcomers(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
@@ -400,7 +384,7 @@ class _Batch:
 
 
 def _with_headline(workspace: Workspace, entry: EnsureRequest) -> EnsureRequest:
-    """Return an entry whose `title`, as lists name it, is the headline of a kind that calls it otherwise."""
+    """Rename the field `title` to the headline of the kind."""
     if entry.kind not in workspace.kinds or "title" not in entry.fields:
         return entry
     headline = workspace.kinds[entry.kind].headline
@@ -409,12 +393,11 @@ def _with_headline(workspace: Workspace, entry: EnsureRequest) -> EnsureRequest:
 
 
 def _identity_fields(entry: EnsureRequest) -> dict[str, str]:
-    """Return the fields by which an entry's record is known again."""
     return {"key": entry.key, "ensured": entry.digest}
 
 
 def _is_prose(record: Record, name: str) -> bool:
-    """Say whether a field is the text of a new document: there it is changed by hand from then on."""
+    """Say whether a field is only the initial text of a document."""
     return record.kind.in_document and name == "body"
 
 

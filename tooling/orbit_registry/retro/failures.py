@@ -1,7 +1,6 @@
-"""Failures: targets that were tried and failed, kept from being tried again for a while; it prints nothing.
+"""Failures: targets that failed and are not to be tried again for a while.
 
-A target has one open record at most. Whether it still holds is derived from the record's age, so that nothing has to
-run for it to end, and records that are cleared or over stay as history.
+A target has at most one open record. Expiry follows from its age, so that no job has to run.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from orbit_registry.workspace.workspace import Workspace
 KIND = "failure"
 LONGEST_TITLE = 200
 PROTECTED_TYPES = frozenset(("schedule", "watchdog"))
-"""Types of what runs the loop itself: were one of them left alone, nothing would ever run again."""
+"""Targets that run the loop itself: without them nothing would run again."""
 _TYPE = re.compile(r"[a-z][a-z0-9_-]{0,99}\Z")
 _FORM = "write it as type:project:id or type:id: story:shop:S-1, adr:ADR-0042"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What was tried: its type, the project it belongs to ("" for none), its id there; equal where all three are."""
+    """What was tried: type, project ("" for none) and id."""
 
     type: str
     project: str
@@ -43,16 +42,12 @@ class Target:
         return ":".join(filter(None, (self.type, self.project, self.id)))
 
     def as_data(self) -> dict[str, str]:
-        """Return it as a record holds it."""
+        """Return the target as a record's field."""
         return {"type": self.type, **({"project": self.project} if self.project else {}), "id": self.id}
 
 
 def read_target(text: str) -> Target:
-    """Return the target that a text names.
-
-    Raises:
-        UsageError: it names none.
-    """
+    """Parse a target such as `story:shop:S-1`."""
     kind, _, qualified_id = text.partition(":")
     project, _, name = qualified_id.rpartition(":")
     if not _TYPE.match(kind) or not name.strip() or (qualified_id.startswith(":")) or any(map(str.isspace, text)):
@@ -61,7 +56,7 @@ def read_target(text: str) -> Target:
 
 
 def target_from(value: object) -> Target:
-    """Return the target that a mapping states, as records do."""
+    """Return the target in a record's field."""
     fields: Mapping[str, object] = value if isinstance(value, Mapping) else {}
     return Target(str(fields.get("type", "")), str(fields.get("project", "")), str(fields.get("id", "")))
 
@@ -72,7 +67,7 @@ def target_of(record: Record) -> Target:
 
 
 def open_failure(records: Iterable[Record], target: Target, now: datetime) -> Record | None:
-    """Return the open failure of a target that is not over yet; None where it may be tried."""
+    """Return the live, unexpired failure of a target; None if it may be tried."""
     for record in records:
         if record.kind.name == KIND and record.phase == "live" and target_of(record) == target:
             end = expires_at(record)
@@ -85,13 +80,9 @@ def fail(
     workspace: Workspace, target: Target, fields: Mapping[str, object], author: Author, now: datetime, *,
     dry_run: bool = False, verb: str = "failed:",
 ) -> tuple[Record, bool]:  # fmt: skip
-    """Keep that a target failed, and return its record and whether it is a new one.
+    """Record a failure of a target, or update the open one; return the record and whether it is new.
 
-    While one holds it is brought up to date and its time begins anew; `fields` are those of the kind beside `target`;
-    `verb` stands between the target and the reason in its title.
-
-    Raises:
-        RefusedError: a text holds a secret, or an agent goes beyond what it may say; see `store.authority`.
+    `verb` is placed between target and reason in the title.
     """
     if target.type in PROTECTED_TYPES:
         hint = "keep what it runs from being tried: story:shop:S-1"
@@ -137,11 +128,7 @@ def fail(
 
 
 def clear(workspace: Workspace, target: Target, author: Author, now: datetime, event: str = CLEARED) -> Record:
-    """Let a target be tried again: it succeeded, or somebody says so; `event` says which of both in the log.
-
-    Raises:
-        RecordNotFoundError: no failure of it holds.
-    """
+    """Close the open failure of a target; `event` names the cause in the log."""
     existing = open_failure(read_collection(workspace).records, target, now)
     if existing is None:
         message = f"nothing keeps {target} from being tried"
@@ -157,14 +144,13 @@ def _united(current: object, more: object) -> list[object]:
 
 
 def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:
-    """Return the line that agents are shown: the target, and why, as far as one line goes."""
     reason = " ".join(str(fields.get("reason", "")).split())
     title = f"{target} {verb} {reason}"
     return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
 
 
 def state(record: Record, now: datetime) -> dict[str, object]:
-    """Return what is said of a failure: its target, how often and why, whether it holds and until when."""
+    """Return a failure's target, attempts, reason, whether it is open, and until when."""
     end = expires_at(record)
     is_active = record.phase == "live" and (end is None or end > now)
     return {

@@ -1,7 +1,4 @@
-"""What somebody says of a run when it is over, as a value: read from JSON or Markdown, joined, weighed; writes nothing.
-
-Only what a step came to is taken from its section: how it went there is the transcript's.
-"""
+"""Retro as a value, parsed from JSON, YAML or Markdown."""
 
 from __future__ import annotations
 
@@ -44,19 +41,19 @@ _PARTS = {
 }  # fmt: skip
 _PART_OF = {heading: part for part, headings in _PARTS.items() for heading in headings}
 _VERBS = {"stop": "Stop", "start": "Start"}
-"""Words that an item loses its sense without: `merging on Fridays` below `Stop`."""
+"""Words that an item makes no sense without: `merging on Fridays` below `Stop`."""
 
 
 def part_of(heading: str) -> str:
-    """Return the part that a heading begins, such as `worked`; empty where it is of none.
+    """Return the part of a retro that a heading starts, such as `worked`; empty if none.
 
-    Case, pictures, marks and a number in front count for nothing: `1. What didn't go well? 😕` is `struggled`.
+    Case, emoji, punctuation and numbering don't count: `1. What didn't go well? 😕` is `struggled`.
     """
     return _PART_OF.get(_words(heading), "")
 
 
 def verb_of(heading: str) -> str:
-    """Return the word that has to stand before each item of a section: `Stop`, `Start`, or none."""
+    """Return the word to put before each item of a section: `Stop`, `Start` or none."""
     words = _words(heading).split() if part_of(heading) else []
     return next((_VERBS[word] for word in words if word in _VERBS), "")
 
@@ -69,10 +66,10 @@ def _words(heading: str) -> str:
 TRIGGERS = ("loop", "session", "incident")
 COMPLETED, FAILED, SKIPPED, REQUEUED = RESULTS = ("completed", "failed", "skipped", "requeued")
 SHORTEST_FINDING = 20
-"""Characters; what is shorter ("works now") helps nobody in another task."""
+"""Characters; a shorter finding ("works now") helps in no other task."""
 LARGEST = 1_000_000
 COMMAND_PURPOSE = "command"
-"""The type of a purpose of the project's commands (`command:test`): that one failed is no reason to leave it alone."""
+"""Target type of the project's commands (`command:test`); their failures never block a target."""
 _LISTS = ("worked", "struggled", "durable_behavior", "recommendations")
 _KEYS = (*TRIGGERS, "trigger", "project", "date", "title", "summary", "outcomes", *_LISTS, "text")
 _FORM = 'for example {"loop": "L-17", "outcomes": [{"target": "story:shop:S-1", "result": "failed", "attempts": 3}]}'
@@ -83,7 +80,7 @@ _ITEM = re.compile(r"[ \t]{0,3}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one target: how often it was tried (None: nobody counted), with which tools, why it failed."""
+    """Result of one target: attempts (None if not counted), tools, and why it failed."""
 
     target: Target
     result: str
@@ -92,7 +89,7 @@ class Outcome:
     reason: str = ""
 
     def as_data(self) -> dict[str, object]:
-        """Return it as a record holds it."""
+        """Return the outcome as a record's field."""
         optional = {"attempts": self.attempts, "tools": list(self.tools) or None, "reason": self.reason or None}
         return {
             "target": self.target.as_data(),
@@ -103,7 +100,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Retro:
-    """What somebody says of a run; `text` is Markdown beyond what worked and what struggled."""
+    """Retro of a run; `text` is Markdown beyond the known parts."""
 
     trigger: Target | None = None
     date: str = ""
@@ -118,7 +115,7 @@ class Retro:
 
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
-        """What is worth a learning of its own, each with the word for where it stood."""
+        """Findings worth a learning, each with its label."""
         lists = (("durable", self.durable_behavior), ("worked", self.worked), ("struggled", self.struggled))
         words_by_text: dict[str, str] = {}
         for word, texts in lists:
@@ -128,7 +125,7 @@ class Retro:
         return tuple((word, text) for text, word in words_by_text.items())
 
     def noise(self, fewest_targets: int) -> str:
-        """Return why it is not worth keeping; empty where it is."""
+        """Return why the retro is not worth recording; empty if it is."""
         if self.findings:
             return ""
         longest = max(map(len, self.recommendations), default=0)
@@ -143,7 +140,7 @@ class Retro:
         return f"{tried} of {fewest_targets} targets, {lacking}"
 
     def joined(self, more: Retro) -> Retro:
-        """Return both: of a target the later outcome, lists with what they lacked, texts where there were none."""
+        """Merge with a later retro: its outcomes and texts win, lists are united."""
         outcomes = {outcome.target: outcome for outcome in (*self.outcomes, *more.outcomes)}
         lists = {name: _merge_texts(getattr(self, name), getattr(more, name)) for name in _LISTS}
         new_text = more.text and more.text not in self.text
@@ -159,7 +156,7 @@ class Retro:
         )
 
     def body(self) -> str:
-        """Return the Markdown that stands beside the record: what no field of the record holds."""
+        """Return the Markdown for what no field of the record holds."""
         parts = [f"# {self.title}"]
         for heading, texts in (("What worked", self.worked), ("What struggled", self.struggled)):
             if texts:
@@ -168,11 +165,7 @@ class Retro:
 
 
 def read_outcome(text: str, where: str = "--outcome") -> Outcome:
-    """Return the outcome that a word says, of the command line or of a list; `where` names its place in errors.
-
-    Raises:
-        UsageError: it says none.
-    """
+    """Parse `TARGET=RESULT,attempts=N,…`; `where` names the source in errors."""
     name, _, details = text.partition("=")
     words, separator, reason = details.partition(",reason=")
     result, *more = words.split(",")
@@ -191,11 +184,7 @@ def read_outcome(text: str, where: str = "--outcome") -> Outcome:
 
 
 def read_retro(text: str, where: str) -> Retro:
-    """Return the retro in a text: JSON or YAML where it is a mapping, else Markdown; `where` names it in errors.
-
-    Raises:
-        UsageError: it is too large, or says what can't be.
-    """
+    """Parse a retro from JSON, YAML or Markdown; `where` names the source in errors."""
     if len(text) > LARGEST:
         raise UsageError(f"{where}: a retro has at most {LARGEST:,} characters", hint="say what it came to")
     if not text.lstrip().startswith("{"):
@@ -249,11 +238,7 @@ def _trigger(data: Mapping[str, Any], where: str) -> Target | None:
 
 
 def trigger_of(kind: str, name: str, project: str = "") -> Target:
-    """Return what a retro looks back on.
-
-    Raises:
-        UsageError: no run is called so.
-    """
+    """Return the run that a retro is about."""
     if kind not in TRIGGERS:
         raise UsageError(f"a retro is of no {kind[:80]!r}", hint=f"it is of one of {', '.join(TRIGGERS)}")
     return read_target(":".join(filter(None, (kind, project, name))))
@@ -291,7 +276,7 @@ def _texts(value: object, name: str, where: str) -> tuple[str, ...]:
 
 
 def _merge_texts(current: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
-    """Return texts and those that they lack, told by their letters."""
+    """Unite texts, regardless of case."""
     by_letters = {text.casefold(): text for text in (*reversed([*more]), *reversed([*current])) if text}
     return tuple(reversed(by_letters.values()))
 
@@ -324,10 +309,7 @@ def _from_markdown(document: Document, where: str) -> Retro:
 
 
 def _sections(document: Document) -> Iterable[tuple[str, Heading, str]]:
-    """Yield each heading of the first two levels with its own text: up to the next heading, but for steps.
-
-    Below one that is no step, those of the third level too, where one of them begins a part: `### What went well`.
-    """
+    """Yield each section of the first two levels, and of the third where its headings are parts."""
     part_sections = {part.section for above in document.headings for part in _parts_below(document, above)}
     headings = [heading for heading in document.headings if heading.level <= 2 or heading.section in part_sections]
     for number, heading in enumerate(headings):
@@ -336,7 +318,7 @@ def _sections(document: Document) -> Iterable[tuple[str, Heading, str]]:
 
 
 def _parts_below(document: Document, above: Heading) -> Sequence[Heading]:
-    """Return the headings of the third level below one of the first two, where one of them begins a part."""
+    """Return the headings of the third level below a section where one of them starts a part."""
     if above.level > 2 or above.text.casefold().startswith("step"):
         return ()
     following = (
@@ -364,7 +346,7 @@ def _results(document: Document, step: Heading) -> Sequence[str]:
 
 
 def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str, Any]]:
-    """Return the outcomes in a section: the rows of its tables by the names of their columns, else its items."""
+    """Return the outcomes of a section: rows of its tables, else its list items."""
     rows: list[Mapping[str, Any]] = []
     tables = [table for table in document.tables if section.body.start <= table.span.start < section.body.end]
     for table in tables:
@@ -384,7 +366,7 @@ def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str,
 
 
 def _items(body: str) -> list[str]:
-    """Return the items of a list, each with its further lines; a text without one is an item a paragraph."""
+    """Return the items of a list with their continuation lines; without a list, the paragraphs."""
     items: list[list[str]] = []
     in_list = any(_ITEM.match(line) for line in body.splitlines())
     fresh = True

@@ -1,8 +1,7 @@
-"""What a run came to, from the event log and transcripts: a retro in our own words; it keeps nothing.
+"""Retro from the event log, failures and transcripts of a run.
 
-A loop is what was dispatched with its name, with the sessions it went to; an incident is a failure, with the sessions
-that met it. A target is what events name (a task that was noted, a failure, an item that was dispatched), or a purpose
-for which a way of the project failed. What nobody knows is left out.
+A loop is what was dispatched with its name and the sessions of that; an incident is a failure and the sessions that
+met it. Targets are those of events, and the purposes of commands that failed.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _HINTS = {
 
 @dataclass(slots=True)
 class GatheredRetro:
-    """The retro that a run comes to, the findings behind it, and lines that its sessions were shown."""
+    """Retro of a run, its findings, and lines that its sessions were shown."""
 
     retro: Retro
     findings: list[SourcedFinding] = field(default_factory=list)
@@ -48,17 +47,12 @@ class GatheredRetro:
     warnings: list[str] = field(default_factory=list)
 
     def summaries(self, *patterns: Pattern) -> tuple[str, ...]:
-        """Return what was found by some patterns, each once."""
+        """Return the summaries of findings by pattern, each once."""
         return tuple(dict.fromkeys(finding.summary for finding, _ in self.findings if finding.pattern in patterns))
 
 
 def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> GatheredRetro:
-    """Return what the event log, failures and the transcripts of its sessions tell of a run.
-
-    Raises:
-        UsageError: none of them knows it.
-        UnreadableFileError: a transcript or the log can't be read.
-    """
+    """Return the retro of a run from the event log, failures and transcripts."""
     gathered = GatheredRetro(Retro(run))
     failed = _failures(records, run) if run.type == "incident" else []
     rows, sessions = _events_of_run(workspace, run, {failures.target_of(failure) for failure in failed})
@@ -104,10 +98,7 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
 
 
 def _failures(records: RecordSet, run: failures.Target) -> list[Record]:
-    """Return the failures that an incident is, by their id, their target, or evidence that names it; the oldest first.
-
-    What a run is called may look like one of a project: `incident:story:shop:S-1`.
-    """
+    """Return the failures of an incident, named by id, target or evidence, the oldest first."""
     target = ":".join(filter(None, (run.project, run.id)))
     matches = [
         failure for failure in records.of_kind(failures.KIND)
@@ -118,16 +109,13 @@ def _failures(records: RecordSet, run: failures.Target) -> list[Record]:
 
 
 Row = tuple[str, Mapping[str, Any]]
-"""A session, and the members of an event of it."""
+"""Session, and the JSON object of an event in it."""
 
 
 def _events_of_run(
     workspace: Workspace, run: failures.Target, failed: Collection[failures.Target]
 ) -> tuple[list[Row], list[str]]:
-    """Return the events of a run, and the sessions that it went through.
-
-    What happens to an item belongs to the loop that dispatched it last, and so does what happens in a session.
-    """
+    """Return the events of a run and its sessions; an item belongs to the loop that dispatched it last."""
     items: dict[str, str] = {}
     served: dict[str, str] = {}
     run_rows: list[Row] = []
@@ -157,7 +145,7 @@ def _target_name(row: Mapping[str, Any]) -> str:
 
 
 def _parse_target(name: str) -> failures.Target | None:
-    """Return the target that an event names; None where it is none, or no plain name: any program may append events."""
+    """Return the target of an event; None if the name is unsafe: any program may append events."""
     if not _NAME.fullmatch(name):
         return None
     try:
@@ -177,7 +165,7 @@ def _summary(run: failures.Target, agents: Mapping[str, str], accepted: Collecti
 
 
 def _purpose_outcomes(tried: Iterable[Attempt]) -> Iterable[Outcome]:
-    """Return what became of each purpose: of several sessions the last one's word, with the attempts of all."""
+    """Return the outcome of each purpose: the last session's result, with the attempts of all."""
     outcomes: dict[str, Outcome] = {}
     for attempt in tried:
         previous = outcomes.get(attempt.purpose)
@@ -189,7 +177,7 @@ def _purpose_outcomes(tried: Iterable[Attempt]) -> Iterable[Outcome]:
 
 
 def _failure_outcome(failure: Record) -> Outcome:
-    """Return what a failure says of its target by itself; the log may have forgotten it."""
+    """Return the outcome in a failure record, in case the log was rotated."""
     result = FAILED if failure.phase == "live" else COMPLETED
     reason = failure.text("reason") or "" if result == FAILED else ""
     attempts = failure.data.get("attempts")
@@ -199,10 +187,7 @@ def _failure_outcome(failure: Record) -> Outcome:
 def _target_outcomes(
     records: RecordSet, rows: Iterable[Row], agents: Mapping[str, str], accepted: Collection[str]
 ) -> Iterable[Outcome]:
-    """Return what the events say of each target, the last word of each.
-
-    An item that was dispatched is completed where its session was accepted; else nobody knows.
-    """
+    """Return the last outcome of each target; a dispatched item is completed if its session was accepted."""
     reasons = {failure.id: failure.text("reason") or "" for failure in records.of_kind(failures.KIND)}
     outcomes: dict[failures.Target, Outcome] = {}
     for session, row in rows:

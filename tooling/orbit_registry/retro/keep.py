@@ -1,7 +1,6 @@
-"""Keeps retros: the record of a run, a learning that waits for each finding, failures of what really failed.
+"""Record of a retro, with pending learnings for its findings and failures for what failed.
 
-The same retro again changes nothing, and another one takes nothing away. What it says of a target counts up to its own
-date: a failure that somebody met later is left as it is.
+A retro says nothing about what happened after its date.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ KIND, FILE = "retro", "retro.md"
 BELOW = "below the noise bar"
 LONGEST_SUMMARY = 500
 ALIKE = 0.85
-"""A finding with so many of another learning's words, and no other negation, is the same in other words."""
+"""Share of words that makes a finding the same as a learning, unless a negation differs."""
 _DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
 class RetroResult:
-    """What came of a retro: of its record, of each finding, and what that changed about failures."""
+    """Result of a retro: its record, findings, and changed failures."""
 
     outcome: str
     record: Record | None = None
@@ -54,7 +53,7 @@ class RetroResult:
 
     @property
     def is_written(self) -> bool:
-        """Whether anything was."""
+        """Whether anything was written."""
         has_written_finding = any(finding.outcome in (INSERTED, UPDATED) for finding in self.findings)
         return self.outcome in (INSERTED, UPDATED) or has_written_finding or bool(self.opened or self.cleared)
 
@@ -63,13 +62,9 @@ def record_retro(
     workspace: Workspace, retro: Retro, author: Author, now: datetime, *, pending: bool = False,
     scope: Mapping[str, Sequence[str]] | None = None, gathered: GatheredRetro | None = None, dry_run: bool = False,
 ) -> RetroResult:  # fmt: skip
-    """Keep a retro, beside what was kept of the same run before; `scope` is where its findings apply.
+    """Write a retro, merged with the earlier one of the same run; `scope` is that of its findings.
 
-    Findings that were `gathered` become candidates as captured ones do. A dry run says what would come of it.
-
-    Raises:
-        UsageError: it does not say of which run it is, or its date is none.
-        InvalidRecordError, RefusedError: the record can't be written; nothing was.
+    Findings that were `gathered` become candidates, as captured ones do.
     """
     if retro.trigger is None:
         hint = "orbit retro --loop L-17 --from retro.md; or --session, --incident"
@@ -118,7 +113,7 @@ def record_retro(
 
 
 def retro_of(record: Record, text: str = "") -> Retro:
-    """Return what a record says, with the Markdown that stands beside it."""
+    """Return the retro of a record and its Markdown."""
     data: Mapping[str, Any] = record.data
     outcomes = [
         Outcome(
@@ -144,7 +139,7 @@ def retro_of(record: Record, text: str = "") -> Retro:
 
 
 def recorded_retros(workspace: Workspace, records: RecordSet) -> Iterator[tuple[Record, Retro]]:
-    """Yield the retros that a person recorded, each with what it says."""
+    """Yield the live retro records with their content."""
     for record in records.of_kind(KIND):
         if record.phase == "live":
             yield record, _existing_retro(workspace, record)
@@ -158,7 +153,7 @@ def _existing_retro(workspace: Workspace, record: Record | None) -> Retro:
 
 
 def _completed(retro: Retro, now: datetime) -> Retro:
-    """Return a retro with a moment, a summary of one line, and a title."""
+    """Return a retro with a date, a one-line summary and a title."""
     date = retro.date or format_time(now)
     try:
         if len(date) == len("2026-11-22"):  # a day ends with its last second, or has not ended yet
@@ -213,7 +208,6 @@ def _findings(
 def _propose_findings(
     workspace: Workspace, gathered: GatheredRetro, retro: Record, *, dry_run: bool
 ) -> list[EnsureResult]:
-    """Leave what was gathered for review, with where it has it from; what is known or was rejected is left out."""
     existing = read_collection(workspace).records.of_kind(LEARNING)
     result = propose(workspace, existing, gathered.findings, gathered.recalled, sources=[retro.id], dry_run=dry_run)
     return [
@@ -223,7 +217,7 @@ def _propose_findings(
 
 
 class _Outcomes:
-    """What the outcomes of one retro change about failures."""
+    """Failures that one retro opens and clears."""
 
     def __init__(
         self, workspace: Workspace, record: Record, author: Author, now: datetime, *, is_gathered: bool, dry_run: bool
@@ -237,7 +231,7 @@ class _Outcomes:
         self.notes: list[str] = []
 
     def settle(self, outcomes: Iterable[Outcome]) -> None:
-        """Open failures of what failed after being tried; clear those of what succeeded or is asked for again."""
+        """Open failures of targets that failed when tried; clear those that succeeded or were requeued."""
         for outcome in outcomes:
             records = read_collection(self.workspace).records
             active = failures.open_failure(records, outcome.target, self.now)
@@ -287,7 +281,7 @@ class _Outcomes:
         return Link("derived_from", self.record.id) in failure.links
 
     def _is_anothers(self, failure: Record) -> bool:
-        """Say whether somebody met a failure after the run was over, so that the run says nothing about it."""
+        """Say whether a failure was met after the run ended."""
         return (
             not self._is_mine(failure) and (last_reviewed(failure) or created_at(failure)).astimezone(UTC) > self.until
         )

@@ -1,7 +1,6 @@
-"""The contribution trigger: what a finished piece of work asks for, by how it went; it prints nothing.
+"""Note on finished work: the event, and which records it suggests.
 
-A first try that succeeded asks for nothing, and so does a note that says why there is nothing to tell. What somebody
-noted in words stands in no event.
+A first try that succeeded suggests nothing, nor does a note with a skip reason. Its text is not logged.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from orbit_registry.workspace.workspace import Workspace
 
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
 UNSOLVED = ("unsolved", "needs-help")
-"""The labels of a learning that says what nobody has solved yet."""
+"""Labels of a learning about an unsolved problem."""
 SHORT = 48
-"""A text of fewer characters, of a turn without tools, tells nothing."""
+"""Characters below which the text of a turn without tools says nothing new."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteRequest:
-    """What somebody says of their work: in words, how often it was tried, whether errors were met or it failed."""
+    """How a piece of work went: text, attempts, errors, failure."""
 
     text: str = ""
     attempts: int = 1
@@ -47,21 +46,21 @@ class NoteRequest:
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     turn: str = ""
-    """The id of the turn, or what names it within its session; empty where it is no turn that is noted."""
+    """Id of the turn, or its name within the session; empty if no turn is noted."""
     tools: int | None = None
-    """How many tools the turn used, where that is known."""
+    """Tools that the turn used, if known."""
     heartbeat: bool = False
     evidence: tuple[str, ...] = ()
 
     @property
     def asks(self) -> bool:
-        """Whether it was worth telling: not solved at the first try, and not said to be nothing new."""
+        """Whether it suggests records: not solved at once, and not said to be nothing new."""
         return not self.skip_reason and (self.attempts > 1 or self.errors or self.failed)
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What is asked for: a kind of record, why, and the command that adds it."""
+    """Kind of record to add, why, and the command."""
 
     kind: str
     reason: str
@@ -70,27 +69,22 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class NoteResult:
-    """What a note came to: what is asked for, which records say it nearly, and the learning of a total failure."""
+    """Suggested records, similar ones, and the learning of a total failure."""
 
     asks: tuple[Suggestion, ...] = ()
     similar: tuple[Record, ...] = ()
     unsolved: Record | None = None
-    """The learning that says what nobody has solved; it may have stood there before."""
+    """Learning about the unsolved problem, new or existing."""
     failure: Record | None = None
-    """What keeps the task that was given up from being tried again for a while."""
+    """Failure that blocks the task for a while."""
     turn: str = ""
     skip_reason: str = ""
 
 
 def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Author) -> NoteResult:
-    """Say how a piece of work went: write the event, and return what that asks for.
+    """Log how a piece of work went, and return which records it suggests.
 
-    Total failure leaves a learning of low confidence, which waits or holds as any learning of that author does, and a
-    failure of the task where one is named.
-
-    Raises:
-        UsageError: there are no words where they are needed, or two things contradict each other.
-        InvalidRecordError, RefusedError: the learning can't be written; see `store.writer.create_record`.
+    Total failure writes a learning of low confidence, and a failure of the task if one is named.
     """
     _refuse_contradictions(work)
     turn = _turn(workspace, work)
@@ -123,7 +117,7 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
 
 
 def skip_reason(workspace: Workspace, work: NoteRequest, turn: str) -> str:
-    """Return why a turn leaves nothing to tell; empty where it may, or where it is no turn."""
+    """Return why a turn teaches nothing; empty if it may, or if it is no turn."""
     if work.heartbeat:
         return "routine-heartbeat"
     text = work.text.strip()
@@ -137,12 +131,12 @@ def skip_reason(workspace: Workspace, work: NoteRequest, turn: str) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """Return what tells a text from others, whatever its case and spaces; 16 hexadecimal digits."""
+    """Return 16 hexadecimal digits that identify a text regardless of case and spaces."""
     return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _turn(workspace: Workspace, work: NoteRequest) -> str:
-    """Return the id of the turn that is noted: as it was given, or made of what is known here; empty for none."""
+    """Return the id of the turn: as given, or made of the session and a word; empty for none."""
     parts = work.turn.split(":")
     if not work.turn or (len(parts) == 5 and all(parts)):
         return work.turn
@@ -186,7 +180,7 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
 
 
 def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
-    """Return the scripts and rules that a learning is linked with, whichever states it: kind and id of one of each."""
+    """Return the ids of a script and a rule that are linked with a learning, by kind."""
     names = {learning.id, *learning.legacy_ids}
     ends = [record for link in learning.links for record in records.candidates(link.to)]
     ends += [record for record in records if any(link.to in names for link in record.links)]
@@ -199,13 +193,12 @@ def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return a text of one line that is no longer than that, cut between words where it can be."""
+    """Cut a text to one line of a length, between words where possible."""
     head = text[: longest - 1]
     return text if len(text) <= longest else f"{head.rpartition(' ')[0] or head}…"
 
 
 def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
-    """Return the fields of the learning that a note is, or asks for."""
     text = " ".join(work.text.split())
     summary = shortened(text, longest)
     scope = {axis: list(words) for axis, words in (("paths", work.paths), ("tags", work.tags)) if words}
@@ -227,10 +220,7 @@ def _suggestions(
     live: Record | None,
     linked: Mapping[str, str],
 ) -> list[Suggestion]:
-    """Return what is asked for: a learning or a vote for the one there is, a script that proves it, perhaps a rule.
-
-    What the learning is linked with already, by kind, is named instead.
-    """
+    """Return the records to add: a learning or a vote, a script that proves it, perhaps a rule."""
     where = [word for path in work.paths for word in ("--path", path)]
     where += [word for tag in work.tags for word in ("--tag", tag)]
     if live is not None:

@@ -1,1 +1,1 @@
-"""What waits for a person: the queue and proposals."""
+"""Review of pending records, proposals and consolidation."""

@@ -1,8 +1,7 @@
-"""Consolidation: which learnings belong together, and which nobody needs; it proposes and changes none of them.
+"""Consolidation: learnings that belong together, and learnings to retire.
 
-Learnings are alike by their words, tags and folders together (TF-IDF cosine). Those that say nearly the same become one
-proposed learning, those of one theme one suggested rule; at least two records stand behind each. What was never shown,
-never opened or is contradicted is offered for retirement, as far as the event log of this machine can tell.
+Learnings are compared by words, tags and folders (TF-IDF cosine). Those that say nearly the same become one proposed
+learning, those of one theme a suggested rule. Unused or contradicted ones are offered for retirement.
 """
 
 from __future__ import annotations
@@ -35,37 +34,39 @@ from orbit_registry.workspace.workspace import Workspace
 
 LEARNING, RULE = "learning", "rule"
 TOGETHER, FLOOR = 0.22, 0.11
-"""The mean likeness from which learnings are one theme, and what counts as none. On the 50 learnings of a project it
-made seven clusters; a reader found five of them one matter, and two that share no more than a place. From 0.20 on came
-three more, one of them of one matter."""
+"""Mean similarity of one theme, and what counts as 0.
+
+On the 50 learnings of a project it made seven clusters: five of one matter, two of one folder only. From 0.20 on came
+three more, one of them of one matter.
+"""
 SAME = 0.55
-"""From this likeness of their summaries on they say the same."""
+"""Similarity of summaries that say the same."""
 MOST_MEMBERS, MOST_PAIRS = 8, 500_000
 SHOWN_DAYS, SHOWN_SESSIONS = 30, 20
-"""The event log has to hold so many days and sessions before it can say that nobody was shown a learning."""
+"""Days and sessions that the log needs before `never shown` means anything."""
 UNOPENED = 10
-"""So many sessions were shown a learning and none opened it."""
+"""Sessions that were shown a learning without opening it."""
 _FEW = 8
 _WILD = re.compile(r"[*?\[{!]")
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Learnings that belong together: their mean likeness, and the words, tags and folders that they share."""
+    """Learnings that belong together: their mean similarity, and the words, tags and folders that they share."""
 
     members: tuple[Record, ...]
     likeness: float
     shared: tuple[str, ...]
     kind: str = RULE
-    """What they are proposed to become: one learning where their words say the same."""
+    """Kind to propose: a learning where the members say the same."""
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The members' ids."""
+        """Ids of the members."""
         return tuple(member.id for member in self.members)
 
     def fields(self) -> dict[str, object]:
-        """Return the fields of the rule or learning that is proposed; the first member speaks for all."""
+        """Return the fields of the proposed rule or learning; its headline is the first member's."""
         first = inert_line(self.members[0].title)
         reasons = "\n".join(f"- {member.id}: {inert_line(member.title)}" for member in self.members)
         head = (
@@ -85,7 +86,7 @@ class Cluster:
         return {**content, "scope": scope, "links": links, "labels": ["consolidated"], **apart}
 
     def as_data(self) -> dict[str, object]:
-        """Return it as JSON shows it."""
+        """Return it for JSON."""
         return {
             "kind": self.kind, "members": [{"id": member.id, "title": member.title} for member in self.members],
             "likeness": round(self.likeness, 3), "shared": list(self.shared),
@@ -96,10 +97,7 @@ class Cluster:
 
 
 def clusters(records: Iterable[Record]) -> list[Cluster]:
-    """Return the themes among some learnings, the closest first; none has more than eight members.
-
-    Clusters grow by the mean likeness of all their pairs (average linkage), so that no chain of neighbours makes one.
-    """
+    """Return the themes of learnings, the closest first, of at most eight members (average linkage)."""
     by_path = {record.path: record for record in records if without_secrets(record.title) == record.title}
     vectors = {path: Vector.of(_words(record)) for path, record in by_path.items()}
     search = Pairs(vectors, _weights(vectors), FLOOR, MOST_PAIRS)
@@ -125,7 +123,7 @@ def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector], weights: Weig
 
 
 def _agglomerate(scores: Scores) -> Iterator[list[str]]:
-    """Yield the clusters of two and more; a pair that is not scored is not alike at all."""
+    """Yield the clusters of two and more; a pair without a score has similarity 0."""
     groups: dict[int, list[str]] = {}
     number_of: dict[str, int] = {}
     sums: dict[int, dict[int, float]] = {}
@@ -158,7 +156,7 @@ def _agglomerate(scores: Scores) -> Iterator[list[str]]:
 
 
 def _cluster(members: Sequence[Record], scores: Scores, vectors: Mapping[str, Vector]) -> Cluster:
-    """Return a cluster, the member that is most like the others first."""
+    """Return a cluster, the member most similar to the others first."""
     worth = dict.fromkeys((member.path for member in members), 0.0)
     for first, other in combinations(sorted(worth), 2):
         worth[first] += scores.get((first, other), 0.0)
@@ -173,14 +171,14 @@ def _cluster(members: Sequence[Record], scores: Scores, vectors: Mapping[str, Ve
 
 
 def _words(record: Record) -> list[str]:
-    """Return what a learning is compared by: terms of its text, its tags twice, the folders of its scope."""
+    """Return the terms that a learning is compared by: its text, its tags twice, the folders of its scope."""
     tags = [f"#{tag.replace(':', '_')}" for tag in record.scope.tags]
     folders = {f"/{folder.replace(':', '_')}" for glob in record.scope.paths for folder in _folders(glob)}
     return [*terms(f"{record.title}\n{record.prose}"), *tags, *tags, *sorted(folders)]
 
 
 def _folders(glob: str) -> Iterator[str]:
-    """Yield the folders that a glob names, from the second level on, and the file if it names one."""
+    """Yield the folders of a glob from the second level on, and its file if it names one."""
     plain = _WILD.split(glob, maxsplit=1)[0]
     names = plain.split("/")[:-1]
     yield from ("/".join(names[:depth]) for depth in range(2, len(names) + 1))
@@ -189,7 +187,7 @@ def _folders(glob: str) -> Iterator[str]:
 
 
 def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[Cluster]:
-    """Return the clusters that nothing was derived from yet, whatever became of it: two thirds of one are the same."""
+    """Return the clusters that no record was derived from yet; two thirds of a cluster count as the same."""
     derived = [
         {link.to for link in record.links if link.rel == "derived_from"}
         for record in records
@@ -204,11 +202,7 @@ def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[C
 
 
 def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> Record:
-    """Write the rule or the learning that a cluster is proposed to become; it waits for review, whoever asks.
-
-    Raises:
-        RefusedError: another process proposed it since the records were read.
-    """
+    """Write the rule or learning that a cluster is proposed to become, as a pending record."""
     kind = workspace.kinds[cluster.kind]
 
     def admit(_: Record) -> None:
@@ -224,7 +218,7 @@ def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> R
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the event log knows of records by id: in how many sessions each was shown, and opened; days it spans."""
+    """Sessions in which each record was shown and opened, by id, and the days and sessions of the log."""
 
     shown: Mapping[str, int]
     opened: Mapping[str, int]
@@ -234,12 +228,12 @@ class Usage:
 
     @property
     def is_enough(self) -> bool:
-        """Whether something that it does not hold is likely not to have happened."""
+        """Whether the log is long enough to say that something did not happen."""
         return self.days >= SHOWN_DAYS and self.sessions >= SHOWN_SESSIONS
 
     @classmethod
     def of(cls, report: Report) -> Usage:
-        """Return what a report says."""
+        """Return the usage in a report."""
         shown_sessions = {record_id: effect.shown for record_id, effect in report.records.items()}
         opened = {record_id: int(counts["opened"]) for record_id, counts in report.signals.items()}
         scores = {record_id: counts["score"] for record_id, counts in report.signals.items()}
@@ -250,7 +244,7 @@ class Usage:
 
 
 def retirement_candidates(records: RecordSet, usage: Usage, now: datetime) -> dict[str, str]:
-    """Return why learnings in force may be retired, by id; whoever has votes is left alone but where contradicted."""
+    """Return why live learnings may be retired, by id; one with votes only where it is contradicted."""
     live = [learning for learning in records.of_kind(LEARNING) if learning.phase == "live"]
     contradicting: dict[str, list[str]] = defaultdict(list)
     for record in records:
@@ -277,7 +271,7 @@ def retirement_candidates(records: RecordSet, usage: Usage, now: datetime) -> di
 
 
 def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
-    """Yield learnings that another says but for a negation or a number: the one with fewer votes, else the older."""
+    """Yield each learning that another one negates: the one with fewer votes, else the older."""
     vectors = {learning.path: Vector.of(terms(learning.title)) for learning in live}
     search = Pairs(vectors, _weights(vectors), SAME, MOST_PAIRS)
     search.find_all()
@@ -295,7 +289,7 @@ def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
 
 
 def retirements(workspace: Workspace, records: RecordSet, reasons: Mapping[str, str]) -> list[Draft]:
-    """Return a proposal for each learning that may be retired: a diff of its own file."""
+    """Return a proposal for each learning to retire: a diff of its own file."""
     drafts = []
     with writing(workspace):
         for any_id, reason in reasons.items():

@@ -1,8 +1,7 @@
-"""Proposals: what learnings, retros and the event log would change in skills and records, applied once approved.
+"""Proposals: changes of skills and records, from learnings, retros and the event log.
 
-What adds to a page is a diff (additive drift); what the page says otherwise, or what it still says of a record that no
-longer holds, is a note (structural drift), which nobody but a person works in. The same is never proposed twice.
-A retro counts once a person recorded it.
+An addition is a diff (additive drift), which `apply` writes once approved; a contradiction is a note (structural
+drift), which a person works in. The same is never proposed twice.
 """
 
 from __future__ import annotations
@@ -45,20 +44,19 @@ from orbit_registry.workspace.workspace import Workspace
 KIND, LEARNING = "proposal", "learning"
 ADDITIVE, STRUCTURAL = "additive", "structural"
 ALIKE, COVERED = 0.55, 0.8
-"""From this cosine on a statement of a page says what a learning says or its opposite, where a negation or a number
-tells them apart; with this part of a learning's words, by weight, it says so already."""
+"""Similarity from which a statement says what a learning says or negates, and share of its words that covers it."""
 RELATED, NEAR = 0.5, 0.2
-"""The part of a learning's words, by weight, that a page has: enough by itself; enough where it names a path too."""
+"""Share of a learning's words on a page that relates them, and the share where the page names a path too."""
 MOST_LEARNINGS = 10
-"""Learnings of one proposal, the most wanted first: a diff that nobody reads through is approved unread."""
+"""Learnings of one proposal: a longer diff is approved unread."""
 LONGEST_TITLE = 200
 _ABOUT_A_PAGE = re.compile(r"\b(?:skills?|SKILL\.md|page)\b", re.I)
-"""What a recommendation says where it asks for a change of a page, and is no item of one."""
+"""Recommendation about a page, which is no item for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What would be proposed: the file it is about, of which record if of one, and hashes of what it says."""
+    """Proposal before it is written: its file, the record of that file if any, and digests of its content."""
 
     path: str
     drift: str
@@ -71,7 +69,7 @@ class Draft:
     record: str = ""
 
     def fields(self) -> dict[str, object]:
-        """Return the fields of the record that it becomes."""
+        """Return the fields of the proposal's record."""
         target = {"path": self.path, **({"record": self.record} if self.record else {})}
         links = [{"rel": "derived_from", "to": source} for source in self.sources]
         return {
@@ -82,27 +80,27 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A draft and the record it became; None where nothing was written."""
+    """Draft and the record it became; None where nothing was written."""
 
     draft: Draft
     record: Record | None
 
     def as_data(self) -> dict[str, object]:
-        """Return it as JSON shows it."""
+        """Return it for JSON."""
         return {"id": self.record.id if self.record is not None else None, **self.draft.fields()}
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalHistory:
-    """What was proposed before, whatever became of it: hashes of what it said; files and drifts that still wait."""
+    """Earlier proposals: digests of their content, and those still open."""
 
     digests: frozenset[str]
     open: Mapping[tuple[str, str], str]
-    """The id of the proposal that waits for approval or for being applied, by path and drift."""
+    """Id of the pending or approved proposal, by path and drift."""
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> ProposalHistory:
-        """Return what the proposals among some records say."""
+        """Return the history of the proposals among some records."""
         proposals = [record for record in records if record.kind.name == KIND]
         waiting = {
             (path_of(proposal), str(proposal.data["drift"])): proposal.id
@@ -119,7 +117,7 @@ def path_of(proposal: Record) -> str:
 
 
 def proposal_digest(*parts: str) -> str:
-    """Return the hash of something that is proposed; case, punctuation and spaces don't tell two apart."""
+    """Return a digest of proposed content, regardless of case, punctuation and spaces."""
     content = "\0".join((parts[0], *map(normalised, parts[1:])))
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -134,10 +132,9 @@ def skill_drafts(
     ids: Collection[str] = (),
     more: Iterable[Record] = (),
 ) -> list[Draft]:
-    """Return what learnings would change in skills: for each page one addition, and a note for each contradiction.
+    """Return what learnings would change in skills: one addition for each page, a note for each contradiction.
 
-    `ids` are those of the learnings that are looked at; all that hold, if none are named. `more` are looked at too:
-    what retros recommend, as records whose titles say it.
+    Without `ids`, all live learnings count. `more` are recommendations of retros, as records with them as title.
     """
     learnings = [
         record for record in records.of_kind(LEARNING) if record.id in ids or (not ids and record.phase == "live")
@@ -181,7 +178,7 @@ def skill_drafts(
 
 
 class _Page:
-    """A skill's page, ready to be compared with learnings."""
+    """Page of a skill, with its terms weighed."""
 
     def __init__(self, skill: Skill, weights: Weights) -> None:
         self.skill, self._weights = skill, weights
@@ -190,7 +187,7 @@ class _Page:
         self._name = {*terms(skill.name)}
 
     def relation(self, learning: Record) -> tuple[float, str] | None:
-        """Return how much a learning has to do with the skill, and why; None where it has nothing."""
+        """Return how much a learning is related to the skill, and why; None if it is not."""
         part = _weight_share(self._weights.weigh(Vector.of(terms(_wording(learning)))).squares, self._terms)
         paths = [path for path in map(_literal_prefix, learning.scope.paths) if path and path in self.skill.text]
         name_text = learning.title if learning.kind.name != LEARNING else str(learning.data.get("category", ""))
@@ -207,7 +204,7 @@ class _Page:
         return any(_weight_share(title.squares, weighed.squares) >= COVERED for _, weighed in self._said)
 
     def contradiction(self, learning: Record) -> Draft | None:
-        """Return a note where the page says the opposite; None where it does not."""
+        """Return a note where the page says the opposite; None otherwise."""
         weighed = self._weights.weigh(Vector.of(terms(learning.title)))
         scored = ((text, weighed.cosine(other)) for text, other in self._said)
         statement, score = max(scored, key=lambda pair: pair[1], default=("", 0.0))
@@ -220,7 +217,7 @@ class _Page:
         return _note(self.skill.path, learning, f"{learning.id} says otherwise", reason, statement)
 
     def outdated(self, records: RecordSet) -> Iterator[Draft]:
-        """Yield a note for each learning that the page cites and that no longer holds."""
+        """Yield a note for each cited learning that is not live any more."""
         for learning in records.of_kind(LEARNING):
             if learning.phase == "closed" and re.search(rf"\b{re.escape(learning.id)}\b", self.skill.text):
                 by = f", replaced by {', '.join(learning.superseded_by)}" if learning.superseded_by else ""
@@ -230,7 +227,7 @@ class _Page:
 
 
 def _weight_share(squares: Mapping[str, float], other: Iterable[str]) -> float:
-    """Return which part of some marked terms, by weight, another text has, however often."""
+    """Return the share of some terms, by weight, that another text has."""
     present = {term.partition(":")[0] for term in other}
     part = sum(square for term, square in squares.items() if term.partition(":")[0] in present)
     return part / (sum(squares.values()) or 1)
@@ -256,7 +253,7 @@ def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
 
 
 def _literal_prefix(glob: str) -> str:
-    """Return what a glob begins with before its first wildcard, as a page would name it; empty for what is in most."""
+    """Return a glob up to its first wildcard, as a page would name it; empty for what most pages hold."""
     plain = re.split(r"[*?\[{!]", glob, maxsplit=1)[0].rstrip("/")
     return plain if len(plain) > 3 and ("/" in plain or "." in plain) else ""
 
@@ -271,12 +268,9 @@ def _wording(learning: Record) -> str:
 def write_proposals(
     workspace: Workspace, drafts: Iterable[Draft], history: ProposalHistory, author: Author, *, dry_run: bool = False
 ) -> tuple[list[Proposed], dict[str, str]]:
-    """Write drafts as pending proposals, one for a file and a drift at a time, and nothing that was proposed before.
+    """Write new drafts as pending proposals, one for a file and drift at a time.
 
-    Returns them, and by path the open proposals for which others wait.
-
-    Raises:
-        RefusedError: another process proposed the same since the records were read; what was written before stands.
+    Returns them, and by path the open proposals that others wait for.
     """
     results: list[Proposed] = []
     waiting: dict[str, str] = {}
@@ -312,14 +306,9 @@ def _write_proposal(workspace: Workspace, draft: Draft, author: Author) -> Recor
 def apply(
     workspace: Workspace, any_id: str, author: Author, *, dry_run: bool = False, expected: str = ""
 ) -> tuple[Record, str]:
-    """Put an approved proposal into its file, and return it and the diff that this makes now.
+    """Write an approved proposal into its file in one step; return it and the diff that was made.
 
-    File and proposal change in one step, or neither does. `expected` is `digest_of` the diff that was read.
-
-    Raises:
-        RefusedError: it is not approved, or says something else since, is a note, leads elsewhere than to a skill or
-            its record, does not fit, or would not do what was read.
-        UnsafePathError: the path leaves the project or passes a link.
+    `expected` is `digest_of` the diff that was read.
     """
     with writing(workspace):
         records = read_collection(workspace).records
@@ -367,7 +356,7 @@ def _refuse_unready(proposal: Record, is_read: bool) -> None:
 
 
 def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
-    """Return the record whose file a proposal changes; None where it changes a skill."""
+    """Return the record whose file a proposal changes; None for a skill."""
     target = proposal.data["target"]
     record_id = target.get("record") if isinstance(target, Mapping) else None
     if record_id is None and is_skill(path):
@@ -380,10 +369,7 @@ def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
 
 
 def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str) -> None:
-    """Raise where a diff of a skill does more than add text that somebody could read.
-
-    The head of a page says which tools it may use and when it is loaded: what was learned has no place there.
-    """
+    """Refuse a diff of a skill that does more than add visible text below the head of the page."""
     problem = ""
     if removes_lines(diff):
         problem = "takes lines away, and is said to add alone"
@@ -396,10 +382,7 @@ def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str)
 
 
 def _refuse_other(before: Record, after: Record) -> None:
-    """Raise where a diff makes another record of one, forges its history, or takes a way that its kind has not.
-
-    Whoever approves it reads words. What decides where and how often a record is shown is none.
-    """
+    """Refuse a diff that changes more of a record than its words and its status: a reviewer reads words."""
     if (before.id, before.uid) != (after.id, after.uid):
         raise RefusedError(f"it would make another record of {before.id}", hint="reject it")
     fixed = (FIXED | before.kind.schema.managed) - {"status", "updated_at"}
@@ -429,13 +412,13 @@ def _conflict_error(proposal: Record, path: str, conflict: Conflict, text: str, 
 # ------------------------------------------------------------------------------------------- from retros and the log
 
 FEWEST_SESSIONS = 2
-"""In so many sessions an error has to come outside of a scope before the scope is said to be too narrow."""
+"""Sessions with an error outside of a scope that make the scope too narrow."""
 MOST_PATHS = 3
 _ID = re.compile(r"\b[A-Z]{1,4}-[0-9a-z]{4,12}\b")
 
 
 def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[LoggedEvent]) -> list[Draft]:
-    """Return what would be proposed for records: from the retros that are recorded, and from errors that came again."""
+    """Return what recorded retros and repeated errors would change in records."""
     live = (record for record in records.of_kind(LEARNING) if record.phase == "live")
     learnings = [(record, frozenset(terms(normalised(record.title)))) for record in live]
     drafts = [
@@ -447,7 +430,7 @@ def record_drafts(workspace: Workspace, records: RecordSet, events: Iterable[Log
 
 
 def recommended(workspace: Workspace, records: RecordSet) -> list[Record]:
-    """Return what the retros that are recorded recommend, each as a record whose title says it."""
+    """Return the recommendations of recorded retros, each as a record with it as title."""
     return [
         replace(retro, data={**retro.data, retro.kind.headline: text}, prose="")
         for retro, content in recorded_retros(workspace, records) for text in content.recommendations
@@ -455,11 +438,11 @@ def recommended(workspace: Workspace, records: RecordSet) -> list[Record]:
 
 
 LearningWords = Sequence[tuple[Record, frozenset[str]]]
-"""The learnings in force, each with the words of its title."""
+"""Live learnings, each with the words of its title."""
 
 
 def _near(text: str, learnings: LearningWords) -> Iterator[Record]:
-    """Yield the learnings with nearly the same words as a text, whatever it denies."""
+    """Yield the learnings with nearly the same words as a text, negated or not."""
     words = {*terms(normalised(text))}
     for learning, title_words in learnings:
         common = len(words & title_words)
@@ -485,7 +468,6 @@ def _of_retro(
 
 
 def _addition_to_learning(workspace: Workspace, learning: Record, retro: Record, text: str) -> Draft:
-    """Return the diff that adds what a retro said in other words to the text of a learning."""
     safe_text = inert_line(without_secrets(text))
     body = "\n\n".join(filter(None, (learning.prose.rstrip(), f"{safe_text} ({retro.id})")))
     with writing(workspace):
@@ -506,7 +488,7 @@ def _record_note(record: Record, source: str, title: str, reason: str) -> Draft:
 
 
 def _too_narrow(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
-    """Yield a note for each learning whose error was met in files that its scope leaves out."""
+    """Yield a note for each learning whose error was met in files outside of its scope."""
     met: Mapping[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for event in events:
         if event.session and not event.session.startswith(TRIAL):

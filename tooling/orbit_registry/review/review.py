@@ -1,6 +1,6 @@
-"""Review: what waits for a person, and their verdict on it, kept in the record and in the event log; it prints nothing.
+"""Review queue: pending records, verdicts on them, and promotion by time.
 
-Which status a verdict sets stands in the kind's table, so that every kind with pending records is reviewed alike.
+The kind's table says which status a verdict sets.
 """
 
 from __future__ import annotations
@@ -24,15 +24,12 @@ from orbit_registry.workspace.workspace import Workspace
 
 _PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}
 TRUSTED = ("user", "test")
-"""Sources of what may come into force by time, where that is turned on; never text of the web or of a program."""
+"""Sources of records that time may promote; never the web or a program."""
 _EVENTS = {"approved": APPROVED, "rejected": REJECTED}
 
 
 def queue(records: RecordSet, kind: str | None = None) -> list[Record]:
-    """Return the records that wait for a verdict: kinds in the order of briefs, in each the longest waiting first.
-
-    A status that a source does not state is no suggestion of anybody: `without_status` counts those.
-    """
+    """Return the records that wait for a verdict: by the kinds' order in briefs, the longest waiting first."""
     waiting = [record for record in records if record.status.waits and kind in (None, record.kind.name)]
     return sorted(
         waiting,
@@ -41,7 +38,7 @@ def queue(records: RecordSet, kind: str | None = None) -> list[Record]:
 
 
 def without_status(records: Iterable[Record], kind: str | None = None) -> list[Record]:
-    """Return the records whose source states no status that is known: nobody is asked for a verdict on them."""
+    """Return the records whose source states no known status; they wait for no verdict."""
     return [
         record
         for record in records
@@ -50,7 +47,7 @@ def without_status(records: Iterable[Record], kind: str | None = None) -> list[R
 
 
 def approval_command(records: Sequence[Record]) -> str:
-    """Return the command that brings into force the records whose source states no status; empty without any."""
+    """Return the command that makes records without a status live; empty without any."""
     for record in records:
         kind, status = record.kind, record.status
         verb = next((verb for verb, to in kind.verbs.items() if kind.status(to).phase == "live"), None)
@@ -60,11 +57,7 @@ def approval_command(records: Sequence[Record]) -> str:
 
 
 def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, review: Review) -> Record:
-    """Give a record that waits the status by which its kind approves (`live`) or rejects (`closed`).
-
-    Raises:
-        RefusedError: it does not wait, its kind has no such status, or an agent may not decide.
-    """
+    """Approve (`live`) or reject (`closed`) a pending record."""
     status = record.status
     if record.phase != "pending":
         hint = f"`orbit show {record.id}` says who decided; `orbit queue` lists what waits"
@@ -85,7 +78,7 @@ def transition(
     *,
     dry_run: bool = False,
 ) -> Record:
-    """Give a record another status, and write the event where that was a verdict; see `lifecycle.transition`."""
+    """Set a record's status, and log the event if that was a verdict; see `lifecycle.transition`."""
     result = lifecycle.transition(workspace, record.id, to, author, review, dry_run=dry_run)
     verdict = lifecycle.verdict(record, to)
     if verdict and not dry_run and result.approval != record.approval:
@@ -95,7 +88,7 @@ def transition(
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """When time alone may bring something captured into force; `why_not` where it never may."""
+    """Captured record that is pending, and when time may promote it; `why_not` if never."""
 
     record: Record
     due_at: datetime | None
@@ -103,11 +96,10 @@ class Wait:
 
 
 def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
-    """Return what was captured and waits, and when `promote_due` may promote it: never, unless days are set for that.
+    """Return the captured records that are pending, and when `promote_due` may promote each.
 
-    Only what rests on a person's word or on the outcome of a command counts as trusted. What stands in the place of
-    another record changes that one too, and of two records about one subject at most one is right: both are a
-    person's to say. `records` are all there are.
+    Only a person's word or the outcome of a command is trusted. A replacement of another record, or one of two records
+    about one subject, is for a person to decide. `records` are all there are.
     """
     days = int(workspace.config.setting("capture", "auto_promote_days"))
     captured = [
@@ -132,13 +124,7 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
 
 
 def promote_due(workspace: Workspace, records: Iterable[Record], author: Author, now: datetime) -> list[Record]:
-    """Bring into force what was captured, comes from a trusted source and was not turned down for the set days.
-
-    What has become stale by then wants to be looked at, which time does not.
-
-    Raises:
-        RefusedError: an agent asks.
-    """
+    """Promote captured records of a trusted source that were not rejected in time, and are not stale."""
     due = [wait.record for wait in waits(workspace, records) if wait.due_at is not None and wait.due_at <= now]
     stale = standing(workspace, due, now).freshness if due else {}
     days = workspace.config.setting("capture", "auto_promote_days")

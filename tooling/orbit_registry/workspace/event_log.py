@@ -1,7 +1,6 @@
-"""The event log: commands write to it; it is read line by line, its oldest part first, and what is no event is counted.
+"""Event log of commands, appended as JSON lines and read in bounded memory.
 
-A log may be torn, full of anything, or larger than memory. A line becomes at most one `LoggedEvent`, and no text of it
-is kept that is not short and plain.
+A log may be torn, hold anything, or be larger than memory: a line becomes at most one `LoggedEvent` of short texts.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ from orbit_registry.workspace.workspace import Workspace
 LONGEST_LINE = 65_536
 MOST_IDS = 200
 AHEAD_SECONDS = 86_400
-"""An event that is dated later than this from now was written by a clock that was wrong; it is counted as such."""
+"""Events dated further ahead come from a wrong clock, and are skipped."""
 LONGEST_MS = 86_400_000
 BACK_SECONDS = 60
-"""Processes write side by side, so a line may be a little older than the one before it."""
+"""Processes write in parallel, so a line may be a little older than the one before it."""
 _WORD = re.compile(r"[A-Za-z0-9_][\w.:/ -]{0,99}\Z")
 
 
 def note_opened(root: Path, record_id: str) -> None:
-    """Write the event of a record that was shown whole to whoever asked for it, if that is an agent's session."""
+    """Log that an agent's session was shown a whole record."""
     session = session_of_process(str(root))
     if session is None:
         return
@@ -54,11 +53,7 @@ def write_event(
     seconds: float = 0,
     surface: str = "cli",
 ) -> None:
-    """Write an event of what was done with some records, in the session of an agent where one is running this.
-
-    `seconds` is how long it took, where somebody counted; `surface` is what several doors share, where they do. No
-    secret in a text of `details` is written.
-    """
+    """Log what was done with some records; secrets in `details` are removed."""
     root = str(workspace.root)
     session = session_of_process(root)
     event = Event(surface, time.time())
@@ -78,9 +73,9 @@ def _without_secrets(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """One event: `at` in seconds since 1970; ids of records that were shown, opened, or named by a failure.
+    """One event of the log, with the ids of records that were shown, opened, or named by a failure.
 
-    `kind` is `retrieval` where somebody asked, `opened` where records were read, or what else happened to the session.
+    `kind` is `retrieval` where records were asked for, `opened` where they were read, or another event of the session.
     """
 
     at: float
@@ -91,63 +86,55 @@ class LoggedEvent:
     shown: tuple[str, ...]
     opened: tuple[str, ...]
     failed: tuple[str, ...]
-    """Records whose `error_pattern` a failure matched."""
+    """Records whose `error_pattern` matched a failure."""
     omitted: int
     skip_reason: str
     fault: str
     ms: float | None
     tokens: int | None
     withheld: tuple[str, ...] = ()
-    """Records that the session does without, where they would have been shown."""
+    """Records that the experiment withheld from the session."""
     paths: tuple[str, ...] = ()
     """Files that were asked about, from the root."""
     writes: bool = False
     """The call writes these files."""
     command: str = ""
-    """A hash of the shell's command that is run; the same command has the same one."""
+    """Hash of the shell command."""
     tests: bool = False
     """The command runs tests."""
     is_failure: bool = False
-    """The call has failed."""
+    """The call failed."""
 
 
 @dataclass(slots=True)
 class LogScan:
-    """What a pass over the logs met: bytes and lines, and the lines that are no event, by why."""
+    """Progress of a pass over the logs: bytes, lines, and the skipped lines by reason."""
 
     files: list[str] = field(default_factory=list)
     size: int = 0
     lines: int = 0
     line: int = 0
-    """Which line of the file at hand was read last, from 1."""
+    """Last line of the current file, from 1."""
     offset: int = 0
-    """How many bytes of the file at hand were read; a pass begins there in its first file."""
+    """Bytes read of the current file; a pass begins there in its first file."""
     skipped: Counter[str] = field(default_factory=Counter)
     backwards: int = 0
-    """Events older than the one before them by more than a minute: a clock was set back."""
+    """Events more than a minute older than the one before them."""
 
 
 def log_files(state: Path) -> list[Path]:
-    """Return the parts of a workspace's log that are there, the oldest first; links are not followed."""
+    """Return the existing parts of a workspace's log, the oldest first; links are not followed."""
     folder = state / "log"
     return [path for name in FILES if (path := folder / name).is_file() and not path.is_symlink()]
 
 
 def logged_events(files: list[Path], now: float, log: LogScan) -> Iterator[LoggedEvent]:
-    """Yield the events of logs in their order; `log` is filled in on the way.
-
-    Raises:
-        UnreadableFileError: a log can't be read.
-    """
+    """Yield the events of logs in order, and fill in `log`."""
     return (event for event, _ in rows_in(files, now, log))
 
 
 def rows_in(files: list[Path], now: float, log: LogScan) -> Iterator[tuple[LoggedEvent, Mapping[str, Any]]]:
-    """Yield the events of logs in their order, each with the members of its line; `log` is filled in on the way.
-
-    Raises:
-        UnreadableFileError: a log can't be read.
-    """
+    """Yield the events of logs in order, each with its JSON object, and fill in `log`."""
     last = -math.inf
     for path in files:
         log.offset = 0 if log.files else log.offset
@@ -175,11 +162,9 @@ def rows_in(files: list[Path], now: float, log: LogScan) -> Iterator[tuple[Logge
 def follow(
     state: Path, start: tuple[int, int] = (0, 0), wait: Callable[[], object] = lambda: time.sleep(0.2)
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the members of each event after a place in the log, forever; `wait` is called where there is none yet.
+    """Yield each new event after `start`, an inode and an offset, forever; `wait` is called when there is none.
 
-    `start` is where a pass over the log ended: the inode of its last part, and the bytes read of it. A part that is
-    turned over is read to its end first; lines that are no event are left out. A file tells nobody that it grew, so the
-    usual `wait` looks again five times a second.
+    A rotated part is read to its end first. The default polls five times a second.
     """
     path, buffer = state / "log" / NAME, b""
     number, offset = start
@@ -202,7 +187,7 @@ def follow(
 
 
 def _read_rotated(state: Path, number: int, offset: int) -> bytes:
-    """Return what was written to a part of the log, by its inode, after a place in it, before it was turned over."""
+    """Return what was appended to a part, found by its inode, before it was rotated."""
     for path in log_files(state):
         if path.stat().st_ino == number:
             return path.read_bytes()[offset:]
@@ -210,7 +195,6 @@ def _read_rotated(state: Path, number: int, offset: int) -> bytes:
 
 
 def _lines(file: BinaryIO, log: LogScan) -> Iterator[bytes]:
-    """Yield lines that are not too long; of a longer one nothing is kept."""
     log.line = 0
     while line := file.readline(LONGEST_LINE + 1):
         log.line += 1
@@ -230,7 +214,7 @@ def _lines(file: BinaryIO, log: LogScan) -> Iterator[bytes]:
 
 
 def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
-    """Return the event that a line holds, and its members, or why it holds none."""
+    """Return the event of a line and its JSON object, or why it is none."""
     try:
         row = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -266,7 +250,6 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
 
 
 def _word(value: object) -> str:
-    """Return a short plain text; empty for anything else."""
     return value if isinstance(value, str) and _WORD.match(value) else ""
 
 
