@@ -16,9 +16,9 @@ from tests.acceptance.site_cases import copied
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
+from orbit_registry.site.config import FILE, read_user_config
 from orbit_registry.site.generate import GeneratorError
 from orbit_registry.site.result import SiteResult
-from orbit_registry.site.user_config import FILE, read_own
 from orbit_registry.workspace.trusted_commands import allow, files_of
 
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>')
@@ -90,9 +90,9 @@ def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
     assert [one.message for one in built.diagnostics if "are left out: what mkdocs.yml names" in one.message] != []
     assert (ran.exists(), "My own words" in (tmp_path / "site/index.html").read_text("utf-8")) == (False, False)
     workspace = Registry.open(own).workspace
-    found = read_own(own)
+    found = read_user_config(own)
     assert found is not None
-    allow(workspace, {FILE: found.running}, {FILE: files_of(workspace, found.running)})
+    allow(workspace, {FILE: found.code_settings}, {FILE: files_of(workspace, found.code_settings)})
     with contextlib.suppress(GeneratorError):  # once its hooks ran, that plugin fails over a configuration in a cache
         build(own, tmp_path / "site")
     assert ran.exists()

@@ -18,7 +18,7 @@ from tests.conftest import Git
 
 from orbit_registry.errors import RefusedError, WriteError
 from orbit_registry.site.build import CACHE, LOCK
-from orbit_registry.site.output import BEGUN, MANIFEST, TEMPORARY
+from orbit_registry.site.output import JOURNAL, MANIFEST, TEMPORARY
 from orbit_registry.workspace.lock import locked
 
 ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
@@ -142,7 +142,7 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run
             retitle(root, f"After {nth}")
         build(root, out)
         assert digest(out) == clean(root), nth
-        left = [file for file in out.rglob("*") if file.name.startswith(TEMPORARY) or file.name == BEGUN]
+        left = [file for file in out.rglob("*") if file.name.startswith(TEMPORARY) or file.name == JOURNAL]
         assert left == [], nth
         if nth % 20:
             shutil.rmtree(out)

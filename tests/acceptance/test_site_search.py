@@ -20,9 +20,9 @@ from orbit_registry.importers.documents import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.search.terms import STOP_WORDS, words
 from orbit_registry.site.build import build_site
+from orbit_registry.site.config import overrides
 from orbit_registry.site.search_data import LONGEST_LEAD, lead
 from orbit_registry.site.serve import SiteServer
-from orbit_registry.site.theme import overrides
 
 ROOT = Path(__file__).parents[2]
 Look = Callable[[str], tuple[str, str]]

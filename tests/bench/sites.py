@@ -23,7 +23,7 @@ from tests.bench.measurements import ORBIT
 from tests.bench.report import SITES
 from tests.bench.synthetic import make_foreign
 
-from orbit_registry.site.theme import EXTENSIONS
+from orbit_registry.site.config import EXTENSIONS
 
 SIZES = (100, 1000)
 DOCUMENTS = "docs/decisions"

@@ -14,9 +14,18 @@ from pathspec import GitIgnoreSpec
 
 from orbit_registry.cli import export
 from orbit_registry.errors import RefusedError
-from orbit_registry.exporters import agents_md, plugin, rule_files
-from orbit_registry.exporters.rule_files import AGENTS, FORMATS
-from orbit_registry.exporters.rules import Rule, Unsaid, exported, rules_for
+from orbit_registry.exporters import plugin
+from orbit_registry.exporters.rules import (
+    AGENTS,
+    CLAUDE,
+    FORMATS,
+    Rule,
+    UnsupportedGlob,
+    block_of,
+    exported,
+    rules_for,
+    with_block,
+)
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook import index as reader
@@ -55,7 +64,7 @@ def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
 
 def rules_of(
     records: Mapping[str, Mapping[str, Any]], agent: str = "claude", files: Sequence[str] = ()
-) -> tuple[list[Rule], list[Unsaid]]:
+) -> tuple[list[Rule], list[UnsupportedGlob]]:
     """Return the rules of an agent for made-up records."""
     index = index_of(records)
     return rules_for(index, exported(index, 100), FORMATS[agent].language, files)
@@ -65,14 +74,14 @@ def rules_of(
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 def test_a_scope_is_said_as_the_agent_reads_it_or_not_at_all(case: Mapping[str, Any], agent: str) -> None:
     """Each case of tests/cases/exporters/rule_globs.json: the globs in the agent's spelling, or why there are none."""
-    rules, unsaid = rules_of({"L-1": {"globs": case["globs"]}}, agent, case["files"])
+    rules, unsupported = rules_of({"L-1": {"globs": case["globs"]}}, agent, case["files"])
     wanted = case["said"][agent]
     if isinstance(wanted, str):
         assert rules == []
-        assert wanted in unsaid[0].reason
+        assert wanted in unsupported[0].reason
     else:
         assert [list(rule.globs) for rule in rules] == [wanted]
-        assert unsaid == []
+        assert unsupported == []
 
 
 NAMES = st.sampled_from(["a", "b", "src", "a.py", "b.py", "c.ts", "*", "**", "*.py", "?.py", "[ab].py", "{a,b}", "s*"])
@@ -86,8 +95,8 @@ FILE_NAMES = st.sampled_from(["a", "b", "src", "a.py", "b.py", "c.ts", "A.md"])
 def test_what_claude_code_is_told_it_reads_as_we_do(globs: list[str], files: set[str]) -> None:
     """For every tracked file: the `paths`, read as `.gitignore` with a last `/**` taken away, match as our globs do."""
     parsed = {text: glob for text in globs if isinstance(glob := parse_glob(text), Glob)}
-    rules, unsaid = rules_of({"L-1": {"globs": list(parsed)}}, "claude", sorted(files))
-    left = [glob for text, glob in parsed.items() if text not in {one.glob for one in unsaid}]
+    rules, unsupported = rules_of({"L-1": {"globs": list(parsed)}}, "claude", sorted(files))
+    left = [glob for text, glob in parsed.items() if text not in {one.glob for one in unsupported}]
     if not rules:
         assert left == []
         return
@@ -160,7 +169,7 @@ def test_the_mark_of_a_file_names_its_records(tmp_path: Path) -> None:
     """What the agent has loaded is read back from the file; files of others, and no file, hold nothing of ours."""
     rules, _ = rules_of({name: {"globs": ["src/**"]} for name in ("ADR-0001", "L-7k3fq", "x --> y")})
     file = tmp_path / "rule.md"
-    file.write_text(rule_files.CLAUDE.text(rules[0]), "utf-8")
+    file.write_text(CLAUDE.text(rules[0]), "utf-8")
     assert loaded_ids(str(file)) == ["ADR-0001", "L-7k3fq"]
     (tmp_path / "other.md").write_text("# Rules\n\n- L-1\n", "utf-8")
     (tmp_path / "link.md").symlink_to(file)
@@ -170,7 +179,7 @@ def test_the_mark_of_a_file_names_its_records(tmp_path: Path) -> None:
 def agents_block(records: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the block of `AGENTS.md` for made-up records."""
     index = index_of(records)
-    return agents_md.block(index, exported(index, 100))[0]
+    return block_of(index, exported(index, 100))[0]
 
 
 def test_agents_md_says_each_scope_in_words() -> None:
@@ -195,15 +204,15 @@ def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: 
         agents_block({"L-1": {"globs": ["src/**"], "teaser": f"- [L-1] {one}"}})
         for one in (words, "<!-- orbit:end -->")
     )
-    whole = agents_md.placed(before + first.encode() + after, first)
+    whole = with_block(before + first.encode() + after, first)
     assert whole == before + first.encode() + after
-    assert agents_md.placed(whole, second) == before + second.encode() + after
-    bare = agents_md.placed(whole, "")
+    assert with_block(whole, second) == before + second.encode() + after
+    bare = with_block(whole, "")
     assert bare == (before + after if (before + after).strip() else None)
-    added = agents_md.placed(before, first)
+    added = with_block(before, first)
     assert added is not None
     assert added.startswith(before)
-    assert agents_md.placed(added, first) == added
+    assert with_block(added, first) == added
 
 
 @pytest.mark.parametrize(
@@ -212,7 +221,7 @@ def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: 
 def test_half_a_block_is_never_guessed_at(left: str) -> None:
     """Where one mark is gone, or they stand the wrong way round, nothing is written; the refusal says what to do."""
     with pytest.raises(RefusedError, match="one beginning and one end") as refused:
-        agents_md.placed(left.encode(), "x")
+        with_block(left.encode(), "x")
     assert "remove what is left" in refused.value.hint
 
 

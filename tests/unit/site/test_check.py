@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.check import DEAD_ANCHOR, DEAD_TARGET, FOREIGN, Facts, check_pages, facts_of, located
+from orbit_registry.site.check import DEAD_ANCHOR, DEAD_TARGET, FOREIGN, PageFacts, check_pages, facts_of, located
 
-NOTHING = Facts(frozenset(), (), ())
+NOTHING = PageFacts(frozenset(), (), ())
 
 
 def codes(html: str) -> list[str]:
     """Return the codes found on a page `a/b/` beside a page `a/c/` with one anchor."""
     pages = {"a/b/": facts_of(html, "a/b/"), "a/c/": facts_of('<h2 id="x">x</h2>', "a/c/")}
     files = {"a/b/index.html", "a/c/index.html", "files/p.png"}
-    shell = Facts(frozenset({"__search"}), (), ())
+    shell = PageFacts(frozenset({"__search"}), (), ())
     return [found.code for found in check_pages(pages, files, {}, shell)]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.site.mentions import said_by
-from orbit_registry.site.shelf import Text
+from orbit_registry.site.documents import RecordText
+from orbit_registry.site.mentions import references_by
 from orbit_registry.snapshot.edges import said_in
 
 FORMS = IdForms(("ADR-",), ("L-",))
@@ -25,5 +25,5 @@ ABOVE = "---\nstatus: accepted\n---\n# ADR-0001: Above, see ADR-0009\n\n```\nADR
 def test_the_file_says_what_the_prose_says(prose: str) -> None:
     """Ids and links with their lines in the prose, and nothing that stands above or below it."""
     file = f"{ABOVE}{prose}\n\n## ADR-0007: Below\n\n[b](b.md)\n"
-    text = Text(prose, "docs/adr/log.md", ABOVE.count("\n") + 1)
-    assert said_by(text, FORMS, said_in(file, text.path, FORMS)) == said_by(text, FORMS)
+    text = RecordText(prose, "docs/adr/log.md", ABOVE.count("\n") + 1)
+    assert references_by(text, FORMS, said_in(file, text.path, FORMS)) == references_by(text, FORMS)

@@ -56,7 +56,7 @@ def test_lines_lead_to_the_right_and_boxes_keep_apart(edges: list[tuple[str, str
 
     assert layout == layered(NODES, edges)
     for number in range(len(NODES)):
-        rows = sorted(row for at, row in layout.places.values() if at == number)
+        rows = sorted(row for at, row in layout.cells.values() if at == number)
         assert all(below - above >= 0.999 for above, below in pairwise(rows))
         passing = [row for places in layout.passes.values() for at, row in places if at == number]
         assert all(abs(line - box) > 0.6 for line in passing for box in rows)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.site.theme import overrides
+from orbit_registry.site.config import overrides
 
 CSS = (overrides() / "assets/orbit/orbit.css").read_text("utf-8")
 STATES = ("live", "pending", "closed", "rejected", "deprecated")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import RefusedError, UnsafePathError, WriteError
-from orbit_registry.site.output import BEGUN, MANIFEST, TEMPORARY, open_output, refuse_links
+from orbit_registry.site.output import JOURNAL, MANIFEST, TEMPORARY, open_output, refuse_links
 
 
 def build(folder: Path, files: dict[str, str]) -> tuple[int, int, int]:
@@ -77,7 +77,7 @@ def test_what_a_build_cut_short_wrote_newly_goes_where_no_build_wants_it(tmp_pat
     out.begin()
     out.write("new/page.html", "1")
     out.write("more.html", "1")
-    with (tmp_path / "o" / BEGUN).open("a") as begun:
+    with (tmp_path / "o" / JOURNAL).open("a") as begun:
         begun.write('"CNA')
     (tmp_path / "o/CNAME").write_text("mine", "utf-8")
 

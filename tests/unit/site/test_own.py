@@ -10,8 +10,8 @@ from mkdocs.utils.yaml import yaml_load
 from pymdownx.superfences import fence_code_format
 
 from orbit_registry.errors import RefusedError
+from orbit_registry.site.config import completed_nav, read_user_config, without_missing
 from orbit_registry.site.stage import dumped
-from orbit_registry.site.user_config import completed_nav, read_own, without_missing
 
 GENERATED: list[object] = [{"Decisions": "adrs/index.md"}, {"Health": "health/index.md"}]
 
@@ -51,7 +51,7 @@ def test_a_plugin_that_makes_the_navigation_is_let_do_it(
 ) -> None:
     """Where the file states none; files that state it as a list of links are known by their name."""
     (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said}\n", "utf-8")
-    own = read_own(tmp_path)
+    own = read_user_config(tmp_path)
     assert own is not None
     assert (own.makes_nav, own.nav_file) == (makes_nav, nav_file)
 
@@ -73,16 +73,16 @@ def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, said: str, 
     """Templates reach all of Python, and a plugin may run what stands in the repository; those known not to stay."""
     (tmp_path / "parent.yml").write_text("theme: {custom_dir: ours}\nplugins: [exec, search]\n", "utf-8")
     (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said if said != '{}' else ''}\n", "utf-8")
-    own = read_own(tmp_path)
+    own = read_user_config(tmp_path)
     assert own is not None
-    assert list(own.running) == running
+    assert list(own.code_settings) == running
     left = own.without_code("because")
-    assert (left.running, left.data["theme"]["name"], left.held_back) == ((), "material", "because")
+    assert (left.code_settings, left.data["theme"]["name"], left.blocked_reason) == ((), "material", "because")
 
 
 def test_a_repository_without_a_configuration_has_none(tmp_path: Path) -> None:
     """No mkdocs.yml is an ordinary case."""
-    assert read_own(tmp_path) is None
+    assert read_user_config(tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_what_runs_code_or_leads_out_is_refused(
     (root / "parent.yml").write_text("hooks: [evil.py]", "utf-8")
     (root / "mkdocs.yml").write_text(text, "utf-8")
     with pytest.raises(RefusedError, match=key) as refused:
-        read_own(root)
+        read_user_config(root)
     assert "mkdocs build" in str(refused.value.hint)
     assert not (root / "ran").exists()
 
@@ -127,7 +127,7 @@ def test_the_functions_that_material_documents_are_taken(tmp_path: Path) -> None
     """Emoji and fences need names of Python's; those two families are no danger."""
     names = ["pymdownx.superfences.fence_code_format", "material.extensions.emoji.twemoji"]
     (tmp_path / "mkdocs.yml").write_text("\n".join(f"k{at}: !!python/name:{n}" for at, n in enumerate(names)), "utf-8")
-    assert read_own(tmp_path) is not None
+    assert read_user_config(tmp_path) is not None
 
 
 def test_such_a_function_keeps_its_name_in_the_configuration_that_is_made() -> None:

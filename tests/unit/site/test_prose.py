@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.markdown import slug
 from orbit_registry.site.hosting import Forge
-from orbit_registry.site.prose import Place, render
+from orbit_registry.site.prose import TextOrigin, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
 
-HERE = Place("docs/design/core/1_overview.md", 1, "design/core/1_overview/")
+HERE = TextOrigin("docs/design/core/1_overview.md", 1, "design/core/1_overview/")
 
 
 def shown(text: str, site: SiteMap) -> str:
@@ -70,7 +70,7 @@ def test_an_id_in_code_or_in_a_link_is_left_alone(text: str, site: SiteMap) -> N
 
 def test_the_line_of_a_finding_counts_from_the_documents_start(site: SiteMap) -> None:
     """An entry of a log reports lines of the whole document."""
-    prose = render("two [x](gone.md)\n", Place(HERE.path, 40, HERE.page), site)
+    prose = render("two [x](gone.md)\n", TextOrigin(HERE.path, 40, HERE.page), site)
     assert [found.location.position.line for found in prose.diagnostics if found.location.position] == [40]
 
 
@@ -129,7 +129,7 @@ def test_an_anchor_of_a_decisions_title_leads_to_its_page(written: str, href: st
     titles = {("docs/adr/0001-a.md", slug('Take the "first" & second')): url, ("docs/adr/0002-b.md", "two"): other}
     there = replace(site, documents=documents, titles=titles)
 
-    prose = render(f"[x]({written})\n", Place("docs/adr/0001-a.md", 3, url), there)
+    prose = render(f"[x]({written})\n", TextOrigin("docs/adr/0001-a.md", 3, url), there)
 
     assert (f'href="{href}"' in prose.html, prose.diagnostics) == (True, ())
 

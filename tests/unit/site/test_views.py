@@ -12,7 +12,7 @@ from orbit_registry.site.groups import groups_of
 from orbit_registry.site.lists import recent_html
 from orbit_registry.site.page import about, article
 from orbit_registry.site.sitemap import SiteMap, url_of
-from orbit_registry.site.views import Relations, own_fields, record_view
+from orbit_registry.site.views import Relations, extra_fields, record_view
 from orbit_registry.site.words import date_of
 
 
@@ -23,7 +23,7 @@ def test_only_a_kinds_own_fields_are_shown_as_such() -> None:
         "attempts": 3,
         "target": {"type": "story", "id": "S-1"},
     }
-    shown = [label for label, _ in own_fields(Record(kind, data, ".orbit/failures/F-1/failure.yaml"))]
+    shown = [label for label, _ in extra_fields(Record(kind, data, ".orbit/failures/F-1/failure.yaml"))]
     assert shown == ["Target", "Attempts", "Ttl days"]
 
 
@@ -51,7 +51,7 @@ def test_what_replaced_a_replaced_decision_is_known_to_its_end(
 ) -> None:
     """Beside its direct successors a decision leads to what stands at the end; where they are the end, to no more."""
     records = [_decision(number, *later) for number, later in chain.items()]
-    assert Relations(records).today_of(records[0]) == of_today
+    assert Relations(records).final_successors(records[0]) == of_today
 
 
 def test_each_of_several_replaced_decisions_has_an_arrow_of_its_own(site: SiteMap) -> None:

@@ -12,8 +12,7 @@ from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 
 if TYPE_CHECKING:
-    from orbit_registry.exporters import rule_files
-    from orbit_registry.exporters.placing import Change
+    from orbit_registry.exporters.rules import Change, RuleExport
 
 RULE_AGENTS = ("claude", "cursor", "copilot", "windsurf", "agents-md")
 SKILL_AGENTS = ("claude", "codex", "copilot", "gemini")
@@ -41,14 +40,14 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
     orbit export rules --agent claude
     orbit export rules --agent copilot --agent agents-md --check
     """
-    from orbit_registry.exporters import rule_files
+    from orbit_registry.exporters.rules import plan, write
 
     workspace = open_registry().workspace
-    exports = rule_files.plan(workspace, agents)
+    exports = plan(workspace, agents)
     lines = []
     for export in exports:
         if not (check or dry_run):
-            rule_files.write(workspace, export)
+            write(workspace, export)
         lines += _said(export, written=not (check or dry_run))
     differs = check and any(export.changes for export in exports)
     again = " ".join(f"--agent {export.agent}" for export in exports)
@@ -71,14 +70,14 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
     orbit export skills
     orbit export skills --agent codex
     """
-    from orbit_registry.exporters.placing import make
     from orbit_registry.exporters.plugin import FOLDERS, skill_changes
+    from orbit_registry.exporters.rules import apply_changes
 
     root = open_registry().workspace.root
     changes = skill_changes(root, agent)
     written = not (check or dry_run)
     if written:
-        make(root, changes)
+        apply_changes(root, changes)
     following = [f"orbit export skills --agent {agent}"] if changes and not written else []
     head = f"{agent}: skills in {FOLDERS[agent]}" + ("" if changes else ", as they were")
     _say(output, {"agent": agent}, head, changes, written, following, ok=not (check and changes))
@@ -96,8 +95,8 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     claude plugin marketplace add ~/orbit-plugin
     claude plugin install orbit@orbit
     """
-    from orbit_registry.exporters.placing import make
     from orbit_registry.exporters.plugin import plugin_changes, plugin_files
+    from orbit_registry.exporters.rules import apply_changes
     from orbit_registry.install.agents.claude import EVENTS
     from orbit_registry.install.install import launcher_text
 
@@ -105,7 +104,7 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     changes = plugin_changes(place, plugin_files(EVENTS, launcher_text()))
     if not dry_run:
         place.mkdir(parents=True, exist_ok=True)
-        make(place, changes)
+        apply_changes(place, changes)
     head = f"{folder}: the plugin" + ("" if changes else ", as it was")
     _say(output, {"folder": str(place)}, head, changes, not dry_run, [f"claude plugin marketplace add {folder}"])
 
@@ -146,11 +145,11 @@ def _changed(changes: Sequence[Change], written: bool) -> list[str]:
     return [f"  {words[one.what] if written else one.what}: {one.path}" for one in changes]
 
 
-def _said(export: rule_files.RuleExport, *, written: bool) -> list[str]:
+def _said(export: RuleExport, *, written: bool) -> list[str]:
     held = f"{plural(len(export.records), 'record')} in {plural(len(export.files), 'file')}"
     lines = [f"{export.agent}: {held}" + ("" if export.changes else ", as it was")]
     lines += _changed(export.changes, written)
-    lines += [f"  not said: {one.glob} of {one.id}: {one.reason}" for one in export.unsaid]
+    lines += [f"  not said: {one.glob} of {one.id}: {one.reason}" for one in export.unsupported]
     if export.omitted:
         lines.append(f"  {plural(export.omitted, 'record')} had no room: a file holds 1,000 tokens")
     if export.ignore and any(one.what == "add" for one in export.changes):

@@ -51,7 +51,8 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
     orbit hook install codex --scope project --dry-run
     orbit hook test claude
     """
-    from orbit_registry.exporters import placing, plugin
+    from orbit_registry.exporters import plugin
+    from orbit_registry.exporters.rules import apply_changes
     from orbit_registry.install import agents
     from orbit_registry.install import install as installation
     from orbit_registry.workspace.git import Git
@@ -62,7 +63,7 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
     pages = plugin.skill_changes(open_registry().workspace.root, agent) if with_skills else []
     state = installation.install(root, known, scope, dry_run=dry_run)
     if not dry_run:
-        placing.make(root, pages)
+        apply_changes(root, pages)
     lines = [f"{state.path} {'would have' if dry_run else 'has'} the hook" if state.changed else f"{state.path} has it"]
     if dry_run:
         lines.append(state.diff.rstrip("\n"))

@@ -75,12 +75,12 @@ def _of_the_site(root: Path) -> Mapping[str, tuple[str, ...]]:
     if not (root / "mkdocs.yml").is_file():
         return {}
     try:
-        from orbit_registry.site.user_config import FILE, read_own
+        from orbit_registry.site.config import FILE, read_user_config
 
-        own = read_own(root)
+        own = read_user_config(root)
     except (ImportError, OrbitError):
         return {}
-    return {FILE: own.running} if own is not None and own.running else {}
+    return {FILE: own.code_settings} if own is not None and own.code_settings else {}
 
 
 def _lines(

@@ -1,1 +1,1 @@
-"""Writes what other programs read: one file a format; it reads the push index and never a record's file."""
+"""Exporters: files that other programs read, one module a format."""

@@ -1,6 +1,6 @@
-"""Tells people by apprise what waits for them, once; where to stands in the environment, never in a repository.
+"""Messages by apprise about records that wait, each sent once; the addresses are in the environment.
 
-What a record says is one plain line in a message, without secrets. It decides nothing about what is told.
+A message has one plain line of a record, without secrets.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _EXTRA = "install the extra `orbit-registry[notify]`"
 def of_queue(records: Iterable[Record]) -> dict[str, str]:
     """Return what is told of each record that waits, by id: what it says, and the commands that decide on it."""
     return {
-        one.id: f"{plain(one.kind.label)} {one.id} waits for review: {plain(one.title)}\n"
-        f"  orbit promote {shlex.quote(one.id)}\n"
-        f"  orbit reject {shlex.quote(one.id)} --reason WHY"
-        for one in records
+        record.id: f"{plain(record.kind.label)} {record.id} waits for review: {plain(record.title)}\n"
+        f"  orbit promote {shlex.quote(record.id)}\n"
+        f"  orbit reject {shlex.quote(record.id)} --reason WHY"
+        for record in records
     }
 
 
 def plain(text: str) -> str:
     """Return a text as one line without secrets and without what a terminal or a chat would act on."""
     line = _ACTED_ON.sub(r"\g<0> ", " ".join(without_secrets(text).split()))
-    return "".join(one for one in line if one.isprintable())[:LONGEST]
+    return "".join(character for character in line if character.isprintable())[:LONGEST]
 
 
 def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
@@ -55,44 +55,44 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
         ConfigError: apprise is not installed, or the environment names no place, or one that it does not know.
         DeliveryError: a message did not arrive.
     """
-    places = _places()  # asked before there is news, so that a schedule without an address is noticed at once
+    addresses = _addresses()  # asked before there is news, so that a schedule without an address is noticed at once
     memory = Path(private_folder(str(workspace.root), "log")) / MEMORY
-    told = _told(memory)
-    known = [key for key in told.get(topic, ()) if key in texts]
-    fresh = [key for key in texts if key not in known]
+    delivered = _delivered(memory)
+    old = [key for key in delivered.get(topic, ()) if key in texts]
+    fresh = [key for key in texts if key not in old]
     if fresh:
         more = [f"… and {len(fresh) - MOST} more"] if len(fresh) > MOST else []
         body = "\n\n".join([*(texts[key] for key in fresh[:MOST]), *more])
-        _deliver(places, f"{plain(workspace.name)}: {topic}", body)
-    write_atomic(memory, json.dumps({**told, topic: [*known, *fresh[:MOST]]}))
+        _deliver(addresses, f"{plain(workspace.name)}: {topic}", body)
+    write_atomic(memory, json.dumps({**delivered, topic: [*old, *fresh[:MOST]]}))
     return len(fresh[:MOST])
 
 
-def _told(memory: Path) -> dict[str, list[str]]:
+def _delivered(memory: Path) -> dict[str, list[str]]:
     """Return the keys of what was told, by topic; none where that can't be read."""
     try:
-        said = json.loads(read_bytes(memory, limit=10_000_000))
-        return {str(topic): [str(key) for key in keys] for topic, keys in said.items()}
+        stored = json.loads(read_bytes(memory, limit=10_000_000))
+        return {str(topic): [str(key) for key in keys] for topic, keys in stored.items()}
     except (OrbitError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
 
 
-def _places() -> list[str]:
-    places = os.environ.get(PLACES, "").split()
-    if not places:
+def _addresses() -> list[str]:
+    addresses = os.environ.get(PLACES, "").split()
+    if not addresses:
         hint = f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists the forms"
         raise ConfigError(f"nobody is named to be told: {PLACES} is empty", hint=hint)
-    return places
+    return addresses
 
 
-def _deliver(places: Sequence[str], title: str, body: str) -> None:
+def _deliver(addresses: Sequence[str], title: str, body: str) -> None:
     try:
         library = importlib.import_module("apprise")
     except ImportError:
         raise ConfigError("apprise is not installed", hint=_EXTRA) from None
     sender = library.Apprise()
-    for number, place in enumerate(places, 1):
-        if not sender.add(place):  # an address may hold a password, so that none is printed
+    for number, address in enumerate(addresses, 1):
+        if not sender.add(address):  # an address may hold a password, so that none is printed
             raise ConfigError(f"address {number} of {PLACES} is none that apprise knows", hint="see its wiki for forms")
     if not sender.notify(title=title, body=body, body_format=library.NotifyFormat.TEXT):
         raise DeliveryError("not everybody could be told", hint="see that the addresses answer, and try again")

@@ -1,8 +1,7 @@
-"""Sends events as OpenTelemetry spans over OTLP/HTTP, after the fact; it owns what of an event leaves the machine.
+"""Events as OpenTelemetry spans over OTLP/HTTP, sent after the fact.
 
-A span holds ids of the project's records, counts, reasons and times; no path, no tag, no word that somebody wrote and
-no personal record. The libraries cost a
-quarter of a second to import, so they are imported when something is sent, and no hook comes here.
+A span has ids of the project's records, counts, reasons and times; no path, no tag, no written text and no personal
+record. Importing the libraries takes a quarter of a second, so it is done when something is sent, and never by a hook.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 SPANS = {RETRIEVAL: "orbit.selection", CAPTURED: "orbit.capture", SYNCED: "orbit.sync"}
 """The events that are sent, and what their spans are called."""
-TOLD = (
+ATTRIBUTES = (
     "surface", "session", "agent", "hits", "ids", "count", "omitted", "skip_reason", "fault", "tokens", "withheld",
     "built", "records", "digest", "turns",
 )  # fmt: skip
@@ -52,40 +51,40 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
         UnreadableFileError: the log can't be read.
     """
     mark = Path(private_folder(str(workspace.root), "log")) / MARK
-    number, place = (0, 0) if everything else _sent(mark, endpoint)
+    number, offset = (0, 0) if everything else _sent_position(mark, endpoint)
     parts = [(file, file.stat().st_ino) for file in log_files(workspace.state)]
     first = next((at for at, (_, inode) in enumerate(parts) if inode == number), 0)
-    met = LogScan(offset=place if parts and parts[first][1] == number else 0)
+    met = LogScan(offset=offset if parts and parts[first][1] == number else 0)
     count = 0
-    known = frozenset(record.id for record in read_collection(workspace).records)
+    record_ids = frozenset(record.id for record in read_collection(workspace).records)
     batch: list[tuple[LoggedEvent, Mapping[str, Any]]] = []
-    for said, row in rows_in([file for file, _ in parts[first:]], time.time(), met):
-        if said.kind in SPANS:
-            batch.append((said, row))
+    for event, row in rows_in([file for file, _ in parts[first:]], time.time(), met):
+        if event.kind in SPANS:
+            batch.append((event, row))
         if len(batch) == BATCH:
-            count += _deliver(batch, workspace.name, known, endpoint)
+            count += _deliver(batch, workspace.name, record_ids, endpoint)
             batch = []
-    count += _deliver(batch, workspace.name, known, endpoint)
+    count += _deliver(batch, workspace.name, record_ids, endpoint)
     if parts and met.files:
         inode = parts[first + len(met.files) - 1][1]
         write_atomic(mark, json.dumps({"endpoint": endpoint, "inode": inode, "place": met.offset}))
     return count
 
 
-def endpoint_of(said: str | None) -> str:
+def endpoint_of(option: str | None) -> str:
     """Return where to send to: as it is said, or as OpenTelemetry's own variables say; empty for nowhere."""
-    base = said or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-    named = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
-    if named and not said:
-        return named
+    base = option or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+    traces = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
+    if traces and not option:
+        return traces
     return base if not base or base.endswith(_PATH) else base.rstrip("/") + _PATH
 
 
-def _sent(mark: Path, endpoint: str) -> tuple[int, int]:
+def _sent_position(mark: Path, endpoint: str) -> tuple[int, int]:
     """Return up to where the log was sent: the inode of a part, and a place in it."""
     try:
-        said = json.loads(read_bytes(mark, limit=10_000))
-        return (int(said["inode"]), int(said["place"])) if said["endpoint"] == endpoint else (0, 0)
+        stored = json.loads(read_bytes(mark, limit=10_000))
+        return (int(stored["inode"]), int(stored["place"])) if stored["endpoint"] == endpoint else (0, 0)
     except (OrbitError, ValueError, TypeError, KeyError, RecursionError):
         return 0, 0
 
@@ -100,46 +99,49 @@ def _exporter(endpoint: str) -> Any:
 
 
 def _deliver(
-    batch: Sequence[tuple[LoggedEvent, Mapping[str, Any]]], project: str, known: Container[str], endpoint: str
+    batch: Sequence[tuple[LoggedEvent, Mapping[str, Any]]], project: str, record_ids: Container[str], endpoint: str
 ) -> int:
     if batch:
         exporter = _exporter(endpoint)
-        if exporter.export([_span(said, row, project, known) for said, row in batch]).name != "SUCCESS":
+        if exporter.export([_span(event, row, project, record_ids) for event, row in batch]).name != "SUCCESS":
             hint = "see that a collector listens there for OTLP over HTTP; what was not sent is sent the next time"
             raise DeliveryError(f"{endpoint} did not take the spans", hint=hint)
     return len(batch)
 
 
-def _span(said: LoggedEvent, row: Mapping[str, Any], project: str, known: Container[str]) -> Any:
+def _span(event: LoggedEvent, row: Mapping[str, Any], project: str, record_ids: Container[str]) -> Any:
     """Return the span of an event: those of a session are one trace."""
     trace, sdk = importlib.import_module("opentelemetry.trace"), importlib.import_module("opentelemetry.sdk.trace")
     resources = importlib.import_module("opentelemetry.sdk.resources")
     line = json.dumps(row, sort_keys=True)
     context = trace.SpanContext(
-        trace_id=_number(said.session or line, 16), span_id=_number(line, 8), is_remote=False,
+        trace_id=_number(event.session or line, 16), span_id=_number(line, 8), is_remote=False,
         trace_flags=trace.TraceFlags(trace.TraceFlags.SAMPLED),
     )  # fmt: skip
-    begun = round(said.at * 1e9)
+    start = round(event.at * 1e9)
     return sdk.ReadableSpan(
-        name=SPANS[said.kind],
+        name=SPANS[event.kind],
         context=context,
         resource=resources.Resource({"service.name": "orbit-registry", "orbit.project": project}),
-        attributes=dict(_attributes(row, known)),
-        status=trace.Status(trace.StatusCode.ERROR if said.fault else trace.StatusCode.OK),
-        start_time=begun,
-        end_time=begun + round((said.ms or 0) * 1e6),
+        attributes=dict(_attributes(row, record_ids)),
+        status=trace.Status(trace.StatusCode.ERROR if event.fault else trace.StatusCode.OK),
+        start_time=start,
+        end_time=start + round((event.ms or 0) * 1e6),
     )
 
 
 def _attributes(
-    row: Mapping[str, Any], known: Container[str]
+    row: Mapping[str, Any], record_ids: Container[str]
 ) -> Iterator[tuple[str, str | int | float | bool | list[str]]]:
-    for key in TOLD:
+    for key in ATTRIBUTES:
         value = row.get(key)
         if isinstance(value, Mapping):
             value = value.get("name")  # a brief's agent, beside what is known of it
         if isinstance(value, list):
-            yield f"orbit.{key}", [one for one in value if isinstance(one, str) and (key not in IDS or one in known)]
+            yield (
+                f"orbit.{key}",
+                [item for item in value if isinstance(item, str) and (key not in IDS or item in record_ids)],
+            )
         elif isinstance(value, str | int | float | bool):
             yield f"orbit.{key}", value
 

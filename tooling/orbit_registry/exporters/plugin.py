@@ -1,4 +1,4 @@
-"""What agents install of us: skills that say which command to run when, and a plugin; it knows no agent's hook."""
+"""Skills and plugin for agents: pages that say which command to run when."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.exporters.placing import Change, compared
+from orbit_registry.exporters.rules import Change, differences
 from orbit_registry.repository.skills import MARK, PAGE
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 
@@ -27,11 +27,11 @@ _SHIPPED = Path(__file__).parent / "skills"
 @cache
 def skill_files() -> Mapping[str, bytes]:
     """Return each skill's page, by its path below a folder of skills; the mark stands below the front matter."""
-    found = {}
+    pages = {}
     for name in NAMES:
         head, end, text = (_SHIPPED / name / PAGE).read_text("utf-8").partition("\n---\n")
-        found[f"{name}/{PAGE}"] = f"{head}{end}\n{MARK}{text}".encode()
-    return found
+        pages[f"{name}/{PAGE}"] = f"{head}{end}\n{MARK}{text}".encode()
+    return pages
 
 
 def skill_changes(root: Path, agent: str) -> list[Change]:
@@ -41,14 +41,14 @@ def skill_changes(root: Path, agent: str) -> list[Change]:
         RefusedError: somebody else's skill has the name of one of ours.
         UnsafePathError: a folder on the way is a link.
     """
-    wanted: dict[str, bytes | None] = {f"{FOLDERS[agent]}/{path}": page for path, page in skill_files().items()}
-    held: dict[str, bytes | None] = {}
-    for path in wanted:
+    expected: dict[str, bytes | None] = {f"{FOLDERS[agent]}/{path}": page for path, page in skill_files().items()}
+    current: dict[str, bytes | None] = {}
+    for path in expected:
         file = inside(root, path)
-        held[path] = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
-        if MARK.encode() not in (held[path] or MARK.encode()):
+        current[path] = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+        if MARK.encode() not in (current[path] or MARK.encode()):
             raise RefusedError(f"{path} is not a skill of ours", hint="move it away, then run the command again")
-    return compared(held, wanted)
+    return differences(current, expected)
 
 
 NAME = "orbit"
@@ -81,7 +81,7 @@ def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
     }
 
 
-def plugin_changes(folder: Path, wanted: Mapping[str, bytes]) -> list[Change]:
+def plugin_changes(folder: Path, expected: Mapping[str, bytes]) -> list[Change]:
     """Return what is to change so that a folder is the plugin; other files in it stay.
 
     Raises:
@@ -90,11 +90,11 @@ def plugin_changes(folder: Path, wanted: Mapping[str, bytes]) -> list[Change]:
     """
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
         raise RefusedError(f"{folder} holds something else", hint="name a new folder, or one with our plugin")
-    held: dict[str, bytes | None] = {}
-    for path in wanted:
+    current: dict[str, bytes | None] = {}
+    for path in expected:
         file = inside(folder, path)
-        held[path] = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
-    return compared(held, wanted)
+        current[path] = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+    return differences(current, expected)
 
 
 def _is_ours(folder: Path) -> bool:
@@ -102,10 +102,10 @@ def _is_ours(folder: Path) -> bool:
     if not file.exists():
         return False
     try:
-        found = json.loads(read_bytes(file, limit=DOCUMENT_LIMIT))
+        manifest = json.loads(read_bytes(file, limit=DOCUMENT_LIMIT))
     except ValueError:
         return False
-    return isinstance(found, dict) and found.get("name") == NAME
+    return isinstance(manifest, dict) and manifest.get("name") == NAME
 
 
 def _json(data: object) -> bytes:

@@ -1,8 +1,7 @@
-"""The resources as a tree of plain files, for whoever looks without the tool; it changes nothing that it did not write.
+"""Resources as a tree of plain files: `{project}/{docs,scripts}/{version|shared|unversioned}/NAME`.
 
-`{project}/{docs,scripts}/{version|shared|unversioned}/NAME`, real files all of them. A list, kept where no clone can
-bring one, says what was written where and what that was: a later export takes back those files alone, and none that
-somebody edited since.
+A list outside the repository says which files an export wrote, with their hashes: a later one removes only those, and
+none that was edited since.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, RefusedError
-from orbit_registry.exporters.placing import Change, compared, make
+from orbit_registry.exporters.rules import Change, apply_changes, differences
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.model.record import Record
 from orbit_registry.repository.reader import read_collection
@@ -49,30 +48,32 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
         RefusedError: the folder is one of the registry's own, or no folder.
         UnsafePathError: a folder on the way is a link.
     """
-    place = Path(os.path.abspath(folder))  # noqa: PTH100 - a link stays one, to be refused
-    listed = _list_of(workspace, place)
-    taken = place.is_dir() and not listed.is_file() and any(place.iterdir())
-    no_folder = place.is_symlink() or (place.exists() and not place.is_dir())
-    ours = place.is_relative_to(workspace.orbit) or workspace.root.is_relative_to(place) or ".git" in place.parts
-    if ours or taken or no_folder:
-        why = "it holds other files" if taken and not ours else "it is no folder of its own"
+    target = Path(os.path.abspath(folder))  # noqa: PTH100 - a link stays one, to be refused
+    listed = _list_of(workspace, target)
+    is_occupied = target.is_dir() and not listed.is_file() and any(target.iterdir())
+    no_folder = target.is_symlink() or (target.exists() and not target.is_dir())
+    ours = target.is_relative_to(workspace.orbit) or workspace.root.is_relative_to(target) or ".git" in target.parts
+    if ours or is_occupied or no_folder:
+        reason = "it holds other files" if is_occupied and not ours else "it is no folder of its own"
         hint = f"name a new or empty folder, outside {ORBIT}; what was exported elsewhere and came here goes first"
-        raise RefusedError(f"{folder} can't hold the tree: {why}", hint=hint)
+        raise RefusedError(f"{folder} can't hold the tree: {reason}", hint=hint)
     notes: list[str] = []
-    wanted, executable = _wanted(workspace, notes)
-    known = _known(listed, place)
-    held: dict[str, bytes | None] = {}
-    for path in {*wanted, *known}:
-        file = inside(place, path)
+    expected, executable = _expected_files(workspace, notes)
+    exported = _exported_files(listed, target)
+    current: dict[str, bytes | None] = {}
+    for path in {*expected, *exported}:
+        file = inside(target, path)
         content = read_bytes(file, limit=DOCUMENT_LIMIT) if os.path.lexists(file) else None
-        is_ours = content is None or known.get(path) == raw_digest(content) or wanted.get(path) == content
+        is_ours = content is None or exported.get(path) == raw_digest(content) or expected.get(path) == content
         if is_ours:
-            held[path] = content
+            current[path] = content
             continue
         notes.append(f"{path} is not what was written there, and stays")
-        wanted.pop(path, None)
-    executable &= wanted.keys()
-    return Reference(place, listed, wanted, tuple(compared(held, wanted)), frozenset(executable), tuple(sorted(notes)))
+        expected.pop(path, None)
+    executable &= expected.keys()
+    return Reference(
+        target, listed, expected, tuple(differences(current, expected)), frozenset(executable), tuple(sorted(notes))
+    )
 
 
 def write(reference: Reference) -> None:
@@ -83,10 +84,10 @@ def write(reference: Reference) -> None:
     """
     if not reference.changes:
         return
-    said = {path: raw_digest(content) for path, content in reference.files.items()}
-    before = _known(reference.list, reference.folder)
-    _put(reference, {**before, **said})
-    make(reference.folder, reference.changes)
+    digests = {path: raw_digest(content) for path, content in reference.files.items()}
+    before = _exported_files(reference.list, reference.folder)
+    _save_list(reference, {**before, **digests})
+    apply_changes(reference.folder, reference.changes)
     for path in reference.executable:
         file = reference.folder / path
         file.chmod(file.stat().st_mode | 0o111)
@@ -94,12 +95,12 @@ def write(reference: Reference) -> None:
         for parent in (reference.folder / change.path).parents if change.content is None else ():
             if parent == reference.folder or not _removed(parent):
                 break
-    _put(reference, said)
+    _save_list(reference, digests)
 
 
-def _wanted(workspace: Workspace, notes: list[str]) -> tuple[dict[str, bytes], set[str]]:
+def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, bytes], set[str]]:
     """Return the files of the tree by path, and those of them that can be executed."""
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     executable: set[str] = set()
     for record in _live(read_collection(workspace).records.of_kind(KIND)):
         source = record.source
@@ -115,13 +116,13 @@ def _wanted(workspace: Workspace, notes: list[str]) -> tuple[dict[str, bytes], s
             notes.append(f"{record.id} is left out: its text holds a secret")
             continue
         path = _path(workspace, record, file.name)
-        if path in found:
+        if path in files:
             stem, dot, suffix = path.rpartition(".")
             path = f"{stem}-{record.id}{dot}{suffix}" if dot and "/" not in suffix else f"{path}-{record.id}"
-        found[path] = content
+        files[path] = content
         if os.access(file, os.X_OK):
             executable.add(path)
-    return found, executable
+    return files, executable
 
 
 def _live(records: Iterable[Record]) -> Iterable[Record]:
@@ -140,21 +141,21 @@ def _list_of(workspace: Workspace, folder: Path) -> Path:
     return workspace.own / "reference" / f"{name}.json"
 
 
-def _known(listed: Path, folder: Path) -> dict[str, str]:
+def _exported_files(listed: Path, folder: Path) -> dict[str, str]:
     """Return what an earlier export wrote: path and hash; nothing where there is no list of ours."""
     try:
-        said = json.loads(read_bytes(listed, limit=DOCUMENT_LIMIT))
+        stored = json.loads(read_bytes(listed, limit=DOCUMENT_LIMIT))
     except (OrbitError, ValueError, RecursionError):
         return {}
-    files = said.get("files") if isinstance(said, dict) else None
+    files = stored.get("files") if isinstance(stored, dict) else None
     if not isinstance(files, dict):
         return {}
     return {str(path): str(digest) for path, digest in files.items() if is_inside(folder, str(path))}
 
 
-def _put(reference: Reference, files: Mapping[str, str]) -> None:
-    said = {"folder": str(reference.folder), "files": dict(sorted(files.items()))}
-    write_atomic(reference.list, json.dumps(said, indent=2, ensure_ascii=False) + "\n")
+def _save_list(reference: Reference, files: Mapping[str, str]) -> None:
+    listing = {"folder": str(reference.folder), "files": dict(sorted(files.items()))}
+    write_atomic(reference.list, json.dumps(listing, indent=2, ensure_ascii=False) + "\n")
 
 
 def _removed(folder: Path) -> bool:

@@ -1,23 +1,89 @@
-"""Which records go into the rule files of an agent, and under which globs; it renders nothing and writes no file.
+"""Rule files of agents: which records go into them, under which globs, in which format.
 
-A record goes there if it is in force, pushed, and has globs; `push.select` says whether a path alone may lead to it.
-A glob that an agent would read as something else is not exported: it is reported, with the file that shows it.
+A record is exported if it is live, pushed by a path alone, and has globs. A glob that an agent would read differently
+is not exported: it is reported, with a tracked file that shows the difference.
+
+Cursor and Windsurf read globs as one bare line with commas; how they match is not published, so a glob may be searched
+below any folder, and a matched folder may include all below it. The line is no YAML, so only names that need no quotes
+can be written, and no space may follow a comma. Windsurf's limit of 12,000 characters needs no code: a rule has at most
+a thousand tokens.
+
+Copilot in VS Code searches a glob below any folder; on GitHub and in the terminal it starts at the root.
+
+Claude Code reads `paths` as `.gitignore` does, after a `/**` at the end is removed (seen in 2.1.110, 2.1.330): a name
+without a slash matches at any depth, so every glob is anchored; a matched folder includes all below it; case does
+not count. HTML comments are removed before the model sees a rule.
+
+`AGENTS.md` gets one marked block; every byte around it stays. It has no globs, so each record's globs are in words.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from orbit_registry.errors import GitError, RefusedError
 from orbit_registry.formats.globs import Alternative, Glob, GlobIndex, parse_glob
 from orbit_registry.hook.caps import tokens
-from orbit_registry.hook.context import FRAME_TOKENS, TOKENS
+from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Choice, Selection
 from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
+from orbit_registry.hook.opened import MARK
 from orbit_registry.hook.pack import SYMBOL
+from orbit_registry.hook.render import END as NOTES_END
+from orbit_registry.hook.render import SAID, START, entry, render
 from orbit_registry.hook.select import standing_reason
+from orbit_registry.matching.compile import safe
+from orbit_registry.matching.match import current_index
 from orbit_registry.matching.personal import is_personal
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic, write_error
+from orbit_registry.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file that is not what it should be: `what` is add, change or remove; `content` None where it is to go."""
+
+    path: str
+    what: str
+    content: bytes | None
+
+    def as_data(self) -> dict[str, str]:
+        """Return it as JSON shows it."""
+        return {"path": self.path, "what": self.what}
+
+
+def differences(current: Mapping[str, bytes | None], expected: Mapping[str, bytes | None]) -> list[Change]:
+    """Return what is to change so that the files held are those wanted; None stands for no file."""
+    changes = []
+    for path in sorted({*current, *expected}):
+        before, after = current.get(path), expected.get(path)
+        if before != after:
+            changes.append(Change(path, "add" if before is None else "remove" if after is None else "change", after))
+    return changes
+
+
+def apply_changes(root: Path, changes: Sequence[Change]) -> None:
+    """Make files below a folder what they should be.
+
+    Raises:
+        UnsafePathError: a folder on the way is a link.
+        WriteError: the disk refused; the files before that one are written.
+    """
+    for change in changes:
+        path = inside(root, change.path)
+        if change.content is not None:
+            write_atomic(path, change.content)
+            continue
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise write_error(path, error) from None
+
 
 EVERYTHING = "**"
 PROJECT = "project"
@@ -28,7 +94,7 @@ _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f
 
 
 @dataclass(frozen=True, slots=True)
-class Unsayable:
+class Unsupported:
     """Why a language of globs has no word for one of ours."""
 
     reason: str
@@ -38,11 +104,11 @@ class Unsayable:
 class Language:
     """How an agent reads globs.
 
-    `say` gives one without braces in its spelling. `wider` gives, in our spelling, whatever else the agent may take it
-    for: the glob is only exported if no tracked file makes a difference.
+    `spell` gives a glob without braces in the agent's spelling. `wider` gives, in our spelling, what else it may match
+    there: the glob is only exported if no tracked file makes a difference.
     """
 
-    say: Callable[[Alternative], str | Unsayable]
+    spell: Callable[[Alternative], str | Unsupported]
     wider: Callable[[Alternative], Sequence[str]]
 
 
@@ -60,7 +126,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsaid:
+class UnsupportedGlob:
     """A glob of a record that is not exported, and why."""
 
     id: str
@@ -74,17 +140,17 @@ class Unsaid:
 
 def exported(index: Index, now: float) -> list[Row]:
     """Return the project's records that rule files may hold, in rank order; `now` is in seconds since 1970."""
-    found = []
+    pushed_rows = []
     for number in range(index.pushed):
         row = index.row(number)
         if row is not None and row.words(GLOBS) and not is_personal(row) and not standing_reason(row, now):
-            found.append(row)
-    return found
+            pushed_rows.append(row)
+    return pushed_rows
 
 
 def rules_for(
     index: Index, rows: Sequence[Row], language: Language, files: Iterable[str]
-) -> tuple[list[Rule], list[Unsaid]]:
+) -> tuple[list[Rule], list[UnsupportedGlob]]:
     """Return one rule for each distinct scope, by name, and the globs that could not be said.
 
     `files` are the tracked ones, on which another reading of a glob would show.
@@ -92,23 +158,23 @@ def rules_for(
     scopes = [(row, [(text, _parsed(text)) for text in row.words(GLOBS)]) for row in rows]
     strays = _strays([glob for _, globs in scopes for _, glob in globs], language, files)
     grouped: dict[tuple[str, ...], list[Row]] = {}
-    unsaid: list[Unsaid] = []
+    unsupported: list[UnsupportedGlob] = []
     for row, globs in scopes:
         if row.flags & BROAD or _is_everything([glob for _, glob in globs]):
             grouped.setdefault((), []).append(row)
             continue
-        said: list[str] = []
+        patterns: list[str] = []
         excluded = False
         for text, glob in globs:
-            found = _said(glob, language, strays)
-            if isinstance(found, Unsayable):
-                unsaid.append(Unsaid(row.values[ID], as_written(text), found.reason))
+            spelled = _spelled(glob, language, strays)
+            if isinstance(spelled, Unsupported):
+                unsupported.append(UnsupportedGlob(row.values[ID], as_written(text), spelled.reason))
                 excluded = excluded or glob.exclude
             else:
-                said += found
-        if said and not excluded:  # without what it excludes a scope would be a wider one
-            grouped.setdefault(tuple(sorted(set(said))), []).append(row)
-    return [_rule(globs, held) for globs, held in sorted(grouped.items())], unsaid
+                patterns += spelled
+        if patterns and not excluded:  # without what it excludes a scope would be a wider one
+            grouped.setdefault(tuple(sorted(set(patterns))), []).append(row)
+    return [_rule(globs, members) for globs, members in sorted(grouped.items())], unsupported
 
 
 def _is_everything(globs: Sequence[Glob]) -> bool:
@@ -141,47 +207,49 @@ def _parsed(text: str) -> Glob:
     return glob if isinstance(glob, Glob) else Glob(text, False, ())
 
 
-def _said(glob: Glob, language: Language, strays: dict[str, str]) -> list[str] | Unsayable:
+def _spelled(glob: Glob, language: Language, strays: dict[str, str]) -> list[str] | Unsupported:
     if glob.exclude:
-        return Unsayable("globs that exclude can't be said there: the record is left out")
-    said = []
+        return Unsupported("globs that exclude can't be said there: the record is left out")
+    patterns = []
     for alternative in glob.alternatives:
         if alternative.text in strays:
-            return Unsayable(f"it would be loaded for {strays[alternative.text]} too")
-        found = language.say(alternative) if visible(alternative.text) else Unsayable("it has unseen characters")
-        if isinstance(found, Unsayable):
-            return found
-        said.append(found)
-    return said
+            return Unsupported(f"it would be loaded for {strays[alternative.text]} too")
+        pattern = language.spell(alternative) if visible(alternative.text) else Unsupported("it has unseen characters")
+        if isinstance(pattern, Unsupported):
+            return pattern
+        patterns.append(pattern)
+    return patterns
 
 
 def _strays(globs: Iterable[Glob], language: Language, files: Iterable[str]) -> dict[str, str]:
     """Return the globs without braces that an agent would take to match a tracked file which they don't: that file."""
-    asked = {one.text: one for glob in globs if not glob.exclude for one in glob.alternatives}
+    alternatives = {
+        alternative.text: alternative for glob in globs if not glob.exclude for alternative in glob.alternatives
+    }
     scopes = []
-    for text, alternative in asked.items():
-        wider = [glob for said in language.wider(alternative) if isinstance(glob := parse_glob(said), Glob)]
+    for text, alternative in alternatives.items():
+        wider = [glob for reading in language.wider(alternative) if isinstance(glob := parse_glob(reading), Glob)]
         if wider:
             scopes.append((text, wider))
     index = GlobIndex(scopes)
-    found: dict[str, str] = {}
+    strays: dict[str, str] = {}
     for file in sorted(files) if scopes else ():
         for text, _ in index.match(file):
-            if text not in found and not asked[text].matches(file):
-                found[text] = file
-    return found
+            if text not in strays and not alternatives[text].matches(file):
+                strays[text] = file
+    return strays
 
 
 def _rule(globs: tuple[str, ...], rows: Sequence[Row]) -> Rule:
     """Return a rule with as many records as fit into one reply of a hook."""
-    left = TOKENS - FRAME_TOKENS
-    held: list[Row] = []
+    budget = TOKENS - FRAME_TOKENS
+    included: list[Row] = []
     for row in rows:
         cost = tokens(row.teaser) + 1
-        if cost <= left:
-            held.append(row)
-            left -= cost
-    return Rule(_name(globs), globs, tuple(held), len(rows) - len(held))
+        if cost <= budget:
+            included.append(row)
+            budget -= cost
+    return Rule(_name(globs), globs, tuple(included), len(rows) - len(included))
 
 
 def _name(globs: Sequence[str]) -> str:
@@ -191,3 +259,295 @@ def _name(globs: Sequence[str]) -> str:
     words = _APART.sub("-", globs[0].lower()).strip("-")[:40].strip("-")
     mark = hashlib.sha256("\n".join(globs).encode()).hexdigest()[:8]
     return f"{words}-{mark}" if words else mark
+
+
+AGENTS_MD, AGENTS_MD_PATH = "agents-md", "AGENTS.md"
+BEGIN = "<!-- orbit:begin: made by `orbit export rules --agent agents-md`, changes in here are lost -->"
+END = "<!-- orbit:end -->"
+_MARKS = (b"<!-- orbit:begin", END.encode())
+
+
+def block_of(index: Index, rows: Sequence[Row]) -> tuple[str, list[Row], int]:
+    """Return the block's text (empty without records), the records in it, and how many had no room."""
+    budget = TOKENS - FRAME_TOKENS
+    lines: list[str] = []
+    included: list[Row] = []
+    scope = ""
+    for row in rows:
+        described = _scope(index, row)
+        entry_lines = [
+            *([f"Where {described}:"] if described != scope else []),
+            *entry(row.teaser.replace("<!--", "&lt;!--")),
+        ]
+        cost = tokens("\n".join(entry_lines)) + 1
+        if cost <= budget:
+            budget -= cost
+            lines += entry_lines
+            included.append(row)
+            scope = described
+    if not included:
+        return "", [], len(rows)
+    omitted = len(rows) - len(included)
+    notes = [START, SAID, *lines, f"omitted: {omitted}", NOTES_END]
+    return "\n".join([BEGIN, "", *notes, "", END]), included, omitted
+
+
+def with_block(content: bytes | None, text: str) -> bytes | None:
+    """Return a file's new bytes with a block in the place of the old one; None for no file.
+
+    Raises:
+        RefusedError: it can't be told where the old block begins and ends.
+    """
+    current = content or b""
+    begins, ends = (current.count(mark) for mark in _MARKS)
+    if not begins and not ends:
+        if not text:
+            return content
+        apart = b"" if not current else b"\n" if current.endswith(b"\n") else b"\n\n"
+        return current + apart + text.encode() + b"\n"
+    start, end = (current.find(mark) for mark in _MARKS)
+    if (begins, ends) != (1, 1) or start > end:
+        raise RefusedError(
+            f"{AGENTS_MD_PATH} does not have one beginning and one end of our block",
+            hint=f"remove what is left of it, from `{_MARKS[0].decode()} …` to `{END}`, and run the command again",
+        )
+    after = end + len(_MARKS[1])
+    if text:
+        return current[:start] + text.encode() + current[after:]
+    remaining = current[:start] + current[after:]
+    return remaining if remaining.strip() else None
+
+
+def _scope(index: Index, row: Row) -> str:
+    if row.flags & BROAD:
+        return "you work on this project"
+    globs = [as_written(text) for text in row.words(GLOBS)]
+    included = " or ".join(_quoted(glob) for glob in globs if not glob.startswith("!"))
+    excluded = " or ".join(_quoted(glob[1:]) for glob in globs if glob.startswith("!"))
+    return f"a file matches {included}" + (f" and not {excluded}" if excluded else "")
+
+
+def _quoted(glob: str) -> str:
+    return "`" + safe(glob).replace("`", "'") + "`"
+
+
+_BARE = re.compile(r"[\w.*][\w./*?@+~=()!^$%\[\]-]*")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFormat:
+    """One agent's rule files: `folder/prefix + name + suffix`; `head` gives what stands above the notes.
+
+    `own_folder` says that nobody else's files stand in the folder.
+    """
+
+    agent: str
+    folder: str
+    prefix: str
+    suffix: str
+    own_folder: bool
+    language: Language
+    head: Callable[[Sequence[str]], str]
+
+    def path(self, rule: Rule) -> str:
+        """Return where a rule stands, from the project's root."""
+        return f"{self.folder}/{self.prefix}{rule.name}{self.suffix}"
+
+    def text(self, rule: Rule) -> str:
+        """Return a rule's whole file."""
+        ids = " ".join(record_id for row in rule.rows if _ID.fullmatch(record_id := row.values[ID]))
+        mark = f"<!-- {MARK} --agent {self.agent}`: changes are lost. Records: {ids} -->"
+        notes = render(Selection([Choice(row, []) for row in rule.rows], rule.omitted, []))
+        return f"{self.head(rule.globs)}{mark}\n\n{notes}\n"
+
+
+def quoted(text: str) -> str:
+    """Return a text in double quotes, as YAML and JSON both read it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _bare(alternative: Alternative) -> str | Unsupported:
+    text = plain(alternative)
+    return text if _BARE.fullmatch(text) else Unsupported("a name with such signs can't be said there")
+
+
+def _anywhere(alternative: Alternative) -> Sequence[str]:
+    text = alternative.text
+    anywhere = text if text.startswith((EVERYTHING, "{!}")) else f"{EVERYTHING}/{text}"
+    return (anywhere,) if text.endswith(EVERYTHING) else (anywhere, f"{anywhere}/**")
+
+
+BARE_LINE = Language(_bare, _anywhere)
+
+
+def _cursor_head(globs: Sequence[str]) -> str:
+    always = "false" if globs else "true"
+    return f"---\ndescription:\nglobs: {','.join(globs)}".rstrip() + f"\nalwaysApply: {always}\n---\n"
+
+
+CURSOR = RuleFormat("cursor", ".cursor/rules/orbit", "", ".mdc", True, BARE_LINE, _cursor_head)
+
+
+def _windsurf_head(globs: Sequence[str]) -> str:
+    return f"---\ntrigger: glob\nglobs: {','.join(globs)}\n---\n" if globs else "---\ntrigger: always_on\n---\n"
+
+
+WINDSURF = RuleFormat("windsurf", ".windsurf/rules", "orbit-", ".md", False, BARE_LINE, _windsurf_head)
+
+
+def _copilot_spell(alternative: Alternative) -> str | Unsupported:
+    text = plain(alternative)
+    if any(sign in text for sign in ",{}"):
+        return Unsupported("a comma or brace in a name can't be said there")
+    if text.startswith("!"):
+        return Unsupported("a name with an exclamation mark at its start can't be said there")
+    return text
+
+
+def _copilot_wider(alternative: Alternative) -> Sequence[str]:
+    text = alternative.text
+    return () if text.startswith((EVERYTHING, "{!}")) else (f"{EVERYTHING}/{text}",)
+
+
+def _copilot_head(globs: Sequence[str]) -> str:
+    return f"---\napplyTo: {quoted(','.join(globs) or EVERYTHING)}\n---\n"
+
+
+_COPILOT = Language(_copilot_spell, _copilot_wider)
+COPILOT = RuleFormat("copilot", ".github/instructions", "orbit-", ".instructions.md", False, _COPILOT, _copilot_head)
+
+
+def _claude_spell(alternative: Alternative) -> str | Unsupported:
+    text = plain(alternative)
+    if any(sign in text for sign in ",{}"):
+        return Unsupported("a comma or brace in a name can't be said there")
+    return text if text.startswith(EVERYTHING) else f"/{text}"
+
+
+def _claude_wider(alternative: Alternative) -> Sequence[str]:
+    folder = alternative.text.removesuffix("/**")  # what is left of it there matches a file too
+    return (folder if folder != alternative.text else f"{folder}/**",)
+
+
+def _claude_head(globs: Sequence[str]) -> str:
+    if not globs:
+        return ""
+    return "".join(("---\npaths:\n", *(f"  - {quoted(glob)}\n" for glob in globs), "---\n"))
+
+
+CLAUDE = RuleFormat(
+    "claude", ".claude/rules/orbit", "", ".md", True, Language(_claude_spell, _claude_wider), _claude_head
+)
+
+FORMATS: Mapping[str, RuleFormat] = {
+    rule_format.agent: rule_format for rule_format in (CLAUDE, CURSOR, COPILOT, WINDSURF)
+}
+AGENTS = (*FORMATS, AGENTS_MD)
+IGNORE = ".gitignore"
+IGNORED = "# Made by `orbit export rules`. Remove this file to commit the rules beside it; it is not made again.\n*\n"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleExport:
+    """What stands, or should stand, in one agent's rule files."""
+
+    agent: str
+    files: Sequence[str]
+    records: Sequence[str]
+    changes: Sequence[Change]
+    unsupported: Sequence[UnsupportedGlob]
+    omitted: int
+    ignore: str
+    """The line for a `.gitignore`; empty where the folder has one of its own."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {
+            "agent": self.agent,
+            "files": list(self.files),
+            "records": list(self.records),
+            "changes": [change.as_data() for change in self.changes],
+            "unsaid": [glob.as_data() for glob in self.unsupported],
+            "omitted": self.omitted,
+            "ignore": self.ignore or None,
+        }
+
+
+def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
+    """Return what the rule files of some agents should be; the index is brought up to date, nothing else written.
+
+    Raises:
+        RefusedError: a file of the user's stands where one of ours should, or `AGENTS.md` has a broken block.
+        UnsafePathError: a folder on the way is a link.
+    """
+    index = current_index(workspace)
+    return [_plan(workspace, index, FORMATS.get(agent), time.time()) for agent in dict.fromkeys(agents)]
+
+
+def write(workspace: Workspace, export: RuleExport) -> None:
+    """Make the files what they should be.
+
+    Raises:
+        WriteError: the disk refused; the files before that one are written.
+    """
+    apply_changes(workspace.root, export.changes)
+    rule_format = FORMATS.get(export.agent)
+    if rule_format is not None and rule_format.own_folder and any(change.what == "add" for change in export.changes):
+        folder = inside(workspace.root, rule_format.folder)
+        first = {path.name for path in folder.iterdir()} == {Path(change.path).name for change in export.changes}
+        if first:
+            write_atomic(folder / IGNORE, IGNORED)
+
+
+def _plan(workspace: Workspace, index: Index, rule_format: RuleFormat | None, now: float) -> RuleExport:
+    rows = exported(index, now)
+    if rule_format is None:
+        text, included, omitted = block_of(index, rows)
+        path = inside(workspace.root, AGENTS_MD_PATH)
+        content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.exists() else None
+        changes = differences({AGENTS_MD_PATH: content}, {AGENTS_MD_PATH: with_block(content, text)})
+        rules, unsupported = [Rule(PROJECT, (), tuple(included), omitted)], list[UnsupportedGlob]()
+        files = [AGENTS_MD_PATH] if text else []
+    else:
+        rules, unsupported = rules_for(index, rows, rule_format.language, _tracked(workspace))
+        expected: dict[str, bytes | None] = {rule_format.path(rule): rule_format.text(rule).encode() for rule in rules}
+        changes = differences(_existing_files(workspace, rule_format, expected), expected)
+        files = sorted(expected)
+    ignore = (
+        ""
+        if rule_format is None or rule_format.own_folder
+        else f"/{rule_format.folder}/{rule_format.prefix}*{rule_format.suffix}"
+    )
+    return RuleExport(
+        AGENTS_MD if rule_format is None else rule_format.agent, files, _ids(rules), changes, unsupported,
+        sum(rule.omitted for rule in rules), ignore,
+    )  # fmt: skip
+
+
+def _existing_files(
+    workspace: Workspace, rule_format: RuleFormat, expected: Mapping[str, object]
+) -> dict[str, bytes | None]:
+    """Return the files of ours that stand there."""
+    folder = inside(workspace.root, rule_format.folder)
+    files: dict[str, bytes | None] = {}
+    for path in sorted(folder.glob(f"{rule_format.prefix}*{rule_format.suffix}")) if folder.is_dir() else ():
+        name = f"{rule_format.folder}/{path.name}"
+        content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.is_file() and not path.is_symlink() else b""
+        if f"<!-- {MARK}".encode() in content:
+            files[name] = content
+        elif name in expected:
+            raise RefusedError(f"{name} is not a file that we made", hint="move it away, then run the command again")
+    return files
+
+
+def _ids(rules: Sequence[Rule]) -> list[str]:
+    return sorted({row.values[ID] for rule in rules for row in rule.rows})
+
+
+def _tracked(workspace: Workspace) -> Sequence[str]:
+    """Return the tracked files from the root; none outside git, where every glob is said."""
+    try:
+        return workspace.git.tracked() or []
+    except GitError:
+        return []

@@ -1,1 +1,1 @@
-"""The published site: stage, generate, expand, check; it changes no record and no document."""
+"""Published site of a registry."""

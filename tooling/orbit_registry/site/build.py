@@ -1,4 +1,4 @@
-"""Builds the site of a registry: stage, generate, expand, check; returns at once where nothing has changed."""
+"""Entry of a site build: lock, result of the last build if nothing changed, else the steps."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from orbit_registry.model.diagnostic import from_row, to_row
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
-from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
-from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, strays_of, without_records
+from orbit_registry.site.result import Progress, SiteInput, SiteResult, heavier_than_notes
+from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, untracked_files, without_records
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.trusted_commands import allowed, switched, why_not
@@ -25,7 +25,7 @@ BUILD_WAIT_SECONDS = 600.0
 
 
 def build_site(
-    registry: Readable,
+    registry: SiteInput,
     out: Path,
     base_url: str | None = None,
     strict: bool = False,
@@ -47,8 +47,8 @@ def build_site(
     """
     started, started_ns = time.perf_counter(), time.time_ns()
     workspace = registry.workspace
-    stated = base_url or workspace.config.site.get("base_url")
-    address = site_address(str(stated)) if stated else None
+    configured = base_url or workspace.config.site.get("base_url")
+    address = site_address(str(configured)) if configured else None
     cache = workspace.cache / CACHE
     for path in (out, cache, cache / LOCK):
         refuse_links(workspace.root, path)
@@ -57,7 +57,7 @@ def build_site(
     namespace, key = f"site stamps {out}", repr((address, snapshot, today, may_run, half_life_days()))
     # One build at a time: the staged tree and the generator's pages are shared.
     with locked(cache / LOCK, wait=BUILD_WAIT_SECONDS):
-        result = _as_before(registry, out, workspace.values.recall(namespace, key))
+        result = _previous_result(registry, out, workspace.values.recall(namespace, key))
         if result is None:
             result, row = _build(registry, open_output(out), address, progress, started_ns, snapshot=snapshot)
             workspace.values.remember(namespace, key, row)
@@ -65,44 +65,44 @@ def build_site(
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
 
 
-def _as_before(registry: Readable, out: Path, row: Mapping[str, Any] | None) -> SiteResult | None:
+def _previous_result(registry: SiteInput, out: Path, row: Mapping[str, Any] | None) -> SiteResult | None:
     """Return what the last build said, if it would do the same again."""
     if not row or not row["stamps"] or any(stamp_of(path) != stamp for path, stamp in row["stamps"].items()):
         return None
-    if row["strays"] is not None and row["strays"] != strays_of(registry.workspace, out):
+    if row["strays"] is not None and row["strays"] != untracked_files(registry.workspace, out):
         return None
     diagnostics = tuple(map(from_row, row["diagnostics"]))
     return SiteResult(out, row["pages"], 0, row["files"], 0, diagnostics, 0.0, row["config"], stamps=row["stamps"])
 
 
 def _build(
-    registry: Readable, target: Output, address: str | None, progress: Progress | None, started_ns: int,
+    registry: SiteInput, target: Output, address: str | None, progress: Progress | None, started_ns: int,
     *, snapshot: bool,
 ) -> tuple[SiteResult, dict[str, object]]:  # fmt: skip
     """Build, and return the result with what the next build needs to see that it would do the same."""
     from orbit_registry.site.build_steps import prepare, publish
+    from orbit_registry.site.config import FILE, read_user_config
     from orbit_registry.site.console import MISSING
     from orbit_registry.site.generate import MKDOCS, generate
-    from orbit_registry.site.user_config import FILE, read_own
 
     workspace = registry.workspace
     cache = workspace.cache / CACHE
     report: Progress = progress or (lambda step, done, of: None)
     report("read", 0, 1)
-    own = read_own(workspace.root)
-    if own is not None and own.running:
-        reason = why_not(workspace, FILE, own.running, FILE)
-        own = own.without_code(reason) if reason else own
-    prepared = prepare(registry, own, cache, address, target.folder)
+    user_config = read_user_config(workspace.root)
+    if user_config is not None and user_config.code_settings:
+        reason = why_not(workspace, FILE, user_config.code_settings, FILE)
+        user_config = user_config.without_code(reason) if reason else user_config
+    context = prepare(registry, user_config, cache, address, target.folder)
     report("generate", 0, 1)
     generator = workspace.config.site.get("generator", MKDOCS)
-    complaints = generate(workspace.values, prepared.staged, cache / "generated", generator)
-    result = publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot)
+    complaints = generate(workspace.values, context.staged, cache / "generated", generator)
+    result = publish(context, cache / "generated", target, complaints, progress, snapshot=snapshot)
     outputs = (f"{target.folder}{os.sep}{name}" for name in (*target.after, MANIFEST))
-    stamps = stamps_of(inputs_of(prepared, target.folder), outputs, started_ns)
+    stamps = stamps_of(inputs_of(context, target.folder), outputs, started_ns)
     if any(problem.code == MISSING for problem in result.diagnostics):
         stamps = None  # what could not be fetched is tried again, though no file has changed
-    strays = None if prepared.strays is None else without_records(workspace, prepared.strays)
+    strays = None if context.strays is None else without_records(workspace, context.strays)
     return replace(result, stamps=stamps), {
         "stamps": stamps,
         "strays": strays,

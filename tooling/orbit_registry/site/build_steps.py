@@ -1,4 +1,7 @@
-"""Joins the steps of a build: what is staged from where, what is expanded to where; each step is its own module."""
+"""Steps of a build: stage, generate, expand.
+
+They are apart from `build`, which imports them only when something changed: that saves 0.4 s of an unchanged build.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +18,24 @@ from orbit_registry.operations.freshness.evaluate import standing
 from orbit_registry.repository.codec import MISPLACED, hides_record
 from orbit_registry.repository.redaction import free_of_secrets
 from orbit_registry.site import console
-from orbit_registry.site.adopted import with_own_pages
-from orbit_registry.site.documents import mirrored_documents
+from orbit_registry.site.config import UserConfig
+from orbit_registry.site.documents import mirrored_documents, with_user_pages
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.hosting import forge_of
 from orbit_registry.site.memo import PageCache, key_of
-from orbit_registry.site.mentions import TaskPlaces, tasks_of
+from orbit_registry.site.mentions import TaskLookup, tasks_of
 from orbit_registry.site.output import Output, open_output, refuse_links
 from orbit_registry.site.page import templates_digest
 from orbit_registry.site.pages import SHELL, curated_pages
-from orbit_registry.site.result import Progress, Readable, SiteResult
+from orbit_registry.site.result import Progress, SiteInput, SiteResult
 from orbit_registry.site.sitemap import site_map
-from orbit_registry.site.stage import Prepared, Sources, own_pages, stage
+from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
 from orbit_registry.site.urls import document_url
-from orbit_registry.site.user_config import OwnConfig
 from orbit_registry.snapshot.edges import files_that_cite
 from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.workspace.workspace import Workspace
 
-TAKEN = (
+RESERVED = (
     "health/",
     "documents/",
     "paths/",
@@ -55,7 +57,9 @@ def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Recor
     return [record for record in records if record.status.shown and not record.path.startswith(inbox)]
 
 
-def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: str | None, out: Path) -> Prepared:
+def prepare(
+    registry: SiteInput, user_config: UserConfig | None, cache: Path, base_url: str | None, out: Path
+) -> BuildContext:
     """Stage the site of a registry into `cache`.
 
     `out` is where the site goes: its pages are no files that a record is about.
@@ -66,70 +70,74 @@ def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: st
     workspace = registry.workspace
     refuse_links(workspace.root, cache, below=True)
     collection = registry.collection
-    problems = tuple(_cleaned(one) for one in collection.problems)
+    problems = tuple(_cleaned(problem) for problem in collection.problems)
     publication = publication_of(workspace, collection)
     code = key_of(publication.key, workspace.config.site.get("generator"))
     everything = free_of_secrets(collection.records)
     records = publication.records(shown_records(workspace, everything))
-    own_files = own_pages(publication, own) if own else []
-    if own:
-        records = with_own_pages(records, own.shows(own_files), own.docs, own.directories)
-    _refuse_inside(workspace, own, out)
+    user_files = user_pages(publication, user_config) if user_config else []
+    if user_config:
+        records = with_user_pages(records, user_config.published(user_files), user_config.docs, user_config.directories)
+    _refuse_inside(workspace, user_config, out)
     inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
     now = standing(workspace, everything, without=inside)
     listed = sorted(now.files) if now.counts is not None else None
-    sources = sources_of(publication, records, own, own_files, base_url, listed)
+    sources = sources_of(publication, records, user_config, user_files, base_url, listed)
     tree = open_output(cache / "source")
     pages = PageCache(workspace.values, f"site {tree.folder}", code, tree, sources.site)
     staged = stage(sources, pages)
     tracked = (path for path in now.tracked if not publication.leaves_out(path))
     citing = files_that_cite(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
-    return Prepared(
+    return BuildContext(
         registry, records, freshness, now.ground, now.strays, citing, collection, problems, sources, staged, code,
         base_url,
     )  # fmt: skip
 
 
-def _refuse_inside(workspace: Workspace, own: OwnConfig | None, out: Path) -> None:
+def _refuse_inside(workspace: Workspace, user_config: UserConfig | None, out: Path) -> None:
     """Refuse an output that the next build would read as records or as the repository's own pages."""
     folders = [workspace.folder_of(kind) for kind in workspace.kinds]
-    for folder in [*folders, workspace.root / own.docs] if own else folders:
+    for folder in [*folders, workspace.root / user_config.docs] if user_config else folders:
         if out.is_relative_to(folder):
-            said = f"{out} is in {workspace.relative(folder)}/, which the site is made from"
-            raise RefusedError(said, hint="give a folder elsewhere with --out, such as build/site")
+            message = f"{out} is in {workspace.relative(folder)}/, which the site is made from"
+            raise RefusedError(message, hint="give a folder elsewhere with --out, such as build/site")
 
 
 def sources_of(
     publication: Publication,
     records: Sequence[Record],
-    own: OwnConfig | None,
-    own_files: Sequence[str],
+    user_config: UserConfig | None,
+    user_files: Sequence[str],
     base_url: str | None,
     listed: Sequence[str] | None = None,
-) -> Sources:
+) -> SiteSources:
     """Return what a site is staged from; `listed` are the files that git tracks or would add, sorted."""
     workspace = publication.workspace
     kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
-    docs = own.docs if own else "docs"
-    directories = own.directories if own else True
-    taken = [*(f"{kind.plural}/" for kind in kinds), *TAKEN]
-    folders, found, skipped = mirrored_documents(workspace, docs, taken, directories)
+    docs = user_config.docs if user_config else "docs"
+    directories = user_config.directories if user_config else True
+    reserved = [*(f"{kind.plural}/" for kind in kinds), *RESERVED]
+    folders, all_documents, skipped = mirrored_documents(workspace, docs, reserved, directories)
     adopted = {record.source.path: record for record in records if record.page and record.source}
-    documents = tuple(one for one in found if not publication.leaves_out(one.path) and one.path not in adopted)
+    documents = tuple(
+        document
+        for document in all_documents
+        if not publication.leaves_out(document.path) and document.path not in adopted
+    )
     mirrored = {document.path: document.url for document in documents}
     curated = {}
-    if own:
-        pages = [f"{docs}/{name}" for name in own.shows(own_files) if is_markdown(name)]
+    if user_config:
+        pages = [f"{docs}/{name}" for name in user_config.published(user_files) if is_markdown(name)]
         curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
     config = workspace.config.site
     commit = workspace.git.commit("HEAD") if config.get("repository") else None
-    place = workspace.git.prefix if config.get("repository") else ""
-    forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"), place)
+    folder = workspace.git.prefix if config.get("repository") else ""
+    forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"), folder)
     title = publication.text(str(config.get("title") or workspace.name))
-    tasks = tasks_of(records, task_places(publication))
-    written = curated_pages(workspace.kinds, title, documents, has_tasks=bool(tasks.named))
-    generated = [*written, "records.json", "snapshot.duckdb"]
+    tasks = tasks_of(records, task_lookup(publication))
+    sources = curated_pages(workspace.kinds, title, documents, has_tasks=bool(tasks.by_name))
+    generated = [*sources, "records.json", "snapshot.duckdb"]
     site = site_map(
         workspace.root,
         forge,
@@ -139,32 +147,32 @@ def sources_of(
         curated,
         [f"{docs}/{name}" for name in generated],
         workspace.config.design,
-        tasks.named,
+        tasks.by_name,
         listed,
     )
-    held = {record.kind.name for record in records}
-    shown = tuple(kind for kind in kinds if kind.is_expected or kind.name in held)
-    return Sources(
-        publication, kinds, documents, tuple(folders), own, tuple(own_files), adopted, title, base_url, site,
-        tuple(skipped), tasks, shown,
+    used = {record.kind.name for record in records}
+    listed_kinds = tuple(kind for kind in kinds if kind.is_expected or kind.name in used)
+    return SiteSources(
+        publication, kinds, documents, tuple(folders), user_config, tuple(user_files), adopted, title, base_url, site,
+        tuple(skipped), tasks, listed_kinds,
     )  # fmt: skip
 
 
-def task_places(publication: Publication) -> TaskPlaces:
+def task_lookup(publication: Publication) -> TaskLookup:
     """Return how tasks are looked up, as others may read it."""
     config = publication.workspace.config
     files = map(str, config.setting("freshness", "tasks"))
     words = config.tasks.command
-    return TaskPlaces(
+    return TaskLookup(
         publication.text(config.tasks.url),
-        tuple(one for one in files if publication.text(one) == one),
+        tuple(path for path in files if publication.text(path) == path),
         tuple(map(publication.text, words)),
         publication.leaves_out,
     )
 
 
 def publish(
-    prepared: Prepared,
+    context: BuildContext,
     generated: Path,
     out: Output,
     complaints: Sequence[Diagnostic] = (),
@@ -173,9 +181,9 @@ def publish(
     snapshot: bool = True,
 ) -> SiteResult:
     """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured."""
-    workspace, own = prepared.registry.workspace, prepared.sources.own
-    version = key_of(prepared.code, templates_digest(prepared.sources.kinds))
-    pages = PageCache(workspace.values, f"site {out.folder}", version, out, prepared.sources.site)
+    workspace, user_config = context.registry.workspace, context.sources.user_config
+    version = key_of(context.code, templates_digest(context.sources.kinds))
+    pages = PageCache(workspace.values, f"site {out.folder}", version, out, context.sources.site)
     report: Progress = progress or (lambda step, done, of: None)
     out.begin()
     archives, missing = None, None
@@ -183,39 +191,39 @@ def publish(
         report("console", 0, 1)
         archives, missing = console.fetched()
     expansion = Expansion(
-        prepared, generated, pages, database=snapshot, console=archives,
+        context, generated, pages, database=snapshot, console=archives,
         progress=lambda done, of: report("pages", done, of),
     )  # fmt: skip
-    found = expansion.run()
+    problems = expansion.run()
     removed = out.finish()
     pages.save()
     if missing is not None:
-        found.append(missing)
+        problems.append(missing)
     return SiteResult(
         out=out.folder,
         pages=sum(path.endswith(".html") for path in out.after),
         written=out.written,
         unchanged=out.unchanged,
         removed=removed,
-        diagnostics=_findings(prepared, [*complaints, *found]),
+        diagnostics=_findings(context, [*complaints, *problems]),
         seconds=0.0,
-        config=own.file.name if own else None,
+        config=user_config.file.name if user_config else None,
     )
 
 
-def _findings(prepared: Prepared, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+def _findings(context: BuildContext, findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Return what was found in all, in order, each once."""
-    workspace = prepared.registry.workspace
+    workspace = context.registry.workspace
     inbox = workspace.relative(workspace.inbox) + "/"
     # Another program's folder is left alone.
-    ours = (problem for problem in prepared.problems if hides_record(problem) or problem.code != MISPLACED)
+    ours = (problem for problem in context.problems if hides_record(problem) or problem.code != MISPLACED)
     unread = [problem for problem in ours if not problem.location.path.startswith(inbox)]
-    everything = map(_cleaned, [*unread, *prepared.staged.diagnostics, *found])
+    everything = map(_cleaned, [*unread, *context.staged.diagnostics, *findings])
     # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
-    distinct = {(one.code, one.location, one.message): one for one in everything}
-    return tuple(sorted(distinct.values(), key=lambda one: one.sort_key))
+    distinct = {(finding.code, finding.location, finding.message): finding for finding in everything}
+    return tuple(sorted(distinct.values(), key=lambda finding: finding.sort_key))
 
 
-def _cleaned(found: Diagnostic) -> Diagnostic:
-    message = without_secrets(found.message)
-    return found if message == found.message else replace(found, message=message)
+def _cleaned(diagnostic: Diagnostic) -> Diagnostic:
+    message = without_secrets(diagnostic.message)
+    return diagnostic if message == diagnostic.message else replace(diagnostic, message=message)

@@ -1,4 +1,4 @@
-"""Reads the finished pages like a browser: do links and anchors lead somewhere, is another host called?"""
+"""Check of the finished pages: dead links, missing anchors, other hosts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PLAIN = re.compile(r"((?:\.\./)*)((?:\w[\w-]*(?:\.[\w-]+)*/)*(?:\w[\w-]*(?:\.[\
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class PageFacts:
     """What one page holds that others or the network depend on."""
 
     ids: frozenset[str]
@@ -40,7 +40,7 @@ class Facts:
     foreign: tuple[str, ...]
 
 
-def facts_of(html: str, url: str) -> Facts:
+def facts_of(html: str, url: str) -> PageFacts:
     """Return the ids, the pages linked to, and the addresses of other hosts that the page at `url` would load."""
     ids: set[str] = set()
     targets: dict[str, None] = {}
@@ -48,51 +48,53 @@ def facts_of(html: str, url: str) -> Facts:
     for name, inside in _TAG.findall(html):
         if _TELLING.search(inside) is None:
             continue
-        held = {key.lower(): unescape(double or single) for key, double, single in _ATTRIBUTE.findall(inside)}
-        if "id" in held:
-            ids.add(held["id"])
+        attributes = {key.lower(): unescape(double or single) for key, double, single in _ATTRIBUTE.findall(inside)}
+        if "id" in attributes:
+            ids.add(attributes["id"])
         tag = name.lower()
-        address = held.get(_LOADING.get(tag, "href"))
+        address = attributes.get(_LOADING.get(tag, "href"))
         if address is None:
             continue
-        loads = tag in _LOADING or (tag == "link" and held.get("rel", "").lower() in _LOADING_RELS)
+        loads = tag in _LOADING or (tag == "link" and attributes.get("rel", "").lower() in _LOADING_RELS)
         if loads and _ELSEWHERE.match(address):
             foreign[address] = None
-        elif not _SCHEME.match(address) and not address.startswith("//") and held.get("rel") != "canonical":
+        elif not _SCHEME.match(address) and not address.startswith("//") and attributes.get("rel") != "canonical":
             targets[_target(url, address)] = None
-    return Facts(frozenset(ids), tuple(targets), tuple(foreign))
+    return PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
 
 
 def check_pages(
-    pages: Mapping[str, Facts], files: Set[str], origins: Mapping[str, Location], shell: Facts
+    pages: Mapping[str, PageFacts], files: Set[str], origins: Mapping[str, Location], shell: PageFacts
 ) -> list[Diagnostic]:
     """Return what is wrong with the links of pages, by site URL; `shell` is what every page has beside its own.
 
     `files` are all outputs, `origins` says where the text of a page stands in the repository.
     """
-    found: list[Diagnostic] = []
-    found += [_foreign(address, Location("mkdocs.yml")) for address in shell.foreign]
-    known: dict[str, tuple[str, str] | None] = {}
+    diagnostics: list[Diagnostic] = []
+    diagnostics += [_foreign(address, Location("mkdocs.yml")) for address in shell.foreign]
+    problems: dict[str, tuple[str, str] | None] = {}
     for url, facts in pages.items():
         where = origins.get(url, Location(url or "index.html"))
-        found += [_foreign(address, where) for address in facts.foreign if address not in shell.foreign]
+        diagnostics += [_foreign(address, where) for address in facts.foreign if address not in shell.foreign]
         for target in facts.targets:
-            if target not in known:
-                known[target] = _dead(target, pages, files, shell)
-            if problem := known[target]:
-                found.append(Diagnostic(problem[0], Severity.WARNING, problem[1], where, "correct or remove the link"))
-    return found
+            if target not in problems:
+                problems[target] = _dead(target, pages, files, shell)
+            if problem := problems[target]:
+                diagnostics.append(
+                    Diagnostic(problem[0], Severity.WARNING, problem[1], where, "correct or remove the link")
+                )
+    return diagnostics
 
 
-def located(found: Diagnostic, text: str) -> Diagnostic:
+def located(diagnostic: Diagnostic, text: str) -> Diagnostic:
     """Return a finding of a missing heading with the place in its document's text where the heading is named."""
-    named = _ANCHOR.search(found.message)
-    if named is None or found.location.position is not None:
-        return found
-    at = re.search(re.escape(named[1]) + r"(?![\w-])", text, re.IGNORECASE)
+    anchor = _ANCHOR.search(diagnostic.message)
+    if anchor is None or diagnostic.location.position is not None:
+        return diagnostic
+    at = re.search(re.escape(anchor[1]) + r"(?![\w-])", text, re.IGNORECASE)
     if at is None:
-        return found
-    return replace(found, location=replace(found.location, position=position_at(text, at.start())))
+        return diagnostic
+    return replace(diagnostic, location=replace(diagnostic.location, position=position_at(text, at.start())))
 
 
 def _foreign(address: str, where: Location) -> Diagnostic:
@@ -100,7 +102,7 @@ def _foreign(address: str, where: Location) -> Diagnostic:
     return Diagnostic(FOREIGN, Severity.WARNING, message, where, "put a copy beside the pages")
 
 
-def _dead(target: str, pages: Mapping[str, Facts], files: Set[str], shell: Facts) -> tuple[str, str] | None:
+def _dead(target: str, pages: Mapping[str, PageFacts], files: Set[str], shell: PageFacts) -> tuple[str, str] | None:
     url, _, anchor = target.partition("#")
     if url.startswith(".."):
         return DEAD_TARGET, f"a link leads out of the site: {url}"
@@ -109,8 +111,8 @@ def _dead(target: str, pages: Mapping[str, Facts], files: Set[str], shell: Facts
         return DEAD_TARGET, f"a link leads to {url}, where nothing is"
     there = pages.get(url) if anchor else None
     if there is not None and anchor not in there.ids and anchor not in shell.ids:
-        written = anchor.removeprefix(HEADING_PREFIX)
-        return DEAD_ANCHOR, f"a link leads to `#{written}`, a heading that the page {url or 'index.html'} lacks"
+        heading = anchor.removeprefix(HEADING_PREFIX)
+        return DEAD_ANCHOR, f"a link leads to `#{heading}`, a heading that the page {url or 'index.html'} lacks"
     return None
 
 
@@ -143,9 +145,9 @@ def resolved(url: str, link: str) -> str | None:
     return f"{inside}/" if ends and inside else inside
 
 
-def merged(all_facts: Iterable[Facts]) -> Facts:
+def merged(all_facts: Iterable[PageFacts]) -> PageFacts:
     """Return the facts of several pages as one: what a shell of any depth holds."""
-    held = list(all_facts)
-    ids = frozenset().union(*(facts.ids for facts in held))
-    foreign = tuple(dict.fromkeys(address for facts in held for address in facts.foreign))
-    return Facts(ids, (), foreign)
+    pages = list(all_facts)
+    ids = frozenset().union(*(facts.ids for facts in pages))
+    foreign = tuple(dict.fromkeys(address for facts in pages for address in facts.foreign))
+    return PageFacts(ids, (), foreign)

@@ -1,7 +1,7 @@
-"""The page on which a reader asks the snapshot in SQL: what can be asked, and DuckDB for the browser; it asks nothing.
+"""SQL console: the page, its example queries, and DuckDB for the browser.
 
 DuckDB for the browser is 35 MB, so it is no part of the package. `site.console: true` has npm fetch it once into the
-user's cache, pinned by the hash of its archive; where that fails the page says how to ask without it.
+user's cache, pinned by the hash of its archive; where that fails the page says how to query without it.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ ARCHIVES = (
         },
     ),
 )
-VERSION = "+".join(f"{one.version}:{one.sha512[:16]}" for one in ARCHIVES)
-FILES = tuple(f"{FOLDER}{name}" for one in ARCHIVES for name in one.files.values())
+VERSION = "+".join(f"{archive.version}:{archive.sha512[:16]}" for archive in ARCHIVES)
+FILES = tuple(f"{FOLDER}{name}" for archive in ARCHIVES for name in archive.files.values())
 DOWNLOAD, COMPRESSED = "35 MB", "about 8 MB where the server compresses"
 
 EXAMPLES: tuple[tuple[str, str], ...] = (
@@ -102,8 +102,8 @@ def fetched() -> tuple[Path | None, Diagnostic | None]:
         problem = _packed(archive, folder)
         if problem:
             hint = f"`npm pack {archive.name}@{archive.version}` makes {archive.file}: put it into {folder}"
-            said = f"the SQL console is left out: {problem}"
-            return None, Diagnostic(MISSING, Severity.WARNING, said, Location(".orbit/config.yaml"), hint)
+            message = f"the SQL console is left out: {problem}"
+            return None, Diagnostic(MISSING, Severity.WARNING, message, Location(".orbit/config.yaml"), hint)
     return folder, None
 
 
@@ -113,9 +113,9 @@ def unpacked(folder: Path) -> dict[str, bytes]:
 
     files = {}
     for archive in ARCHIVES:
-        with tarfile.open(folder / archive.file) as held:
+        with tarfile.open(folder / archive.file) as tar:
             for member, name in archive.files.items():
-                file = held.extractfile(member)
+                file = tar.extractfile(member)
                 content = file.read() if file is not None else b""
                 if name.endswith(".mjs"):
                     content = _ARROW.sub(rb"const \1=globalThis.Arrow;", content)
@@ -125,8 +125,8 @@ def unpacked(folder: Path) -> dict[str, bytes]:
 
 def _is_whole(file: Path, archive: Archive) -> bool:
     try:
-        with file.open("rb") as held:
-            return hashlib.file_digest(held, "sha512").hexdigest() == archive.sha512
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha512").hexdigest() == archive.sha512
     except OSError:
         return False
 
@@ -147,11 +147,11 @@ def _packed(archive: Archive, folder: Path) -> str:
         "--fetch-retries=0",
         "--loglevel=error",
     ]
-    with tempfile.TemporaryDirectory(prefix="orbit-") as place:
+    with tempfile.TemporaryDirectory(prefix="orbit-") as work_folder:
         try:
             done = subprocess.run(
                 command,
-                cwd=place,
+                cwd=work_folder,
                 capture_output=True,
                 text=True,
                 stdin=subprocess.DEVNULL,
@@ -160,18 +160,18 @@ def _packed(archive: Archive, folder: Path) -> str:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"npm did not run: {error}"
-        made = Path(place) / archive.file
-        if done.returncode or not made.is_file():
+        packed = Path(work_folder) / archive.file
+        if done.returncode or not packed.is_file():
             words = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.strip()]
-            said = next((line for line in words if " " in line), f"exit {done.returncode}")
-            return f"npm could not fetch {archive.name} {archive.version}: {said[:300]}"
-        if not _is_whole(made, archive):
+            reason = next((line for line in words if " " in line), f"exit {done.returncode}")
+            return f"npm could not fetch {archive.name} {archive.version}: {reason[:300]}"
+        if not _is_whole(packed, archive):
             return f"what npm fetched is not {archive.name} {archive.version}: its hash is another"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            beside = folder / f".tmp-{os.getpid()}-{archive.file}"
-            shutil.copyfile(made, beside)
-            beside.replace(folder / archive.file)
+            temporary = folder / f".tmp-{os.getpid()}-{archive.file}"
+            shutil.copyfile(packed, temporary)
+            temporary.replace(folder / archive.file)
         except OSError as error:
             return f"{folder} can't be written: {error.strerror}"
     return ""
@@ -186,14 +186,14 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
     any_id = live[0].id if live else "ADR-0001"
     path = next((path for record in live for path in map(_path_in, record.globs) if path), "src/app.py")
     words = " ".join(re.findall(r"\w+", live[0].title)[:4]) if live else "retry"
-    asked = "".join(_example(what, sql.format(path=path, id=any_id, words=words)) for what, sql in EXAMPLES)
+    examples = "".join(_example(what, sql.format(path=path, id=any_id, words=words)) for what, sql in EXAMPLES)
     name = "<code>snapshot.duckdb</code>"
-    held = f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
+    download = f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
     return (
-        f"<p>Every record, scope, link and vote is in {held}, a DuckDB file that needs nothing of ours: "
+        f"<p>Every record, scope, link and vote is in {download}, a DuckDB file that needs nothing of ours: "
         "<code>duckdb snapshot.duckdb</code> asks it in a shell, <code>orbit query</code> in a checkout.</p>"
         f'{_console() if works else _without()}<h2 id="examples">What can be asked</h2>'
-        f'<ul class="orbit-queries">{asked}</ul>'
+        f'<ul class="orbit-queries">{examples}</ul>'
     )
 
 

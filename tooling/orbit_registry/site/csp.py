@@ -1,4 +1,4 @@
-"""Owns the content security policy of every page: the theme's own inline scripts by hash, and no other code."""
+"""Content security policy of pages: the theme's inline scripts by hash, and no other code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ the page that made it; a worker with an address of its own has none, and could a
 class Policy:
     """The inline scripts that pages may run: those of the empty pages, in which no text of a record stands."""
 
-    known: frozenset[str]
+    scripts: frozenset[str]
     hosts: tuple[str, ...] = ()
     """Other hosts that pages may load from: those that a trusted configuration has every page load from."""
 
@@ -39,16 +39,16 @@ class Policy:
         allowed: list[str] = []
         refused: list[str] = []
         for code in inline_scripts(html):
-            (allowed if _general(code) in self.known else refused).append(code)
+            (allowed if _general(code) in self.scripts else refused).append(code)
         hashes = "".join(f" '{_hash(code)}'" for code in dict.fromkeys(allowed))
         hosts, workers = "".join(f" {host}" for host in self.hosts), "'self'" + " blob:" * compiled
         policy = _POLICY.format(hashes=hashes + _COMPILED * compiled, hosts=hosts, workers=workers)
         meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        return _HEAD.sub(lambda found: found.group() + meta, html, count=1), refused
+        return _HEAD.sub(lambda match: match.group() + meta, html, count=1), refused
 
-    def knowing(self, html: str) -> Policy:
+    def allowing(self, html: str) -> Policy:
         """Return the policy that also lets the inline scripts of a page run, in which nothing was put yet."""
-        return replace(self, known=self.known | {_general(code) for code in inline_scripts(html)})
+        return replace(self, scripts=self.scripts | {_general(code) for code in inline_scripts(html)})
 
 
 def policy_of(empty_pages: Iterable[str], loaded: Iterable[str] = ()) -> Policy:
@@ -60,12 +60,12 @@ def policy_of(empty_pages: Iterable[str], loaded: Iterable[str] = ()) -> Policy:
 
 def inline_scripts(html: str) -> list[str]:
     """Return the code of a page's inline scripts; data in script elements is none."""
-    found = []
+    scripts = []
     for match in _INLINE.finditer(html):
         attributes = match["attributes"].lower()
         if "src=" not in attributes and "application/json" not in attributes and match["code"].strip():
-            found.append(match["code"])
-    return found
+            scripts.append(match["code"])
+    return scripts
 
 
 def _general(code: str) -> str:

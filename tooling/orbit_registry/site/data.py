@@ -1,4 +1,4 @@
-"""Writes what the site has beside pages: records as data for scripts and programs, feeds, what robots ask for."""
+"""Data files: `records.json`, `paths.json`, `snapshot.duckdb`, `sitemap.xml`, `robots.txt`."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def write_for_robots(out: Output, places: Set[str], base_url: str | None, record
     lines = ["User-agent: *", "Allow: /"]
     if base_url:
         top = base_url.rstrip("/") + "/"
-        changed = {url_of(one): one.text("updated_at") for one in records}
+        changed = {url_of(record): record.text("updated_at") for record in records}
         entries = "".join(
             f"<url><loc>{escape(top + relative('', url).removeprefix('.'))}</loc>"
-            f"{f'<lastmod>{escape(said)}</lastmod>' if (said := changed.get(url)) else ''}</url>\n"
+            f"{f'<lastmod>{escape(changed_at)}</lastmod>' if (changed_at := changed.get(url)) else ''}</url>\n"
             for url in sorted(places)
         )
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'

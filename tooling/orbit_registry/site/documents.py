@@ -1,24 +1,33 @@
-"""Finds the documents that become pages and renders one to a page's source; records are not its matter."""
+"""Documents of the repository: mirrored pages, pages that show a record, and the prose of records."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 
-from orbit_registry.errors import UnsafePathError
+from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
-from orbit_registry.formats.markdown import content_start, is_markdown
+from orbit_registry.formats.markdown import content_start, is_markdown, parse_markdown
+from orbit_registry.formats.position import Position
+from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.prose import Heading, Place, Prose, render
+from orbit_registry.model.record import Record
+from orbit_registry.repository.documents import Document, Documents, document_of, with_prose
+from orbit_registry.repository.votes import NAME as VOTES
+from orbit_registry.site.prose import Heading, Prose, TextOrigin, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
 from orbit_registry.site.urls import document_url, relative
-from orbit_registry.workspace.files import FOREIGN, inside, walk
+from orbit_registry.site.words import tags_of
+from orbit_registry.snapshot.publication import Publication
+from orbit_registry.workspace.cache import FileValue
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, FOREIGN, Folders, inside, read_text, walk
 from orbit_registry.workspace.workspace import Workspace
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
@@ -34,7 +43,7 @@ _INERT = str.maketrans({"`": "&#96;", "~": "&#126;", "{": "&#123;", "}": "&#125;
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class MirroredDocument:
     """A document of the repository that is mirrored, and its page."""
 
     path: str
@@ -51,17 +60,17 @@ class Document:
 
 
 def mirrored_documents(
-    workspace: Workspace, docs: str | None, taken: Sequence[str], directories: bool = True
-) -> tuple[list[Path], list[Document], list[Diagnostic]]:
+    workspace: Workspace, docs: str | None, reserved: Sequence[str], directories: bool = True
+) -> tuple[list[Path], list[MirroredDocument], list[Diagnostic]]:
     """Return the folders searched, in them the design documents and what `site.mirror` names, and what was skipped.
 
-    `taken` are the URLs that generated pages have; a document that would stand there stands below `documents/`.
+    `reserved` are the URLs that generated pages have; a document that would stand there stands below `documents/`.
     """
     config = workspace.config
     globs = [f"{config.design}/**", *config.site.get("mirror", ())]
     chosen = [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]
-    found = []
-    used = set(taken)
+    documents = []
+    used = set(reserved)
     folders, skipped = _folders(workspace.root, globs)
     for path, file in sorted({path: file for top in folders for path, file in _walk(workspace.root, top)}.items()):
         if match_any(chosen, path) is None:
@@ -71,8 +80,8 @@ def mirrored_documents(
             url = document_url(f"documents/{path}", None, directories)
         used.add(url)
         info = file.stat()
-        found.append(Document(path, url, f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"))
-    return folders, found, skipped
+        documents.append(MirroredDocument(path, url, f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"))
+    return folders, documents, skipped
 
 
 def _folders(root: Path, globs: Sequence[str]) -> tuple[list[Path], list[Diagnostic]]:
@@ -118,12 +127,12 @@ def contents(headings: Sequence[Heading]) -> list[dict[str, object]]:
     return top
 
 
-def document_page(document: Document, text: str, site: SiteMap) -> tuple[str, str, Prose]:
+def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple[str, str, Prose]:
     """Return a document as the source of its page, its title, and what rendering found.
 
     The body is finished, sanitised HTML: the generator never sees the Markdown of a document.
     """
-    prose = render(text, Place(document.path, 1, document.url), site)
+    prose = render(text, TextOrigin(document.path, 1, document.url), site)
     title = title_of(prose.headings, document.path)
     edit = site.forge.edit(document.path)
     source = f'<p class="orbit-mirrored">{escape(BANNER.format(path=document.path))}'
@@ -131,14 +140,14 @@ def document_page(document: Document, text: str, site: SiteMap) -> tuple[str, st
     folder = document.path.rpartition("/")[0]
     shelf = f"{relative(document.url, OVERVIEW)}#{folder_anchor(folder)}"
     crumbs = f'<p class="orbit-crumbs"><a href="{escape(shelf)}">Design documents</a> / {escape(folder)}</p>'
-    heading = "" if any(one.level == 1 for one in prose.headings) else f"<h1>{escape(title)}</h1>"
-    shown = f'<div class="orbit-prose">{heading}{prose.html}</div>'
-    body = clean(f'<div class="orbit-document">{crumbs}{shown}{source}</div>')
+    heading = "" if any(entry.level == 1 for entry in prose.headings) else f"<h1>{escape(title)}</h1>"
+    article = f'<div class="orbit-prose">{heading}{prose.html}</div>'
+    body = clean(f'<div class="orbit-document">{crumbs}{article}{source}</div>')
     # What leads on from a document, expand knows: the theme's own footer names only pages of the navigation.
-    said = lead(text[content_start(text) :]) or title
+    description = lead(text[content_start(text) :]) or title
     front = {
         "title": escape(title),
-        "description": escape(said),
+        "description": escape(description),
         "orbit_toc": contents(prose.headings),
         "hide": ["footer"],
     }
@@ -150,14 +159,246 @@ def slot(name: str) -> str:
     return f'<div data-orbit-slot="{name}"></div>'
 
 
-def neighbours(documents: Sequence[Document], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+def adjacent_documents(documents: Sequence[MirroredDocument], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Return by URL the paths of the documents before and after each in their list, "" for none."""
-    shown = [document for document in documents if document.path in titles]
-    paths = ["", *(document.path for document in shown), ""]
-    return {document.url: (paths[at], paths[at + 2]) for at, document in enumerate(shown)}
+    listed = [document for document in documents if document.path in titles]
+    paths = ["", *(document.path for document in listed), ""]
+    return {document.url: (paths[at], paths[at + 2]) for at, document in enumerate(listed)}
 
 
 def with_front_matter(front: Mapping[str, object], body: str) -> str:
     """Return a page's source: front matter (as JSON, which is YAML) and body."""
     lines = [f"{name}: {json.dumps(value, ensure_ascii=True)}" for name, value in front.items()]
     return "\n".join(["---", *lines, "---", "", body, ""])
+
+
+HEAD, FOOT = "record-head", "record-foot"
+BODY = '<div class="orbit-own"></div>'
+"""Stands in a record's article for the prose that the page has already."""
+_HEAD = re.compile(rf'<div data-orbit-slot="{HEAD}" hidden>[^<]*</div>')
+_FOOT = f'<div data-orbit-slot="{FOOT}"></div>'
+_HEADING = re.compile(r"<h1\b.*?</h1>", re.DOTALL)
+_LAST_HEADING = re.compile(r"<h1\b(?:(?!<h1\b).)*?</h1>\s*\Z", re.DOTALL)
+
+
+def with_user_pages(records: Sequence[Record], files: Iterable[str], docs: str, directories: bool) -> list[Record]:
+    """Return the records, those whose document alone makes one of the own pages with its URL.
+
+    `files` are the own files, from the folder `docs`; `directories` says whether a page is a folder.
+    """
+    user_files = set(files)
+    claims = Counter(record.source.path for record in records if record.source is not None)
+
+    def page(record: Record) -> str | None:
+        source = record.source
+        if source is None or source.format == "log" or not is_markdown(source.path):
+            return None
+        if set(source.path) & set("#?%"):  # a site URL is no address: it can't tell these from their meaning there
+            return None
+        is_own_page = source.path.startswith(f"{docs}/") and source.path.removeprefix(f"{docs}/") in user_files
+        return document_url(source.path, docs, directories) if is_own_page and claims[source.path] == 1 else None
+
+    return [replace(record, page=url) if (url := page(record)) is not None else record for record in records]
+
+
+def search_words(record: Record) -> str:
+    """Return the words that a record is looked up by: the generator's search finds its page by them."""
+    return " ".join([record.id, *record.legacy_ids, record.status.word, *tags_of(record)])
+
+
+def with_record_slots(text: str, record: Record) -> str:
+    """Return a document's Markdown with the places that the record is put into; the first holds its `search_words`."""
+    parsed = parse_markdown(text)
+    first = parsed.headings[0] if parsed.headings else None
+    position = first.body.start if first is not None and first.level == 1 else parsed.content_start
+    head = f'<div data-orbit-slot="{HEAD}" hidden>{escape(search_words(record))}</div>'
+    return f"{text[:position].rstrip()}\n\n{head}\n\n{text[position:].strip()}\n\n{_FOOT}\n".lstrip("\n")
+
+
+def around_prose(html: str, article: str) -> str:
+    """Return a page with the record's article around the text between the two places; the page's own heading stays."""
+    above, _, below = article.partition(BODY)
+    head = _HEAD.search(html)
+    if head is None:
+        return html
+    before, after = html[: head.start()], html[head.end() :]
+    start = before.rfind("<h1")
+    if start >= 0 and _LAST_HEADING.match(before, start):
+        heading = before[start:].strip()
+        before, above = before[:start], _HEADING.sub(lambda _: heading, above, count=1)
+    return f"{before}{above}{after.replace(_FOOT, below, 1)}"
+
+
+_TICKS = re.compile(r"`{3,}")
+_TITLE = re.compile(r"#[ \t]+([^\n]*\S)[ \t]*(?:\n\s*|\Z)")
+_STATUS = re.compile(r"Status:[^\n]*(?:\n\s*(?=\S)|\n*\Z)")
+"""The line that a document repeats its record's own facts in: the page has them above the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordText:
+    """A record's prose, the file it stands in, and the line it starts on."""
+
+    text: str
+    path: str
+    first_line: int
+    entry: tuple[int, int] | None = None
+    """First and last line of its entry in a document, the heading's line included."""
+    as_written: bool = False
+    """Whether nothing of that document is withheld."""
+
+
+class _DocumentCache(Mapping[str, Document]):
+    """Documents by path, each parsed when it is first asked for; one that can't be read is absent."""
+
+    def __init__(self, publication: Publication) -> None:
+        self._publication, self._root = publication, publication.workspace.root
+        self._folders = Folders(self._root)
+        self._documents: dict[str, Document | None] = {}
+        self.as_written: set[str] = set()
+        """The paths of those of which nothing is withheld."""
+
+    def __getitem__(self, path: str) -> Document:
+        if path not in self._documents:
+            try:
+                content = read_text(self._root / path, limit=DOCUMENT_LIMIT) if self._folders.hold(path) else None
+            except OrbitError:
+                content = None
+            if content is None:
+                self._documents[path] = None
+            else:
+                text = self._publication.document(path, content)
+                if text == content:
+                    self.as_written.add(path)
+                self._documents[path] = None if text is None else document_of(path, text)
+        document = self._documents[path]
+        if document is None:
+            raise KeyError(path)
+        return document
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(path for path, document in self._documents.items() if document is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass
+class ProseLoader:
+    """The prose of a workspace's records."""
+
+    publication: Publication
+    states: Mapping[str, FileValue]
+    """The records' files and those of their votes, by path."""
+    documents: Documents = field(init=False)
+    _cache: _DocumentCache = field(init=False)
+    _stamps: dict[str, str] = field(default_factory=dict)
+    """Of the files that texts stand in, by path."""
+    _record_stamps: dict[str, str] = field(default_factory=dict)
+    """The stamps of records, by path."""
+
+    def __post_init__(self) -> None:
+        self._cache = _DocumentCache(self.publication)
+        self.documents = Documents(self._cache)
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where the records stand."""
+        return self.publication.workspace
+
+    def stamp(self, record: Record) -> str:
+        """Return a text that changes when anything that a record says does: its fields, its votes, its prose."""
+        if record.path in self._record_stamps:
+            return self._record_stamps[record.path]
+        votes = self.states.get(f"{record.folder}/{VOTES}") if record.votes else None
+        stamp = f"{self.states[record.path].sha256} {votes.sha256 if votes else ''} {len(record.votes)}"
+        if not record.kind.in_record:
+            source = record.source
+            stamp = f"{stamp} {self._stamp(record.body_path)} {self._stamp(source.path) if source else ''}"
+        self._record_stamps[record.path] = stamp
+        return stamp
+
+    def text(self, record: Record) -> RecordText:
+        """Return a record's prose and where it stands."""
+        if record.kind.in_record:
+            return RecordText(record.prose, record.path, 1)
+        if record.kind.in_file:
+            return self._file_text(record)
+        source = record.source
+        document = self._cache.get(source.path) if source else None
+        span = document.place(source.heading) if document and source else None
+        if document is None or span is None:
+            return RecordText(self._body(record), record.body_path, 1)
+        text, begins = document.prose(span), span[0]
+        start = document.text.find(text, begins) if text else begins
+        first = document.text.count("\n", 0, max(start, 0)) + 1
+        heading = first - document.text.count("\n", begins, max(start, 0))
+        end = first + text.count("\n")
+        status = _STATUS.match(text) if record.source and record.source.authority == "record" else None
+        above = status[0] if status else ""
+        as_written = document.path in self._cache.as_written
+        return RecordText(text[len(above) :], document.path, first + above.count("\n"), (heading, end), as_written)
+
+    def _file_text(self, record: Record) -> RecordText:
+        """Return a file as text: links lead from where it was taken, and what is no Markdown is a block of code."""
+        text = self.publication.text(with_prose(self.workspace, record, self.documents).prose)
+        path = record.text("path") or (record.source.path if record.source else record.path)
+        if not text or is_markdown(path):
+            head = _TITLE.match(text)  # the page has its title already
+            above = head[0] if head is not None and head[1] == record.title else ""
+            return RecordText(text[len(above) :], path, 1 + above.count("\n"))
+        code = text.removesuffix("\n")
+        fence = "`" * (max(map(len, _TICKS.findall(text)), default=2) + 1)
+        return RecordText(f"{fence}\n{code}\n{fence}\n", path, 0)
+
+    def prose(self, record: Record) -> str:
+        """Return a record's prose alone."""
+        return self.text(record).text
+
+    def with_full_prose(self, record: Record) -> Record:
+        """Return a record with its prose as it stands in its file, and as searches read it."""
+        if record.kind.in_record:
+            return record
+        prose = self.documents.prose_of(record) if record.kind.in_document else None
+        return replace(record, prose=self._body(record) if prose is None else prose)
+
+    def _body(self, record: Record) -> str:
+        """Return the text beside a record; none where a symbolic link leads to it."""
+        try:
+            inside(self.workspace.root, record.body_path)
+        except UnsafePathError:
+            return record.prose
+        return self.publication.text(with_prose(self.workspace, record, self.documents).prose)
+
+    def relocated(self, record: Record, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Return findings in a field's text with the lines of the record's file, where that text is edited."""
+        if not diagnostics or not record.kind.in_record:
+            return tuple(diagnostics)
+        try:
+            file = read_text(self.workspace.root / record.path)
+        except OrbitError:
+            return tuple(diagnostics)
+        # Reading the whole file for one position costs more than rendering it, and a key of ours starts its line.
+        plain = re.search(rf"^{re.escape(record.kind.prose)}[ \t]*:", file, re.MULTILINE)
+        key = file.count("\n", 0, plain.start()) + 1 if plain else position_of(file, (record.kind.prose,)).line
+        value = file.split("\n")[key - 1].partition(":")[2].strip()
+        above = key if value[:1] in ("|", ">", "") else key - 1
+        return tuple(_lines_down(diagnostic, above) for diagnostic in diagnostics)
+
+    def _stamp(self, path: str) -> str:
+        if path not in self._stamps:
+            try:
+                info = (self.workspace.root / path).stat()
+                self._stamps[path] = f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino};"
+            except (OSError, ValueError):
+                self._stamps[path] = "absent;"
+        return self._stamps[path]
+
+
+def _lines_down(diagnostic: Diagnostic, lines: int) -> Diagnostic:
+    position = diagnostic.location.position
+    if position is None:
+        return diagnostic
+    return replace(
+        diagnostic, location=replace(diagnostic.location, position=Position(position.line + lines, position.column))
+    )

@@ -1,4 +1,4 @@
-"""Drawings as inline SVG: the columns of a graph, a record among its neighbours, numbers as bars."""
+"""Inline SVG drawings: columns of a graph, a record among its neighbours, a sparkline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 Edge = tuple[str, str]
 _Point = tuple[str, str, int]
 """A node, or where an edge passes a column: start, end, column."""
-Place = tuple[int, float]
+Cell = tuple[int, float]
 """Of a node: its column from 0, and its row in units of one box; rows of a column differ by one at least."""
 
 
@@ -22,20 +22,20 @@ def components(nodes: Iterable[str], edges: Iterable[Edge]) -> list[list[str]]:
     for start, end in edges:
         near[start].append(end)
         near[end].append(start)
-    order = {node: place for place, node in enumerate(near)}
-    seen: set[str] = set()
-    found = []
+    order = {node: position for position, node in enumerate(near)}
+    visited: set[str] = set()
+    groups = []
     for node in near:
-        if node in seen:
+        if node in visited:
             continue
-        seen.add(node)
+        visited.add(node)
         group = [node]
-        for one in group:  # grows while it is read
-            fresh = [other for other in near[one] if other not in seen]
-            seen.update(fresh)
+        for member in group:  # grows while it is read
+            fresh = [other for other in near[member] if other not in visited]
+            visited.update(fresh)
             group += dict.fromkeys(fresh)
-        found.append(sorted(group, key=order.__getitem__))
-    return found
+        groups.append(sorted(group, key=order.__getitem__))
+    return groups
 
 
 def columns(nodes: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
@@ -43,7 +43,7 @@ def columns(nodes: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
 
     A cycle is cut before the first of its nodes, in the order of `nodes`.
     """
-    order = {node: place for place, node in enumerate(nodes)}
+    order = {node: position for position, node in enumerate(nodes)}
     after: dict[str, list[str]] = defaultdict(list)
     waits = dict.fromkeys(nodes, 0)
     for start, end in edges:
@@ -52,13 +52,13 @@ def columns(nodes: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
     column = dict.fromkeys(nodes, 0)
     ready = [order[node] for node in nodes if not waits[node]]
     heapify(ready)
-    rest = iter(nodes)
+    remaining_nodes = iter(nodes)
     placed: set[str] = set()
     while len(placed) < len(nodes):
         if ready:
             node = nodes[heappop(ready)]
         else:
-            node = next(one for one in rest if one not in placed)
+            node = next(candidate for candidate in remaining_nodes if candidate not in placed)
         if node in placed:
             continue
         placed.add(node)
@@ -76,8 +76,8 @@ def columns(nodes: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
 class Layout:
     """Where each node stands, and for each edge the places that it passes on its way through further columns."""
 
-    places: Mapping[str, Place]
-    passes: Mapping[Edge, Sequence[Place]]
+    cells: Mapping[str, Cell]
+    passes: Mapping[Edge, Sequence[Cell]]
 
 
 def layered(nodes: Sequence[str], edges: Sequence[Edge]) -> Layout:
@@ -87,20 +87,20 @@ def layered(nodes: Sequence[str], edges: Sequence[Edge]) -> Layout:
     """
     column = columns(nodes, edges)
     before: dict[_Point, list[_Point]] = defaultdict(list)
-    held: dict[int, list[_Point]] = defaultdict(list)
+    by_column: dict[int, list[_Point]] = defaultdict(list)
     for node in nodes:
-        held[column[node]].append((node, "", 0))
+        by_column[column[node]].append((node, "", 0))
     for start, end in edges:
         last: _Point = (start, "", 0)
         for number in range(column[start] + 1, column[end]):
-            held[number].append((start, end, number))
+            by_column[number].append((start, end, number))
             before[start, end, number].append(last)
             last = (start, end, number)
         if column[start] < column[end]:
             before[end, "", 0].append(last)
     row: dict[_Point, float] = {}
-    for number in sorted(held):
-        _stack(held[number], before, row)
+    for number in sorted(by_column):
+        _stack(by_column[number], before, row)
     return Layout(
         {node: (column[node], row[node, "", 0]) for node in nodes},
         {
@@ -112,13 +112,15 @@ def layered(nodes: Sequence[str], edges: Sequence[Edge]) -> Layout:
 
 def _stack(points: Sequence[_Point], before: Mapping[_Point, Sequence[_Point]], row: dict[_Point, float]) -> None:
     """Give the points of a column their rows: in the middle of what leads to them, else below the others."""
-    wanted = {point: sum(rows) / len(rows) for point in points if (rows := [row[one] for one in before.get(point, ())])}
-    ordered = sorted((point for point in points if point in wanted), key=lambda point: wanted[point])
-    ordered += [point for point in points if point not in wanted]
+    preferred = {
+        point: sum(rows) / len(rows) for point in points if (rows := [row[source] for source in before.get(point, ())])
+    }
+    ordered = sorted((point for point in points if point in preferred), key=lambda point: preferred[point])
+    ordered += [point for point in points if point not in preferred]
     above: _Point | None = None
     for point in ordered:
         room = 0.0 if above is None else row[above] + (1 + bool(point[1] == "") + bool(above[1] == "")) / 3
-        row[point] = max(wanted.get(point, room), room)
+        row[point] = max(preferred.get(point, room), room)
         above = point
 
 
@@ -134,71 +136,69 @@ _LEFT = frozenset(
 
 def neighbourhood(view: Mapping[str, Any]) -> str:
     """Return the drawing of a record's page; "" where it names nobody and nobody names it."""
-    left = [("replaced", ref) for ref in view["replaces"]]
-    right = [("replaced by", ref) for ref in view["replaced_by"]]
+    sources = [("replaced", ref) for ref in view["replaces"]]
+    targets = [("replaced by", ref) for ref in view["replaced_by"]]
     for label, refs in view["links"]:
-        side = left if label in _LEFT else right
+        side = sources if label in _LEFT else targets
         side += [(label.lower(), ref) for ref in refs]
-    if not left and not right:
+    if not sources and not targets:
         return ""
     some = MOST // 2
-    shown_left, shown_right = _room(left, right, some)
-    rows = max(len(shown_left), len(shown_right), 1)
+    drawn_sources, drawn_targets = _room(sources, targets, some)
+    rows = max(len(drawn_sources), len(drawn_targets), 1)
     height = rows * (HEIGHT + GAP) - GAP + 2
     middle = (height - HEIGHT) / 2
-    note = NOTE if len(left) > len(shown_left) or len(right) > len(shown_right) else 0
-    x_this = BOX + BETWEEN if left else 0
-    width = x_this + BOX + (BETWEEN + BOX if right else 0) + 2
+    note = NOTE if len(sources) > len(drawn_sources) or len(targets) > len(drawn_targets) else 0
+    x_this = BOX + BETWEEN if sources else 0
+    width = x_this + BOX + (BETWEEN + BOX if targets else 0) + 2
     parts = [
-        *_side(shown_left, len(left), 0, x_this, middle, height, leads_here=True),
-        *_side(shown_right, len(right), x_this + BOX + BETWEEN, x_this + BOX, middle, height, leads_here=False),
+        *_side(drawn_sources, len(sources), 0, x_this, middle, height, leads_here=True),
+        *_side(drawn_targets, len(targets), x_this + BOX + BETWEEN, x_this + BOX, middle, height, leads_here=False),
         _box(str(view["id"]), "", x_this, middle, " orbit-this"),
     ]
-    said = f"{view['id']} and what it has to do with: {len(left)} lead here, it leads to {len(right)}"
-    whole = f"{height + note:.0f}"
-    size = f'viewBox="0 0 {width} {whole}" width="{width}" height="{whole}"'
+    description = f"{view['id']} and what it has to do with: {len(sources)} lead here, it leads to {len(targets)}"
+    total_height = f"{height + note:.0f}"
+    size = f'viewBox="0 0 {width} {total_height}" width="{width}" height="{total_height}"'
     return (
         f'<div class="orbit-scroll"><svg class="orbit-drawing orbit-neighbours" role="group" '
-        f'aria-label="{escape(said)}" {size}>{"".join(parts)}</svg></div>'
+        f'aria-label="{escape(description)}" {size}>{"".join(parts)}</svg></div>'
     )
 
 
-def _room(left: list[Any], right: list[Any], some: int) -> tuple[list[Any], list[Any]]:
+def _room(sources: list[Any], targets: list[Any], some: int) -> tuple[list[Any], list[Any]]:
     """Return what is drawn of both sides: half of the room each, and what one side leaves goes to the other."""
-    return left[: max(some, MOST - len(right))], right[: max(some, MOST - len(left))]
+    return sources[: max(some, MOST - len(targets))], targets[: max(some, MOST - len(sources))]
 
 
 def _side(
-    shown: Sequence[tuple[str, Any]], total: int, x: float, x_this: float, middle: float, height: float,
+    refs: Sequence[tuple[str, Any]], total: int, x: float, x_this: float, middle: float, height: float,
     *, leads_here: bool,
 ) -> list[str]:  # fmt: skip
     parts = []
-    block = len(shown) * (HEIGHT + GAP) - GAP
-    for number, (label, ref) in enumerate(shown):
+    block = len(refs) * (HEIGHT + GAP) - GAP
+    for number, (label, ref) in enumerate(refs):
         y = (height - block) / 2 + number * (HEIGHT + GAP)
         start, end = (x + BOX, x_this) if leads_here else (x_this, x)
         from_y, to_y = (y, middle) if leads_here else (middle, y)
         bend = (start + end) / 2
-        one, other = from_y + HEIGHT / 2, to_y + HEIGHT / 2
-        parts.append(
-            f'<path class="orbit-line" d="M{start} {one:g}C{bend:g} {one:g} {bend:g} {other:g} {end} {other:g}"/>'
-        )
+        y1, y2 = from_y + HEIGHT / 2, to_y + HEIGHT / 2
+        parts.append(f'<path class="orbit-line" d="M{start} {y1:g}C{bend:g} {y1:g} {bend:g} {y2:g} {end} {y2:g}"/>')
         parts.append(_linked(ref, label, x, y))
-    if total > len(shown):
-        place = x + BOX / 2
+    if total > len(refs):
+        center = x + BOX / 2
         parts.append(
-            f'<text class="orbit-small" x="{place}" y="{height + NOTE - 6:.0f}" text-anchor="middle">'
-            f"+{total - len(shown)} in the list below</text>"
+            f'<text class="orbit-small" x="{center}" y="{height + NOTE - 6:.0f}" text-anchor="middle">'
+            f"+{total - len(refs)} in the list below</text>"
         )
     return parts
 
 
 def _linked(ref: Mapping[str, Any], label: str, x: float, y: float) -> str:
     inner = _box(str(ref["id"]), label, x, y, "")
-    said = escape(f"{label} {ref['id']} {ref['title']}".strip())
+    title = escape(f"{label} {ref['id']} {ref['title']}".strip())
     if not ref["url"]:
-        return f"<g><title>{said}</title>{inner}</g>"
-    return f'<a href="{escape(str(ref["url"]))}"><title>{said}</title>{inner}</a>'
+        return f"<g><title>{title}</title>{inner}</g>"
+    return f'<a href="{escape(str(ref["url"]))}"><title>{title}</title>{inner}</a>'
 
 
 def _box(name: str, label: str, x: float, y: float, css: str) -> str:
@@ -223,8 +223,8 @@ def sparkline(numbers: Sequence[int], label: str) -> str:
     most = max((*numbers, 1))
     width = len(numbers) * (BAR + BAR_GAP)
     bars = "".join(
-        f"M{place * (BAR + BAR_GAP)} {TALL}v-{max(1, round(number / most * TALL))}h{BAR}V{TALL}z"
-        for place, number in enumerate(numbers)
+        f"M{index * (BAR + BAR_GAP)} {TALL}v-{max(1, round(number / most * TALL))}h{BAR}V{TALL}z"
+        for index, number in enumerate(numbers)
         if number > 0
     )
     return (

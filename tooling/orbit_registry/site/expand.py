@@ -1,4 +1,4 @@
-"""Writes the site: record pages, filled curated pages, redirects, records.json; it parses no record."""
+"""Output pages: record pages, filled slots, redirects, lists and data files."""
 
 from __future__ import annotations
 
@@ -15,44 +15,116 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.search.index import index_of
-from orbit_registry.site import (
-    console,
-    explorer,
-    feeds,
-    health,
-    lists,
-    timeline,
-)
-from orbit_registry.site import (
-    map as connections,
-)
-from orbit_registry.site import (
-    search_data as finder,
-)
-from orbit_registry.site.adopted import BODY as OWN
-from orbit_registry.site.adopted import joined
-from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
-from orbit_registry.site.csp import policy_of
+from orbit_registry.site import console, explorer, feeds, health, lists, timeline
+from orbit_registry.site import map as record_map
+from orbit_registry.site import search_data as search_data
+from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
+from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.data import SNAPSHOT, made_by, write_for_robots, write_records
-from orbit_registry.site.documents import neighbours, slot
+from orbit_registry.site.documents import BODY as OWN
+from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
 from orbit_registry.site.groups import GroupPage, Groups, groups_of
 from orbit_registry.site.memo import Content, PageCache, key_of
-from orbit_registry.site.mentions import citers_of, said_by, tasks_html
+from orbit_registry.site.mentions import citers_of, references_by, tasks_html
 from orbit_registry.site.page import about, article, contents_html
-from orbit_registry.site.pages import SHELL, shell_url
-from orbit_registry.site.previews import card_html, cited_urls
-from orbit_registry.site.prose import Place, render
+from orbit_registry.site.pages import SHELL, SHELL_DEPTHS, shell_url
+from orbit_registry.site.prose import TextOrigin, render
 from orbit_registry.site.redirects import HEAD, folder_pages, redirect_pages
 from orbit_registry.site.search_data import description_of
-from orbit_registry.site.shelf import Shelf
-from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.sitemap import ASSETS, url_of
-from orbit_registry.site.stage import Prepared
+from orbit_registry.site.stage import BuildContext
 from orbit_registry.site.treemap import coverage_of
 from orbit_registry.site.urls import depth_of, file_of, relative
-from orbit_registry.site.views import Relations, document_view, record_view
+from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, record_view
 from orbit_registry.snapshot.edges import Said, said_from
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
+
+_VERBATIM = re.compile(r"(<(?:pre|script|style|textarea)\b.*?</(?:pre|script|style|textarea)>)", re.DOTALL)
+_INDENTED = re.compile(r"[ \t\r]*\n\s*")
+"""The theme's indentation, a quarter of a record's page; a line's end is left, which is a space like any other."""
+_MARK = re.compile(r"@@orbit:(title|description|address|toc|content)@@")
+_CONTENT = re.compile(r"<h1[^>]*>\s*@@orbit:content@@.*?</h1>", re.DOTALL)
+"""The place for content where the theme renders the empty page like any other: as a heading, so that it adds none."""
+_EDITS = re.compile(rf"<a\b[^>]*{SHELL}/[^>]*>.*?</a>", re.DOTALL)
+"""What the theme offers to edit or view: the empty page's source, which is nobody's."""
+
+
+class ShellError(OrbitError):
+    """The theme gave no page that records can be put into."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """The empty page of one depth: its parts, and between them the names of what is put there, in the theme's order."""
+
+    parts: tuple[str, ...]
+    order: tuple[str, ...]
+
+    def under(self, index: str) -> Shell:
+        """Return the shell with the navigation's entry for a page, named as the shell names it, marked as current."""
+        plain = f'<a href="{escape(index)}" class="md-nav__link">'
+        marked = f'<a href="{escape(index)}" class="md-nav__link md-nav__link--active">'
+        return replace(self, parts=tuple(part.replace(plain, marked) for part in self.parts))
+
+    def page(
+        self, url: str, title: str, content: str, toc: str, base_url: str | None, description: str | None = None
+    ) -> str:
+        """Return a page; `title` and `description` are text, `content` and `toc` are safe HTML."""
+        values = {
+            "title": escape(title),
+            "description": escape(description or title),
+            "address": escape(address_of(base_url, url)),
+            "toc": toc,
+            "content": content,
+        }
+        out = [self.parts[0]]
+        for mark, part in zip(self.order, self.parts[1:], strict=True):
+            out += [values[mark], part]
+        return "".join(out)
+
+
+def address_of(base_url: str | None, url: str) -> str:
+    """Return a page's address on the web; from the site's root where nobody said where the site stands."""
+    return f"{base_url.rstrip('/')}/{url}" if base_url else url
+
+
+def empty_pages(generated: Path) -> dict[int, str]:
+    """Return the generator's empty pages by depth, as they are.
+
+    Raises:
+        ShellError: one is missing.
+    """
+    try:
+        return {depth: (generated / file_of(shell_url(depth))).read_text("utf-8") for depth in SHELL_DEPTHS}
+    except OSError as error:
+        message = f"the generator made no empty page: {error.filename}"
+        raise ShellError(message, hint="delete the folder `.orbit/state/cache`, then build again") from None
+
+
+def shells_of(pages: dict[int, str], policy: Policy, base_url: str | None) -> dict[int, Shell]:
+    """Return the shells by depth, each with its policy.
+
+    Raises:
+        ShellError: a page lacks a place to put something.
+    """
+    return {depth: _cut(policy.applied(html)[0], shell_url(depth), base_url) for depth, html in pages.items()}
+
+
+def _cut(html: str, url: str, base_url: str | None) -> Shell:
+    parted = _VERBATIM.split(html)
+    parted[::2] = [_INDENTED.sub("\n", part) for part in parted[::2]]
+    html = _EDITS.sub("", "".join(parted))
+    if base_url:
+        html = html.replace(escape(address_of(base_url, url)), "@@orbit:address@@")
+    parts = _MARK.split(_CONTENT.sub("@@orbit:content@@", html, count=1))
+    if "content" not in parts[1::2]:
+        raise ShellError(
+            "the theme's page has no place for records", hint="let its templates print `page.content` where others do"
+        )
+    return Shell(tuple(parts[::2]), tuple(parts[1::2]))
+
 
 CARDS = slot("cards")
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
@@ -65,7 +137,7 @@ class Page:
     """A page that was made: its text and facts, and what is wrong with it."""
 
     html: str
-    facts: Facts
+    facts: PageFacts
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -73,29 +145,29 @@ class Expansion:
     """One run over the records and the generated pages."""
 
     def __init__(
-        self, prepared: Prepared, generated: Path, pages: PageCache, *, database: bool = True,
+        self, context: BuildContext, generated: Path, pages: PageCache, *, database: bool = True,
         console: Path | None = None, progress: Callable[[int, int], None] | None = None,
     ) -> None:  # fmt: skip
-        """Expand what was prepared into the folder of `pages`.
+        """Expand what was context into the folder of `pages`.
 
         `database` says whether there is one for download, `console` is the folder of archives that the SQL console is
         unpacked from.
         """
-        sources = prepared.sources
-        self.prepared, self.generated, self.pages, self.out = prepared, generated, pages, pages.out
+        sources = context.sources
+        self.context, self.generated, self.pages, self.out = context, generated, pages, pages.out
         self.database, self.console, self.progress = database, console, progress
-        self.records, self.freshness, self.base_url = prepared.records, prepared.freshness, prepared.base_url
+        self.records, self.freshness, self.base_url = context.records, context.freshness, context.base_url
         self.kinds, self.site, self.tasks = sources.kinds, sources.site, sources.tasks
-        self.shelf = Shelf(sources.publication, prepared.registry.reading.states)
+        self.loader = ProseLoader(sources.publication, context.registry.reading.states)
         self.by_url = {url_of(record): record for record in self.records}
         self.card = cache(self._card)
         self.site.preview = self.card
         # What the repository's own pages load and run is its own business, where MkDocs runs it anyway.
-        self.own_rules = sources.own is not None and sources.own.is_trusted
-        self.own_pages = frozenset(self.site.curated.values())
+        self.is_trusted = sources.user_config is not None and sources.user_config.is_trusted
+        self.user_urls = frozenset(self.site.curated.values())
         self.adopted = {url: record for url, record in self.by_url.items() if record.page is not None}
         self.kind_shells: dict[tuple[str, int], Shell] = {}
-        self.facts: dict[str, Facts] = {}
+        self.facts: dict[str, PageFacts] = {}
         self.origins: dict[str, Location] = {}
         self.diagnostics: list[Diagnostic] = []
 
@@ -103,28 +175,28 @@ class Expansion:
         """Write every page and return what is wrong with them."""
         empty = empty_pages(self.generated)
         shell = merged(facts_of(html, "") for html in empty.values())
-        self.policy = policy_of(empty.values(), shell.foreign if self.own_rules else ())
+        self.policy = policy_of(empty.values(), shell.foreign if self.is_trusted else ())
         self.shells = shells_of(empty, self.policy, self.base_url)
-        self.look = key_of(sorted(empty.items()), self.base_url, self.own_rules)
+        self.shell_key = key_of(sorted(empty.items()), self.base_url, self.is_trusted)
         self._record_pages()
         self._generated_files()
         self._lists()
         onward = redirect_pages(self.records, self.base_url, self.policy.applied(HEAD)[0])
         self._write_all(onward)
-        documents, titles = self.prepared.sources.documents, self.prepared.staged.titles
+        documents, titles = self.context.sources.documents, self.context.staged.titles
         folders = folder_pages(documents, titles, self.facts, self.policy.applied(HEAD)[0])
         self._write_all(folders)
         self._assets()
         self._data(self.facts.keys() - onward.keys() - folders.keys())
         wrong = check_pages(self.facts, set(self.out.after), self.origins, shell)
-        wrong = [self._located(one) for one in wrong if one.code != FOREIGN or not self.own_rules]
+        wrong = [self._located(problem) for problem in wrong if problem.code != FOREIGN or not self.is_trusted]
         return [*self.pages.diagnostics, *self.diagnostics, *wrong]
 
     @cached_property
     def relations(self) -> Relations:
         """Who names whom."""
-        prepared = self.prepared
-        citers = citers_of(self.records, self._said, prepared.citing, self.site, prepared.staged.titles)
+        context = self.context
+        citers = citers_of(self.records, self._references, context.citing, self.site, context.staged.titles)
         return Relations(self.records, self.freshness, citers=citers)
 
     @cached_property
@@ -141,22 +213,22 @@ class Expansion:
         return {kind.name: lists.Index(kind, by_kind[kind.name]) for kind in self.kinds}
 
     @cached_property
-    def beside(self) -> Mapping[str, tuple[str, str]]:
+    def adjacent(self) -> Mapping[str, tuple[str, str]]:
         """The documents before and after the page of each document."""
-        return neighbours(self.prepared.sources.documents, self.prepared.staged.titles)
+        return adjacent_documents(self.context.sources.documents, self.context.staged.titles)
 
-    def _said(self, record: Record) -> Said:
+    def _references(self, record: Record) -> Said:
         """Return what a record's text names, and how it begins."""
 
         def read() -> list[object]:
-            text = self.shelf.text(record)
-            file = self.prepared.citing.get(text.path) if text.as_written else None
-            return said_by(text, self.site.forms, file).as_row()
+            text = self.loader.text(record)
+            file = self.context.citing.get(text.path) if text.as_written else None
+            return references_by(text, self.site.forms, file).as_row()
 
-        return said_from(self.pages.value(record.path, self.shelf.stamp(record), read))
+        return said_from(self.pages.value(record.path, self.loader.stamp(record), read))
 
     def _lead(self, record: Record) -> str:
-        return self._said(record).lead
+        return self._references(record).lead
 
     def _card(self, url: str) -> str:
         """Return the preview of the record at a URL; "" where there is none."""
@@ -184,13 +256,13 @@ class Expansion:
         for page in self.groups.pages(self.kinds):
             self._write(page.url, self._group(page))
 
-    def _located(self, found: Diagnostic) -> Diagnostic:
-        if found.code != DEAD_ANCHOR:
-            return found
+    def _located(self, diagnostic: Diagnostic) -> Diagnostic:
+        if diagnostic.code != DEAD_ANCHOR:
+            return diagnostic
         try:
-            return located(found, read_text(self.site.root / found.location.path, limit=DOCUMENT_LIMIT))
+            return located(diagnostic, read_text(self.site.root / diagnostic.location.path, limit=DOCUMENT_LIMIT))
         except OrbitError:
-            return found
+            return diagnostic
 
     def _write(self, url: str, page: Page) -> None:
         self.out.write(file_of(url), page.html)
@@ -204,16 +276,16 @@ class Expansion:
             self.origins[url] = Location(record.source.path if record.source else record.path)
             if record.page is None:
                 view = record_view(record, url, self.relations, self.site, self.groups)
-                key = [self.look, self.shelf.stamp(record), view]
+                key = [self.shell_key, self.loader.stamp(record), view]
                 make = partial(self._record_page, record, url, view)
                 ids, targets, foreign = self.pages.page(file_of(url), key, make)
-                self.facts[url] = Facts(frozenset(ids), tuple(targets), tuple(foreign))
+                self.facts[url] = PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
             if self.progress is not None:
                 self.progress(number, len(self.records))
 
     def _record_page(self, record: Record, url: str, view: dict[str, Any]) -> Content:
-        text = self.shelf.text(record)
-        prose = render(text.text, Place(text.path, text.first_line, url, record.id), self.site, top=2)
+        text = self.loader.text(record)
+        prose = render(text.text, TextOrigin(text.path, text.first_line, url, record.id), self.site, top=2)
         content = article(record.kind, view, prose.html)
         content += self._cards(content, url)
         toc = contents_html(prose.headings)
@@ -222,7 +294,7 @@ class Expansion:
         )
         facts = facts_of(content, url)
         value = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
-        return Content(html, value, self.shelf.moved(record, prose.diagnostics))
+        return Content(html, value, self.loader.relocated(record, prose.diagnostics))
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
         """Return the shell of a depth with the kind's index as the current entry of the navigation."""
@@ -233,7 +305,7 @@ class Expansion:
 
     def _generated_files(self) -> None:
         """Copy what the generator made, its pages with their slots filled and their policy set."""
-        pages = {document.url: document.path for document in self.prepared.sources.documents}
+        pages = {document.url: document.path for document in self.context.sources.documents}
         for file in sorted(path for path in self.generated.rglob("*") if path.is_file()):
             path = file.relative_to(self.generated).as_posix()
             if _LEFT_OUT.match(path):
@@ -251,28 +323,30 @@ class Expansion:
         empty = html
         if record := self.adopted.get(url):
             view = record_view(record, url, self.relations, self.site, self.groups)
-            html = joined(html, article(record.kind, view, OWN))
+            html = around_prose(html, article(record.kind, view, OWN))
         filled = _SLOT.sub(lambda slot: self._slot(slot[1], url), html.replace(CARDS, self._cards(html, url)))
         return self._under_policy(url, filled, empty)
 
     def _document(self, url: str) -> tuple[str, str, tuple[str, str]]:
         """Return the path and URL of a document, and the paths of those beside it."""
-        return self.origins[url].path, url, self.beside[url]
+        return self.origins[url].path, url, self.adjacent[url]
 
     def _under_policy(self, url: str, html: str, empty: str = "") -> Page:
         """Return a page with its policy; `empty` is what the generator made of it."""
-        if self.own_rules and url in self.own_pages:
+        if self.is_trusted and url in self.user_urls:
             return Page(html, replace(facts_of(html, url), foreign=()))
-        policy = self.policy.knowing(empty) if self.own_rules else self.policy
+        policy = self.policy.allowing(empty) if self.is_trusted else self.policy
         page, refused = policy.applied(html, compiled=url == console.PAGE and self.console is not None)
         where = self.origins.get(url, Location(url or "index.html"))
-        said = (f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused)
-        found = tuple(Diagnostic(SCRIPT, Severity.WARNING, one, where, "move it to a file") for one in said)
-        return Page(page, facts_of(page, url), found)
+        messages = (f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused)
+        diagnostics = tuple(
+            Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file") for message in messages
+        )
+        return Page(page, facts_of(page, url), diagnostics)
 
     def _slot(self, name: str, url: str) -> str:
         """Return what fills a slot of the page at a URL."""
-        records, documents = self.records, self.prepared.sources.documents
+        records, documents = self.records, self.context.sources.documents
         match name:
             case "paths":
                 return explorer.box(url, most=MOST_ON_A_LANDING)
@@ -281,7 +355,7 @@ class Expansion:
             case "console":
                 return console.page_html(records, works=bool(self.console), database=self.database)
             case "map":
-                return connections.map_html(records, self.relations)
+                return record_map.map_html(records, self.relations)
             case "counts":
                 return lists.counts_html(self.kinds, self.indexes, self.freshness, url)
             case "recent":
@@ -291,11 +365,11 @@ class Expansion:
             case "tasks":
                 return tasks_html(self.tasks, self.site)
             case "documents":
-                return lists.documents_html(documents, self.prepared.staged.titles, url)
+                return lists.documents_html(documents, self.context.staged.titles, url)
             case "health":
                 # Of a file that can't be read nobody knows whether it may be named.
-                publication = self.prepared.sources.publication
-                problems = () if publication.is_active else self.prepared.problems
+                publication = self.context.sources.publication
+                problems = () if publication.is_active else self.context.problems
                 today = self.relations.today
                 treemap = coverage_of(publication, records, health.PAGE)
                 return health.health_html(self.kinds, records, problems, self.freshness, today, treemap)
@@ -328,17 +402,17 @@ class Expansion:
         """Write what the site has beside pages; `places` are the URLs of its pages."""
         records = self.records
         if self.database:
-            stamps = {record.path: self.shelf.stamp(record) for record in self.prepared.collection.records}
+            stamps = {record.path: self.loader.stamp(record) for record in self.context.collection.records}
             doubts = {path: str(freshness) for path, freshness in self.freshness.items()}
-            citing = {path: said.as_row() for path, said in self.prepared.citing.items()}
-            self.pages.page(SNAPSHOT, [stamps, doubts, citing], lambda: Content(made_by(self.prepared.export)))
-        feed = feeds.files(feeds.newest(records), self.prepared.sources.title, self.base_url, self._lead)
+            citing = {path: references.as_row() for path, references in self.context.citing.items()}
+            self.pages.page(SNAPSHOT, [stamps, doubts, citing], lambda: Content(made_by(self.context.export)))
+        feed = feeds.files(feeds.newest(records), self.context.sources.title, self.base_url, self._lead)
         for path, text in feed:
             self.out.write(path, text)
-        entries = finder.entries(records, self._lead)
-        key = [[record.path, self.shelf.stamp(record)] for record in records]
-        shards = cache(lambda: dict(finder.files(entries, index_of(map(self.shelf.whole, records)))))
-        for path in finder.paths(len(entries)):
+        entries = search_data.entries(records, self._lead)
+        key = [[record.path, self.loader.stamp(record)] for record in records]
+        shards = cache(lambda: dict(search_data.files(entries, index_of(map(self.loader.with_full_prose, records)))))
+        for path in search_data.paths(len(entries)):
             self.pages.page(path, key, partial(lambda path: Content(shards()[path]), path))
         write_records(self.out, records, self.relations)
         write_for_robots(self.out, places, self.base_url, records)

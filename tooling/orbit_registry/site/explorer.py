@@ -1,6 +1,6 @@
-"""The path explorer: which records apply to a path, for a browser to find; it matches nothing itself.
+"""Path explorer: data and page by which a browser finds the records that apply to a path.
 
-The browser gets every glob already parsed, so that the language is read in one place; `explorer.js` only compares.
+Globs are parsed here, so that `explorer.js` only compares segments.
 """
 
 from __future__ import annotations
@@ -41,11 +41,14 @@ def data(records: Iterable[Record], half_life_days: float) -> str:
     """Return what the browser needs as JSON: the records that name globs, in push rank, and each glob's form once."""
     forms: dict[str, list[Any]] = {}
     lines = []
-    for record in sorted((one for one in records if one.globs), key=lambda one: rank_order(one, half_life_days)):
-        own = {text: form for text in record.globs if (form := forms.get(text) or _form(text)) is not None}
-        forms |= own
-        if own:
-            lines.append(json.dumps(_row(record, list(own)), ensure_ascii=False))
+    for record in sorted(
+        (candidate for candidate in records if candidate.globs),
+        key=lambda candidate: rank_order(candidate, half_life_days),
+    ):
+        record_forms = {text: form for text in record.globs if (form := forms.get(text) or _form(text)) is not None}
+        forms |= record_forms
+        if record_forms:
+            lines.append(json.dumps(_row(record, list(record_forms)), ensure_ascii=False))
     rows = ",\n".join(lines)
     return f'{{"globs": {json.dumps(forms, ensure_ascii=False)},\n"records": [\n{rows}\n]}}\n'
 
@@ -125,7 +128,7 @@ def page_html(records: Sequence[Record]) -> str:
 
 def _tree(records: Sequence[Record]) -> str:
     """Return the folders that scopes of records in force lead into, with how many there are at or below each."""
-    held: dict[str, set[str]] = defaultdict(set)
+    by_folder: dict[str, set[str]] = defaultdict(set)
     for record in records:
         if record.phase != "live":
             continue
@@ -134,26 +137,26 @@ def _tree(records: Sequence[Record]) -> str:
             if isinstance(glob, Glob) and not glob.exclude:
                 names = glob.literal_prefix.split("/") if glob.literal_prefix else []
                 for depth in range(min(len(names), DEEPEST) + 1):
-                    held["/".join(names[:depth])].add(record.id)
-    if not held:
-        said = "No record in force names a path yet: "
+                    by_folder["/".join(names[:depth])].add(record.id)
+    if not by_folder:
+        message = "No record in force names a path yet: "
         if not records:
-            return f"<p>{said}<code>orbit learning add --path GLOB</code> makes the first that does.</p>"
-        return f"<p>{said}<code>orbit scope suggest ID</code> proposes some for one.</p>"
-    kept = sorted(held, key=lambda name: (name.count("/"), -len(held[name]), name))[:MOST_FOLDERS]
-    folders = sorted(kept, key=lambda name: name.split("/"))  # what a folder holds stands right below it
-    left = len(held) - len(folders)
-    items = "".join(_folder(name, len(held[name])) for name in folders)
-    more = f"<p>{left:,} further folders are left out.</p>" if left else ""
+            return f"<p>{message}<code>orbit learning add --path GLOB</code> makes the first that does.</p>"
+        return f"<p>{message}<code>orbit scope suggest ID</code> proposes some for one.</p>"
+    largest = sorted(by_folder, key=lambda name: (name.count("/"), -len(by_folder[name]), name))[:MOST_FOLDERS]
+    folders = sorted(largest, key=lambda name: name.split("/"))  # what a folder holds stands right below it
+    omitted = len(by_folder) - len(folders)
+    items = "".join(_folder(name, len(by_folder[name])) for name in folders)
+    more = f"<p>{omitted:,} further folders are left out.</p>" if omitted else ""
     heading = '<h2 id="by-folder">By folder</h2><p>Records in force whose scope begins there or below.</p>'
     return f'{heading}<ul class="orbit-tree">{items}</ul>{more}'
 
 
 def _folder(name: str, count: int) -> str:
     depth = name.count("/") + 1 if name else 0
-    said = escape(name.rpartition("/")[2] or "the whole project")
+    label = escape(name.rpartition("/")[2] or "the whole project")
     target = f"?path={_in_query(name + '/')}" if name else "?path="
-    link = f'<a href="{escape(target)}" data-orbit-path="{escape(name)}/">{said}/</a>' if name else f"<b>{said}</b>"
+    link = f'<a href="{escape(target)}" data-orbit-path="{escape(name)}/">{label}/</a>' if name else f"<b>{label}</b>"
     return f'<li class="orbit-depth-{depth}">{link} <small>{count:,}</small></li>'
 
 

@@ -1,4 +1,4 @@
-"""The feeds of what changed last, as Atom and as JSON Feed; they say what, where and how it begins, not its text."""
+"""Feeds of the records that changed last, as Atom and JSON Feed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NO_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
     """Return the records that changed last, the last one first."""
     dated = [record for record in records if record.text("updated_at")]
-    return nlargest(number, dated, key=lambda one: (one.text("updated_at") or "", one.sort_key))
+    return nlargest(number, dated, key=lambda record: (record.text("updated_at") or "", record.sort_key))
 
 
 def files(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> Iterator[tuple[str, str]]:
@@ -39,8 +39,8 @@ def files(some: Sequence[Record], title: str, base_url: str | None, lead_of: Lea
 def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> str:
     """Return the Atom feed (RFC 4287); without an address of the site links are relative to the feed."""
     updated = _updated(some[0]) if some else "1970-01-01T00:00:00Z"
-    own = [f'<link rel="self" href={_attribute(_address(base_url, ATOM))}/>'] if base_url else []
-    own += [f"<link href={_attribute(base_url)}/>"] if base_url else []
+    links = [f'<link rel="self" href={_attribute(_address(base_url, ATOM))}/>'] if base_url else []
+    links += [f"<link href={_attribute(base_url)}/>"] if base_url else []
     head = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<feed xmlns="http://www.w3.org/2005/Atom">',
@@ -48,13 +48,13 @@ def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: Lead
         f"<id>{_text(base_url or 'urn:orbit:' + quote(title, errors='replace'))}</id>",
         f"<updated>{_text(updated)}</updated>",
         f"<author><name>{_text(title)}</name></author>",
-        *own,
+        *links,
     ]
     entries = [
-        f"<entry><title>{_text(_title(one))}</title><id>{_text(_id(one))}</id><updated>{_text(_updated(one))}</updated>"
-        f"<link href={_attribute(_address(base_url, url_of(one)))}/><category term={_attribute(one.kind.name)}/>"
-        f"<summary>{_text(_said(one, lead_of))}</summary></entry>"
-        for one in some
+        f"<entry><title>{_text(_title(record))}</title><id>{_text(_id(record))}</id><updated>{_text(_updated(record))}</updated>"
+        f"<link href={_attribute(_address(base_url, url_of(record)))}/><category term={_attribute(record.kind.name)}/>"
+        f"<summary>{_text(_summary(record, lead_of))}</summary></entry>"
+        for record in some
     ]
     return "\n".join([*head, *entries, "</feed>", ""])
 
@@ -66,14 +66,14 @@ def json_feed(some: Sequence[Record], title: str, base_url: str | None, lead_of:
         feed |= {"home_page_url": base_url, "feed_url": _address(base_url, JSON_FEED)}
     feed["items"] = [
         {
-            "id": _id(one),
-            "url": _address(base_url, url_of(one)),
-            "title": _title(one),
-            "content_text": _said(one, lead_of),
-            "date_modified": one.text("updated_at"),
-            "tags": [one.kind.name, *one.scope.tags],
+            "id": _id(record),
+            "url": _address(base_url, url_of(record)),
+            "title": _title(record),
+            "content_text": _summary(record, lead_of),
+            "date_modified": record.text("updated_at"),
+            "tags": [record.kind.name, *record.scope.tags],
         }
-        for one in some
+        for record in some
     ]
     return json.dumps(feed, ensure_ascii=False, indent=1) + "\n"
 
@@ -82,7 +82,7 @@ def _title(record: Record) -> str:
     return f"{record.id}: {record.title}"
 
 
-def _said(record: Record, lead_of: LeadOf) -> str:
+def _summary(record: Record, lead_of: LeadOf) -> str:
     """Return a record's status in words and how its text begins."""
     lead = lead_of(record)
     word = record.status.word

@@ -1,4 +1,4 @@
-"""Runs the generator over a staged tree, in a process of its own; what it complains about becomes diagnostics."""
+"""Run of the generator over a staged tree, in a process of its own; its warnings become diagnostics."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.stage import CONFIG, DOCS, Staged
-from orbit_registry.site.theme import digest_of_tree
+from orbit_registry.site.config import digest_of_tree
+from orbit_registry.site.stage import CONFIG, DOCS, StagedSite
 from orbit_registry.workspace.cache import Cache
 
 COMPLAINT = "SITE393"
@@ -28,7 +28,7 @@ class GeneratorError(OrbitError):
     exit_code = 3
 
 
-def generate(values: Cache, staged: Staged, folder: Path, generator: str = MKDOCS) -> list[Diagnostic]:
+def generate(values: Cache, staged: StagedSite, folder: Path, generator: str = MKDOCS) -> list[Diagnostic]:
     """Turn a staged tree into pages in `folder`, unless the same generator made them from this very tree.
 
     Raises:
@@ -49,7 +49,7 @@ def _run(generator: str, config: Path, folder: Path) -> str:
     # -P: a module of the folder we stand in is a stranger's, not the generator's.
     command = [sys.executable, "-P", "-m", generator, "build", "--config-file", str(config)]
     # Zensical writes where the configuration says, and keeps a cache of its own beside it.
-    made = config.with_name("site")
+    built = config.with_name("site")
     command += ["--site-dir", str(folder)] if generator == MKDOCS else ["--clean"]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
     try:
@@ -65,9 +65,9 @@ def _run(generator: str, config: Path, folder: Path) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        said = f"{generator} took more than {TIMEOUT_SECONDS} s"
+        message = f"{generator} took more than {TIMEOUT_SECONDS} s"
         raise GeneratorError(
-            said, hint="leave plugins that are slow out of mkdocs.yml, or mirror fewer documents"
+            message, hint="leave plugins that are slow out of mkdocs.yml, or mirror fewer documents"
         ) from None
     if done.returncode:
         last = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()][-3:]
@@ -79,11 +79,11 @@ def _run(generator: str, config: Path, folder: Path) -> str:
         )
     if generator != MKDOCS:
         shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
+        built.rename(folder)
     return done.stderr + done.stdout
 
 
 def _diagnostic(line: str) -> Diagnostic:
-    named = re.search(r"'([^']+\.md)'", line)
-    path = named[1] if named else f"{DOCS}/"
+    match = re.search(r"'([^']+\.md)'", line)
+    path = match[1] if match else f"{DOCS}/"
     return Diagnostic(COMPLAINT, Severity.WARNING, f"mkdocs: {line}", Location(path))

@@ -1,4 +1,4 @@
-"""The pages of tags and of a kind's own columns: which records share a word; each word that a page shows leads here."""
+"""Pages of tags and of a kind's own columns: the records that share a word."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Groups:
 
     def column_link(self, kind: Kind, column: str, word: str, page: str) -> str | None:
         """Return how a page names the page of a word in a column; None where it has none."""
-        held = self.columns.get((kind.name, column), {})
-        return relative(page, column_url(kind, column, word)) if word in held else None
+        groups = self.columns.get((kind.name, column), {})
+        return relative(page, column_url(kind, column, word)) if word in groups else None
 
     def pages(self, kinds: Sequence[Kind]) -> Iterator[GroupPage]:
         """Yield every page."""
@@ -72,9 +72,9 @@ class Groups:
         for kind in kinds:
             for column in own_columns(kind):
                 for word, records in self.columns.get((kind.name, column), {}).items():
-                    said = f"{column.replace('_', ' ').capitalize()}: {word}"
+                    title = f"{column.replace('_', ' ').capitalize()}: {word}"
                     above = (kind.labels, f"{kind.plural}/")
-                    yield GroupPage(column_url(kind, column, word), kind, said, records, above)
+                    yield GroupPage(column_url(kind, column, word), kind, title, records, above)
 
 
 def groups_of(records: Sequence[Record]) -> Groups:
@@ -87,18 +87,18 @@ def groups_of(records: Sequence[Record]) -> Groups:
         for column in own_columns(record.kind):
             for word in dict.fromkeys(texts_of([record], column)):
                 columns[record.kind.name, column][word].append(record)
-    return Groups(_most(tags), {key: _most(held) for key, held in columns.items()})
+    return Groups(_most(tags), {key: _most(groups) for key, groups in columns.items()})
 
 
-def _most(held: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
+def _most(groups: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
     """Return the groups with the most records, by name; of names that differ only in case the first has the page."""
-    kept: dict[str, list[Record]] = {}
-    seen: set[str] = set()
-    for word in sorted(held, key=lambda word: (-len(held[word]), word)):
-        if len(kept) < MOST_PAGES and word and safe_segment(word).lower() not in seen:
-            seen.add(safe_segment(word).lower())
-            kept[word] = held[word]
-    return dict(sorted(kept.items()))
+    largest: dict[str, list[Record]] = {}
+    segments: set[str] = set()
+    for word in sorted(groups, key=lambda word: (-len(groups[word]), word)):
+        if len(largest) < MOST_PAGES and word and safe_segment(word).lower() not in segments:
+            segments.add(safe_segment(word).lower())
+            largest[word] = groups[word]
+    return dict(sorted(largest.items()))
 
 
 def _overview(tags: Mapping[str, Sequence[Record]]) -> str:
@@ -109,12 +109,12 @@ def _overview(tags: Mapping[str, Sequence[Record]]) -> str:
     return f'<h1>Tags</h1><ul class="orbit-cloud">{items}</ul>'
 
 
-def _page(said: str, above: tuple[str, str], records: Sequence[Record], page: str) -> str:
+def _page(title: str, above: tuple[str, str], records: Sequence[Record], page: str) -> str:
     name, url = above
-    crumbs = f'<p class="orbit-crumbs"><a href="{escape(relative(page, url))}">{escape(name)}</a> / {escape(said)}</p>'
+    crumbs = f'<p class="orbit-crumbs"><a href="{escape(relative(page, url))}">{escape(name)}</a> / {escape(title)}</p>'
     count = f'<p class="orbit-note">{len(records):,} {"record" if len(records) == 1 else "records"}</p>'
     items = items_html(((record, "") for record in sorted(records, key=_in_force_first)), page)
-    return f"{crumbs}<h1>{escape(said)}</h1>{count}{items}"
+    return f"{crumbs}<h1>{escape(title)}</h1>{count}{items}"
 
 
 def _in_force_first(record: Record) -> tuple[int, tuple[object, ...]]:

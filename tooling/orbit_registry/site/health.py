@@ -1,7 +1,4 @@
-"""The page on a collection's health: one verdict, what wants attention with the command that sees to it, and ages.
-
-It derives nothing: what is stale the records' freshness says, and the gate has findings of its own.
-"""
+"""Health page: one verdict, what needs attention with the command for it, and ages."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ class Concern:
     name: str
     command: str
     about: str
-    found: Sequence[tuple[Record, str, str]]
+    rows: Sequence[tuple[Record, str, str]]
     """The records, each with why and the command that sees to it."""
 
 
@@ -52,11 +49,13 @@ def health_html(
     """Return the page's content; `freshness` is of the records that are not fresh, by path."""
     concerns = concerns_of(records, freshness, today)
     unread = unread_files(problems)
-    wanted = [one for one in concerns if one.found]
-    tiles = "".join(_tile(one.anchor, one.name, len(one.found), one.command) for one in concerns)
+    open_concerns = [concern for concern in concerns if concern.rows]
+    tiles = "".join(_tile(concern.anchor, concern.name, len(concern.rows), concern.command) for concern in concerns)
     tiles += _tile("unreadable", "Files without a readable record", len(unread), "orbit check --all")
-    lists = "".join(map(_list, wanted))
-    above = f'{_verdict(wanted, unread, len(records))}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
+    lists = "".join(map(_list, open_concerns))
+    above = (
+        f'{_verdict(open_concerns, unread, len(records))}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
+    )
     return f"{above}{treemap}{_ages(records, today)}{_statuses(kinds, records)}"
 
 
@@ -65,7 +64,7 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     live = [record for record in records if record.phase == "live"]
     doubts = [(record, freshness[record.path]) for record in live if record.path in freshness]
     over, stale = (
-        [(record, _why(found), _remedy(record, found)) for record, found in doubts if found.state is state]
+        [(record, _reasons(doubt), _remedy(record, doubt)) for record, doubt in doubts if doubt.state is state]
         for state in (State.EXPIRED, State.STALE)
     )
     days = {record.path: _waits(record, today) for record in records}
@@ -93,9 +92,9 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     ]
 
 
-def _remedy(record: Record, found: Freshness) -> str:
+def _remedy(record: Record, freshness: Freshness) -> str:
     """Return the likeliest of the commands that `orbit stale` names."""
-    return next(iter(remedies(record, found)), f"orbit show {record.id}")
+    return next(iter(remedies(record, freshness)), f"orbit show {record.id}")
 
 
 def _deciding(record: Record) -> str:
@@ -105,8 +104,8 @@ def _deciding(record: Record) -> str:
     return f"orbit {kind.name} {verb} ID" if verb else "orbit show ID"
 
 
-def _why(found: Freshness) -> str:
-    return "; ".join(reason.message for reason in found.reasons)
+def _reasons(freshness: Freshness) -> str:
+    return "; ".join(reason.message for reason in freshness.reasons)
 
 
 def _waits(record: Record, today: date) -> int:
@@ -121,16 +120,18 @@ def _day(record: Record, field: str) -> date | None:
         return None
 
 
-def _verdict(wanted: Sequence[Concern], unread: Sequence[str], total: int) -> str:
+def _verdict(concerns: Sequence[Concern], unread: Sequence[str], total: int) -> str:
     records = f"{total:,} record{'' if total == 1 else 's'}"
-    said = [f'<a href="#{one.anchor}">{len(one.found):,} {escape(one.name.lower())}</a>' for one in wanted]
-    said += [f'<a href="#unreadable">{len(unread):,} cannot be read</a>'] if unread else []
-    if not said:
+    links = [
+        f'<a href="#{concern.anchor}">{len(concern.rows):,} {escape(concern.name.lower())}</a>' for concern in concerns
+    ]
+    links += [f'<a href="#unreadable">{len(unread):,} cannot be read</a>'] if unread else []
+    if not links:
         return (
             f'<p class="orbit-verdict"><b>Nothing wants attention</b> in {records}. '
             "<code>orbit check</code> runs the gate.</p>"
         )
-    return f'<p class="orbit-verdict"><b>Wants attention</b> in {records}: {", ".join(said)}.</p>'
+    return f'<p class="orbit-verdict"><b>Wants attention</b> in {records}: {", ".join(links)}.</p>'
 
 
 def _tile(anchor: str, name: str, number: int, command: str) -> str:
@@ -138,15 +139,16 @@ def _tile(anchor: str, name: str, number: int, command: str) -> str:
     return f'<li><a href="#{anchor}">{inner}</a></li>' if number else f'<li class="orbit-none"><div>{inner}</div></li>'
 
 
-def _list(one: Concern) -> str:
-    rows = [_row(*found) for found in one.found[:MOST_LISTED]]
-    left = len(one.found) - MOST_LISTED
-    more = f"<p>{left:,} more are not listed.</p>" if left > 0 else ""
+def _list(concern: Concern) -> str:
+    rows = [_row(*row) for row in concern.rows[:MOST_LISTED]]
+    omitted = len(concern.rows) - MOST_LISTED
+    more = f"<p>{omitted:,} more are not listed.</p>" if omitted > 0 else ""
     if len(rows) > MOST_AT_ONCE:
-        rest = f"{len(rows) - MOST_AT_ONCE:,} more"
-        more = f'<details class="orbit-more"><summary>{rest}</summary>{_table(rows[MOST_AT_ONCE:])}{more}</details>'
+        summary = f"{len(rows) - MOST_AT_ONCE:,} more"
+        more = f'<details class="orbit-more"><summary>{summary}</summary>{_table(rows[MOST_AT_ONCE:])}{more}</details>'
     return (
-        f'<h2 id="{one.anchor}">{escape(one.name)}</h2><p><code>{escape(one.command)}</code> {escape(one.about)}</p>'
+        f'<h2 id="{concern.anchor}">{escape(concern.name)}</h2>'
+        f"<p><code>{escape(concern.command)}</code> {escape(concern.about)}</p>"
         f"{_table(rows[:MOST_AT_ONCE])}{more}"
     )
 
@@ -157,12 +159,12 @@ def _table(rows: Sequence[str]) -> str:
     return f'<div class="orbit-scroll"><table class="orbit-index orbit-concern">{body}</table></div>'
 
 
-def _row(record: Record, why: str, command: str) -> str:
+def _row(record: Record, reason: str, command: str) -> str:
     href = escape(relative(PAGE, url_of(record)))
     return (
         f'<tr><td class="orbit-col-id"><a href="{href}"><span class="orbit-id">{escape(record.id)}</span></a></td>'
         f'<td class="orbit-col-title"><a href="{href}">{headline(record.title)}</a></td>'
-        f'<td class="orbit-col-why">{escape(why)}</td>'
+        f'<td class="orbit-col-why">{escape(reason)}</td>'
         f'<td class="orbit-col-why"><code>{escape(command)}</code></td></tr>'
     )
 
@@ -184,22 +186,22 @@ def _ages(records: Sequence[Record], today: date) -> str:
     counts = [sum(low < day <= high for day in days) for low, high in pairwise(bounds)]
     counts[0] += sum(day < 0 for day in days)  # another clock is ahead of ours
     pairs = enumerate(zip(names, counts, strict=True))
-    bars = "".join(_bar(place, name, count, max(counts)) for place, (name, count) in pairs)
+    bars = "".join(_bar(index, name, count, max(counts)) for index, (name, count) in pairs)
     height = len(names) * ROW
     label = f"When the {f'{len(days):,} records' if len(days) > 1 else 'record'} in force changed last"
     drawing = (
-        f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {_said(names, counts)}" '
+        f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {_age_words(names, counts)}" '
         f'viewBox="0 0 {LABEL + BAR + 50} {height}" width="{LABEL + BAR + 50}" height="{height}">{bars}</svg>'
     )
     return f'<h2 id="ages">{label}</h2><div class="orbit-scroll">{drawing}</div>'
 
 
-def _said(names: Sequence[str], counts: Sequence[int]) -> str:
+def _age_words(names: Sequence[str], counts: Sequence[int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
 
 
-def _bar(place: int, name: str, count: int, most: int) -> str:
-    y = place * ROW
+def _bar(index: int, name: str, count: int, most: int) -> str:
+    y = index * ROW
     width = round(BAR * count / most, 1) if most else 0
     return (
         f'<text x="{LABEL - 12}" y="{y + HEIGHT}" text-anchor="end">{escape(name)}</text>'
@@ -209,11 +211,11 @@ def _bar(place: int, name: str, count: int, most: int) -> str:
 
 
 def _statuses(kinds: Iterable[Kind], records: Sequence[Record]) -> str:
-    held = Counter((record.kind.name, record.status.name) for record in records)
+    counts = Counter((record.kind.name, record.status.name) for record in records)
     rows = []
     for kind in kinds:
         for status in kind.statuses.values():
-            number = held[kind.name, status.name]
+            number = counts[kind.name, status.name]
             if number:
                 chip = f'<span class="orbit-chip {status_css(status)}">{escape(status.word)}</span>'
                 rows.append(f"<tr><td>{escape(kind.labels)}</td><td>{chip}</td><td>{number:,}</td></tr>")

@@ -1,6 +1,6 @@
-"""Owns addresses at the place the repository is hosted: source and edit links; it asks nobody whether they exist.
+"""Source and edit links at the host of the repository.
 
-A forge is a row of `FORMS`. Which one it is says the setting `site.forge`, else the host's name or the address's form.
+A forge is a row of `FORMS`, chosen by the setting `site.forge`, the host's name or the form of the address.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ FORMS: Mapping[str, Form] = {
     "sourcehut": Form("/tree/{at}/item/{path}", "/tree/{at}/item/{path}", None, MOST_WRITTEN),
     "gitiles": Form("/+/{at}/{path}", "/+/{at}/{path}", None, "#{line}", change="/+/{}"),
 }  # fmt: skip
-_TOLD = (
+_BY_ADDRESS = (
     ("azure", re.compile(r"(?:^|\.)(?:dev\.azure\.com|visualstudio\.com)/|/_git/")),
     ("bitbucket-server", re.compile(r"/(?:projects|users)/[^/]+/repos/|/scm/")),
     ("bitbucket", re.compile(r"^bitbucket\.org/")),
@@ -131,37 +131,37 @@ class Forge:
 
 
 def forge_of(
-    repository: object, branch: object, commit: str | None = None, named: object = "auto", folder: str = ""
+    repository: object, branch: object, commit: str | None = None, configured: object = "auto", folder: str = ""
 ) -> Forge:
     """Return the forge that the configuration names; what is no address of a repository counts as none.
 
     An address to clone from is as good as one of the web, and what stands there of a user or password is left out.
     """
-    address = _web(str(repository or "").strip())
+    address = _web_address(str(repository or "").strip())
     if address is None:
         return Forge(None, str(branch or "main"), commit, folder=folder)
-    scheme, _, place = address.partition("://")
-    told = next((name for name, pattern in _TOLD if pattern.search(place)), "github")
-    name = str(named) if named in FORMS else told
-    if name == "bitbucket-server" and (cloned := _CLONED.match(place)):
-        place = f"{cloned['context']}/projects/{cloned['project']}/repos/{cloned['name']}"
-    return Forge(f"{scheme}://{place}", str(branch or "main"), commit, FORMS[name], folder)
+    scheme, _, location = address.partition("://")
+    detected = next((name for name, pattern in _BY_ADDRESS if pattern.search(location)), "github")
+    name = str(configured) if configured in FORMS else detected
+    if name == "bitbucket-server" and (cloned := _CLONED.match(location)):
+        location = f"{cloned['context']}/projects/{cloned['project']}/repos/{cloned['name']}"
+    return Forge(f"{scheme}://{location}", str(branch or "main"), commit, FORMS[name], folder)
 
 
-def _web(said: str) -> str | None:
+def _web_address(repository: str) -> str | None:
     """Return the address on the web of what may be cloned, without a slash or `.git` at its end."""
     try:
-        parts = urlsplit(said)
+        parts = urlsplit(repository)
     except ValueError:
         return None
     scheme, host, path = "https", parts.hostname or "", parts.path
     if parts.scheme in ("http", "https"):
         scheme, host = parts.scheme, parts.netloc.rpartition("@")[2]
     elif parts.scheme not in ("ssh", "git", "git+ssh"):  # whose port is none of the web
-        found = _PLAIN.match(said)
-        if found is None or "://" in said:
+        match = _PLAIN.match(repository)
+        if match is None or "://" in repository:
             return None
-        host, path = found["host"], found["path"]
+        host, path = match["host"], match["path"]
     path = path.strip("/").removesuffix(".git")
     if azure := _AZURE_SSH.fullmatch(f"{host}/{path}"):
         host, path = "dev.azure.com", f"{azure['project']}/_git/{azure['name']}"

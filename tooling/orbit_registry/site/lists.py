@@ -1,4 +1,4 @@
-"""Tables and lists of records in curated pages, complete without JavaScript, and the filter above an index."""
+"""Indexes and lists of records, complete without JavaScript, and the filter above an index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.review.review import without_status
 from orbit_registry.site import timeline
-from orbit_registry.site.documents import Document
+from orbit_registry.site.documents import MirroredDocument
 from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
@@ -79,12 +79,12 @@ def index_html(
     kind: Kind, page: str, pages: Sequence[tuple[str, Sequence[Record]]], relations: Relations, site: SiteMap
 ) -> str:
     """Return one page of a kind's index as a table, with links to the other pages."""
-    records = next(held for url, held in pages if url == page)
-    total = sum(len(held) for _, held in pages)
+    records = next(chunk for url, chunk in pages if url == page)
+    total = sum(len(chunk) for _, chunk in pages)
     if not total:
         first = f" <code>orbit {escape(kind.name)} add</code> makes the first." if kind.is_expected else ""
         return f"<p>There are no {escape(kind.labels.lower())} yet.{first}</p>"
-    named = kind.label.lower() if total == 1 else kind.labels.lower()
+    noun = kind.label.lower() if total == 1 else kind.labels.lower()
     cells = [_cells(record, page, relations, site) for record in records]
     used = {column for row in cells for column, text, _ in row if text}
     heads = "".join(_head(column) for column in (*kind.columns, CITED) if column in used)
@@ -92,7 +92,7 @@ def index_html(
         _row(record, [cell for cell in row if cell[0] in used], page, relations)
         for record, row in zip(records, cells, strict=True)
     )
-    caption = f"<caption>{total:,} {escape(named)}{_parts(records, total)}</caption>"
+    caption = f"<caption>{total:,} {escape(noun)}{_parts(records, total)}</caption>"
     table = f'<table class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     return f'<div class="orbit-scroll">{table}</div>{_pager(page, pages)}'
 
@@ -110,8 +110,8 @@ def _pager(page: str, pages: Sequence[tuple[str, Sequence[Record]]]) -> str:
     if len(pages) < 2:
         return ""
     links = []
-    for url, held in pages:
-        label = escape(f"{held[0].id} – {held[-1].id}")
+    for url, chunk in pages:
+        label = escape(f"{chunk[0].id} – {chunk[-1].id}")
         links.append(f"<b>{label}</b>" if url == page else f'<a href="{escape(relative(page, url))}">{label}</a>')
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
 
@@ -169,13 +169,15 @@ def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Co
         pending = [record.status.name for record in by_kind[kind.name] if record.status.waits]
         unknown += len(without_status(by_kind[kind.name]))
         if pending:
-            waiting[f"{kind.plural}/?{'&'.join(f'status={one}' for one in dict.fromkeys(pending))}"] = len(pending)
-    shown = sorted(kinds, key=lambda kind: (not kind.is_expected, -len(by_kind[kind.name])))[:COUNTED_KINDS]
-    for kind in (kind for kind in kinds if kind in shown):
-        held = by_kind[kind.name]
-        live = [record for record in held if record.phase == "live"]
+            waiting[f"{kind.plural}/?{'&'.join(f'status={status}' for status in dict.fromkeys(pending))}"] = len(
+                pending
+            )
+    counted = sorted(kinds, key=lambda kind: (not kind.is_expected, -len(by_kind[kind.name])))[:COUNTED_KINDS]
+    for kind in (kind for kind in kinds if kind in counted):
+        of_kind = by_kind[kind.name]
+        live = [record for record in of_kind if record.phase == "live"]
         name = (kind.label if len(live) == 1 else kind.labels).lower()
-        tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} {kind.live_word}", f"of {len(held):,}", page))
+        tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} {kind.live_word}", f"of {len(of_kind):,}", page))
     most = max(waiting, key=lambda url: waiting[url], default="health/")
     tiles.append(_tile(most, sum(waiting.values()), "not decided", "proposed, not in force yet", page))
     if unknown:
@@ -208,7 +210,7 @@ def recent_html(records: Sequence[Record], page: str) -> str:
     return f'{items}<p class="orbit-note">Follow it: {ways}</p>'
 
 
-def documents_html(documents: Sequence[Document], titles: Mapping[str, str], page: str) -> str:
+def documents_html(documents: Sequence[MirroredDocument], titles: Mapping[str, str], page: str) -> str:
     """Return the mirrored documents, by folder."""
     folders: dict[str, list[str]] = {}
     for document in documents:
@@ -285,12 +287,12 @@ def _choice(name: str, counts: Mapping[str, int]) -> str:
     """Return what chooses one of some words: a list; a box to type in where there are many; "" where there is one."""
     if len(counts) < 2:
         return ""
-    said = escape(name.replace("_", " ").capitalize())
+    label = escape(name.replace("_", " ").capitalize())
     if len(counts) > MOST_CHOICES:
         return (
-            f'<label>{said} <input name="{escape(name)}" list="orbit-{escape(name)}" placeholder="one of '
+            f'<label>{label} <input name="{escape(name)}" list="orbit-{escape(name)}" placeholder="one of '
             f'{len(counts):,}" autocomplete="off"></label><datalist id="orbit-{escape(name)}"></datalist>'
         )
-    named = sorted(counts, reverse=name == "year")
-    options = "".join(f'<option value="{escape(one)}">{escape(one)} ({counts[one]:,})</option>' for one in named)
-    return f'<label>{said} <select name="{escape(name)}"><option value="">any</option>{options}</select></label>'
+    words = sorted(counts, reverse=name == "year")
+    options = "".join(f'<option value="{escape(word)}">{escape(word)} ({counts[word]:,})</option>' for word in words)
+    return f'<label>{label} <select name="{escape(name)}"><option value="">any</option>{options}</select></label>'

@@ -1,8 +1,7 @@
-"""The map: what replaced what, and which record names which, as small drawings from then to now and as one table.
+"""Map of replacements and links between records: small drawings from then to now, and one table.
 
-Records that hang together are drawn together, so that each drawing is read by itself. Of what would be too large to
-read, all replacements are drawn, in several drawings, and the other links within an area; the rest stand in the table.
-Every box is a link; nothing in it is a script.
+Connected records are drawn together. Of a group too large to read, all replacements are drawn, in several drawings,
+and the other links within an area; the table has the rest. Each box is a link; there is no script.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from html import escape
 
 from orbit_registry.model.ids import INVERSES
 from orbit_registry.model.record import Record
-from orbit_registry.site.drawing import Place, components, layered
+from orbit_registry.site.drawing import Cell, components, layered
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -68,11 +67,11 @@ def edges_of(records: Iterable[Record], relations: Relations) -> list[Edge]:
                 words[other.id, record.id].append(RELATIONS.get(rel, rel).lower())
             else:
                 words[record.id, other.id].append(RELATIONS.get(link.rel, link.rel).lower())
-    return [Edge(*ends, _one(said)) for ends, said in words.items()]
+    return [Edge(*ends, _edge_word(labels)) for ends, labels in words.items()]
 
 
-def _one(said: Sequence[str]) -> str:
-    return _REPLACED if said[0] == _REPLACED else ", ".join(dict.fromkeys(said))
+def _edge_word(labels: Sequence[str]) -> str:
+    return _REPLACED if labels[0] == _REPLACED else ", ".join(dict.fromkeys(labels))
 
 
 def _age(record: Record) -> tuple[str, tuple[object, ...]]:
@@ -82,7 +81,7 @@ def _age(record: Record) -> tuple[str, tuple[object, ...]]:
 def map_html(records: Sequence[Record], relations: Relations) -> str:
     """Return the page's content."""
     edges = edges_of(records, relations)
-    held = dict.fromkeys(one for edge in edges for one in edge.ends)
+    linked = dict.fromkeys(record_id for edge in edges for record_id in edge.ends)
     if not edges:
         return (
             "<p>No record names another yet. <code>orbit link</code> says what one is to another, "
@@ -90,14 +89,14 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
         )
     replaced = sum(edge.replaces for edge in edges)
     counts = {"replacement": replaced, "other link" if replaced else "link": len(edges) - replaced}
-    said = " and ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count)
-    left = len(records) - len(held)
-    out = f" {left:,} records without any are left out." if left else ""
-    lead = f"<p>{said} between {len(held):,} records, drawn from then to now.{out}</p>{_legend(counts)}"
-    nodes = sorted((relations.by_id[one] for one in held), key=_age)
+    totals = " and ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count)
+    unlinked = len(records) - len(linked)
+    note = f" {unlinked:,} records without any are left out." if unlinked else ""
+    lead = f"<p>{totals} between {len(linked):,} records, drawn from then to now.{note}</p>{_legend(counts)}"
+    nodes = sorted((relations.by_id[record_id] for record_id in linked), key=_age)
     drawings = _drawings(nodes, edges)
-    chains = [one for one in drawings if any(edge.replaces for edge in one[1])]
-    others = [one for one in drawings if not any(edge.replaces for edge in one[1])]
+    chains = [drawing for drawing in drawings if any(edge.replaces for edge in drawing[1])]
+    others = [drawing for drawing in drawings if not any(edge.replaces for edge in drawing[1])]
     table = _table(edges, relations.by_id)
     return f"{lead}{_section('Replacements', chains)}{_section('Links', others)}{table}"
 
@@ -109,43 +108,46 @@ Drawing = tuple[list[Record], list[Edge]]
 def _drawings(nodes: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
     """Return what is drawn together: all that hangs together, where that can still be read."""
     area = {record.id: area_of(record) for record in nodes}
-    found: list[Drawing] = []
+    drawings: list[Drawing] = []
     for records, inner in _together(nodes, edges):
         if len(records) <= MOST:
-            found.append((records, inner))
+            drawings.append((records, inner))
             continue
         within = [edge for edge in inner if not edge.replaces and area[edge.start] == area[edge.end]]
         for some in ([edge for edge in inner if edge.replaces], within):
             for part in _together(records, some):
-                found += _cut(*part)
-    return found
+                drawings += _cut(*part)
+    return drawings
 
 
 def _together(nodes: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
     """Return the records that edges hold together, with those edges; without those that none leads to or from."""
     by_id = {record.id: record for record in nodes}
-    held: dict[str, int] = {}
+    part_of: dict[str, int] = {}
     parts = components(by_id, [edge.ends for edge in edges])
     lines: list[list[Edge]] = [[] for _ in parts]
     for number, part in enumerate(parts):
-        held.update(dict.fromkeys(part, number))
+        part_of.update(dict.fromkeys(part, number))
     for edge in edges:
-        lines[held[edge.start]].append(edge)
-    return [([by_id[one] for one in part], inner) for part, inner in zip(parts, lines, strict=True) if inner]
+        lines[part_of[edge.start]].append(edge)
+    return [([by_id[node] for node in part], inner) for part, inner in zip(parts, lines, strict=True) if inner]
 
 
 def _cut(records: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
     """Return drawings of at most so many records that have every edge once; a record may stand in several."""
     if len(records) <= MOST:
         return [(list(records), list(edges))]
-    place = {record.id: at for at, record in enumerate(records)}
-    found: list[tuple[set[str], list[Edge]]] = [(set(), [])]
-    for edge in sorted(edges, key=lambda edge: (place[edge.start], place[edge.end])):
-        if len(found[-1][0].union(edge.ends)) > MOST:
-            found.append((set(), []))
-        found[-1][0].update(edge.ends)
-        found[-1][1].append(edge)
-    return [([records[at] for at in sorted(place[one] for one in some)], inner) for some, inner in found]
+    position = {record.id: number for number, record in enumerate(records)}
+    pieces: list[tuple[set[str], list[Edge]]] = [(set(), [])]
+    for edge in sorted(edges, key=lambda edge: (position[edge.start], position[edge.end])):
+        if len(pieces[-1][0].union(edge.ends)) > MOST:
+            pieces.append((set(), []))
+        pieces[-1][0].update(edge.ends)
+        pieces[-1][1].append(edge)
+    return [
+        ([records[number] for number in sorted(position[record_id] for record_id in some)], inner)
+        for some, inner in pieces
+    ]
 
 
 def _section(title: str, drawings: Sequence[Drawing]) -> str:
@@ -157,9 +159,9 @@ def _section(title: str, drawings: Sequence[Drawing]) -> str:
         areas[min(most, key=lambda name: (-most[name], name))].append((records, edges))
     parts = []
     for name in sorted(areas, key=lambda name: (not name, name)):
-        largest = sorted(areas[name], key=lambda one: -len(one[0]))
+        largest = sorted(areas[name], key=lambda drawing: -len(drawing[0]))
         heading = f"<h3>{escape(name or 'No area')}</h3>" if len(areas) > 1 else ""
-        parts.append(f'{heading}<div class="orbit-maps">{"".join(_drawn(*one) for one in largest)}</div>')
+        parts.append(f'{heading}<div class="orbit-maps">{"".join(_drawn(*drawing) for drawing in largest)}</div>')
     return f'<h2 id="{title.lower()}">{title}</h2>{"".join(parts)}'
 
 
@@ -168,23 +170,23 @@ def _drawn(records: Sequence[Record], edges: Sequence[Edge]) -> str:
     layout = layered([record.id for record in records], [edge.ends for edge in edges])
     step = BOX + (NEAR if all(edge.replaces for edge in edges) else FAR)
 
-    def point(place: Place) -> Point:
-        return place[0] * step, place[1] * (HEIGHT + GAP)
+    def point(cell: Cell) -> Point:
+        return cell[0] * step, cell[1] * (HEIGHT + GAP)
 
-    at = {one: point(place) for one, place in layout.places.items()}
-    passes = {ends: [point(place) for place in places] for ends, places in layout.passes.items()}
-    width = max(x for x, _ in at.values()) + BOX
-    height = max(y for places in ([*at.values()], *passes.values()) for _, y in places) + HEIGHT
+    points = {node: point(cell) for node, cell in layout.cells.items()}
+    passes = {ends: [point(cell) for cell in places] for ends, places in layout.passes.items()}
+    width = max(x for x, _ in points.values()) + BOX
+    height = max(y for places in ([*points.values()], *passes.values()) for _, y in places) + HEIGHT
     into: dict[str, list[Edge]] = defaultdict(list)
     for edge in edges:
         into[edge.end].append(edge)
     lines = []
     for end, incoming in into.items():
-        incoming.sort(key=lambda edge: (passes[edge.ends] or [at[edge.start]])[-1][1])
+        incoming.sort(key=lambda edge: (passes[edge.ends] or [points[edge.start]])[-1][1])
         for number, edge in enumerate(incoming, start=1):
-            arrival = at[end][1] + HEIGHT * number / (len(incoming) + 1)
-            lines.append(_line(edge, at[edge.start], passes[edge.ends], (at[end][0], arrival)))
-    boxes = "".join(_box(record, *at[record.id]) for record in records)
+            arrival = points[end][1] + HEIGHT * number / (len(incoming) + 1)
+            lines.append(_line(edge, points[edge.start], passes[edge.ends], (points[end][0], arrival)))
+    boxes = "".join(_box(record, *points[record.id]) for record in records)
     label = f"{len(records)} records, from {records[0].id} to {records[-1].id}"
     size = f'viewBox="-2 -2 {width + 4:g} {height + 4:g}" width="{width + 4:g}" height="{height + 4:g}"'
     return (
@@ -212,13 +214,13 @@ def _line(edge: Edge, start: Point, passes: Sequence[Point], arrival: Point) -> 
 
 
 def _box(record: Record, x: float, y: float) -> str:
-    said = f"{record.id} {record.title} ({record.status.word})"
+    title = f"{record.id} {record.title} ({record.status.word})"
     plain = record.title.replace("`", "")
     short = plain if len(plain) <= _LETTERS else f"{plain[: _LETTERS - 1].rstrip()}…"
     name = record.id if len(record.id) <= 16 else f"{record.id[:15]}…"
     word = "" if record.phase == "live" else record.status.word
     return (
-        f'<a href="{escape(relative(PAGE, url_of(record)))}"><title>{escape(said)}</title>'
+        f'<a href="{escape(relative(PAGE, url_of(record)))}"><title>{escape(title)}</title>'
         f'<rect class="orbit-box" x="{x:g}" y="{y:g}" width="{BOX}" height="{HEIGHT}" rx="6"/>'
         f'<circle class="orbit-dot {status_class(record)}" cx="{x + 14:g}" cy="{y + 14.5:g}" r="4.5"/>'
         f'<text x="{x + 24:g}" y="{y + 18.5:g}">{escape(name)}</text>'
@@ -230,21 +232,21 @@ def _box(record: Record, x: float, y: float) -> str:
 def _legend(counts: Mapping[str, int]) -> str:
     """Return what the lines mean, those that there are."""
     means = (("orbit-arc", "the right one replaced the left one"), ("orbit-line", "another link, with its word"))
-    said = "".join(
+    entries = "".join(
         '<span><svg class="orbit-drawing orbit-key" aria-hidden="true" viewBox="0 0 30 10" width="30" height="10">'
         f'<path class="{css}" d="M0 5H29M23 1l6 4l-6 4"/></svg> {words}</span>'
         for (css, words), count in zip(means, counts.values(), strict=True)
         if count
     )
-    return f'<p class="orbit-legend">{said}</p>'
+    return f'<p class="orbit-legend">{entries}</p>'
 
 
 def _table(edges: Sequence[Edge], by_id: Mapping[str, Record]) -> str:
     """Return every line in words: what the drawings say, and what they left out."""
     ordered = sorted(edges, key=lambda edge: (not edge.replaces, _age(by_id[edge.start]), _age(by_id[edge.end])))
     rows = "".join(
-        f'<tr><td>{_named(by_id[edge.start])}</td><td class="orbit-word">{escape(edge.word)}</td>'
-        f"<td>{_named(by_id[edge.end])}</td></tr>"
+        f'<tr><td>{_record_link(by_id[edge.start])}</td><td class="orbit-word">{escape(edge.word)}</td>'
+        f"<td>{_record_link(by_id[edge.end])}</td></tr>"
         for edge in ordered
     )
     head = '<thead><tr><th scope="col">Record</th><th scope="col">is</th><th scope="col">Record</th></tr></thead>'
@@ -254,6 +256,6 @@ def _table(edges: Sequence[Edge], by_id: Mapping[str, Record]) -> str:
     )
 
 
-def _named(record: Record) -> str:
+def _record_link(record: Record) -> str:
     href = escape(relative(PAGE, url_of(record)))
     return f'<a href="{href}"><span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}</a>'

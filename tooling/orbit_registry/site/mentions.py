@@ -1,4 +1,4 @@
-"""Who cites what: records, documents, files of code; and the tasks that records name."""
+"""Citations between records, documents and code, and the tasks that records name."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
+from orbit_registry.site.documents import RecordText
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.search_data import lead
-from orbit_registry.site.shelf import Text
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
 from orbit_registry.snapshot.edges import Said, said_in
 
 
-def said_by(text: Text, forms: IdForms, file: Said | None = None) -> Said:
+def references_by(text: RecordText, forms: IdForms, file: Said | None = None) -> Said:
     """Return what a record's prose names, and how it begins; lines count from where the prose starts.
 
     `file` is what the whole file names that the prose stands in, if that was read as it is shown.
     """
     if file is None:
-        found = said_in(text.text, text.path if is_markdown(text.path) else f"{text.path}.md", forms)
+        references = said_in(text.text, text.path if is_markdown(text.path) else f"{text.path}.md", forms)
     else:
         first, last = text.first_line, text.first_line + text.text.count("\n")
         ids, links = (
-            tuple((name, line - first + 1) for name, line in held if first <= line <= last)
-            for held in (file.ids, file.links)
+            tuple((name, line - first + 1) for name, line in pairs if first <= line <= last)
+            for pairs in (file.ids, file.links)
         )
-        found = Said(ids, links)
-    return Said(found.ids, found.links, lead(text.text), text.entry)
+        references = Said(ids, links)
+    return Said(references.ids, references.links, lead(text.text), text.entry)
 
 
 def said_beside(file: Said | None, entry: tuple[int, int] | None) -> list[tuple[str, int]]:
@@ -49,7 +49,7 @@ def said_beside(file: Said | None, entry: tuple[int, int] | None) -> list[tuple[
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CitingFile:
     """A file that cites, with its lines; `page` is where the site shows it, if it does."""
 
     path: str
@@ -62,26 +62,26 @@ class Citers:
     """By the site URL of what is cited: the records and the files that cite it, each once, in order."""
 
     records: dict[str, list[Record]] = field(default_factory=lambda: defaultdict(list))
-    places: dict[str, list[Place]] = field(default_factory=lambda: defaultdict(list))
+    files: dict[str, list[CitingFile]] = field(default_factory=lambda: defaultdict(list))
     titles: Mapping[str, str] = field(default_factory=dict)
     """Of the documents that are pages, by path."""
-    shown: Sequence[Record] = ()
+    candidates: Sequence[Record] = ()
     pages: Sequence[str] = ()
     """The documents that are pages."""
 
     @cached_property
     def applying(self) -> Mapping[str, Sequence[Record]]:
         """The records in force whose scope matches a document that is a page, by path."""
-        return applying_to(self.shown, self.pages)
+        return applying_to(self.candidates, self.pages)
 
     def count(self, url: str) -> int:
         """Return how many records and files cite what a page shows."""
-        return len(self.records.get(url, ())) + len(self.places.get(url, ()))
+        return len(self.records.get(url, ())) + len(self.files.get(url, ()))
 
 
 def citers_of(
     records: Sequence[Record],
-    said: Callable[[Record], Said],
+    references_of: Callable[[Record], Said],
     files: Mapping[str, Said],
     site: SiteMap,
     titles: Mapping[str, str],
@@ -90,10 +90,10 @@ def citers_of(
 
     What stands in a decision's entry of a document is said by the decision, not by the document too.
     """
-    found = Citers(titles=titles, shown=records, pages=list(site.mirrored))
+    citers = Citers(titles=titles, candidates=records, pages=list(site.mirrored))
     entries: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for record in records:
-        names = said(record)
+        names = references_of(record)
         if names.entry and record.source:
             entries[record.source.path].append(names.entry)
         if not names.ids and not names.links:
@@ -101,25 +101,27 @@ def citers_of(
         origin = record.source.path if names.entry and record.source else _home(record)
         for url in dict.fromkeys(url for url, _ in _named(names, origin, site)):
             if url != url_of(record):
-                found.records[url].append(record)
+                citers.records[url].append(record)
     for path, names in files.items():
         lines: dict[str, dict[int, None]] = defaultdict(dict)
         page = site.mirrored.get(path) or site.curated.get(path)
         for url, line in _named(names, path, site):
             if url != page and not any(first <= line <= last for first, last in entries.get(path, ())):
                 lines[url][line] = None
-        for url, held in lines.items():
-            found.places[url].append(Place(path, tuple(held), page))
-    return found
+        for url, numbers in lines.items():
+            citers.files[url].append(CitingFile(path, tuple(numbers), page))
+    return citers
 
 
 def applying_to(records: Iterable[Record], paths: Sequence[str]) -> Mapping[str, Sequence[Record]]:
     """Return the records in force whose scope matches each file; a glob that can match none of them is not read."""
     tops = tuple({path.partition("/")[0] for path in paths})
     near = (record for record in records if any(_may_match(glob, tops) for glob in record.globs))
-    held = [record for record in near if record.phase == "live"]
-    scopes = [(record, [glob for glob in map(parse_glob, record.globs) if isinstance(glob, Glob)]) for record in held]
-    return {path: found for path in paths if (found := [one for one, globs in scopes if match_any(globs, path)])}
+    live = [record for record in near if record.phase == "live"]
+    scopes = [(record, [glob for glob in map(parse_glob, record.globs) if isinstance(glob, Glob)]) for record in live]
+    return {
+        path: matches for path in paths if (matches := [record for record, globs in scopes if match_any(globs, path)])
+    }
 
 
 def _may_match(glob: str, tops: tuple[str, ...]) -> bool:
@@ -137,9 +139,9 @@ def _named(names: Said, origin: str, site: SiteMap) -> Iterator[tuple[str, int]]
         if url is not None:
             yield url, line
     for target, line in names.links:
-        meaning = site.target(origin, target)
-        if meaning.url is not None and not meaning.outside:
-            yield meaning.url.partition("#")[0], line
+        destination = site.target(origin, target)
+        if destination.url is not None and not destination.outside:
+            yield destination.url.partition("#")[0], line
 
 
 _NUMBERS = re.compile(r"([0-9]+)")
@@ -149,7 +151,7 @@ _WAYS = ("", "holds only for it", "as evidence")
 
 
 @dataclass(frozen=True, slots=True)
-class TaskPlaces:
+class TaskLookup:
     """How the configuration says that a task is looked up; `{id}` stands for the task in each."""
 
     url: str = ""
@@ -168,9 +170,11 @@ class TaskPlaces:
             path = pattern.replace("{id}", task)
             if self.leaves_out is not None and self.leaves_out(path):
                 continue
-            meaning = site.target("", f"/{path}")
-            if not meaning.broken:
-                return path, meaning.url if meaning.outside or meaning.url is None else relative(TASKS, meaning.url)
+            destination = site.target("", f"/{path}")
+            if not destination.broken:
+                return path, destination.url if destination.outside or destination.url is None else relative(
+                    TASKS, destination.url
+                )
         return None
 
 
@@ -178,18 +182,18 @@ class TaskPlaces:
 class Tasks:
     """The tasks in their natural order, each with the records that name it and what for; and where tasks are."""
 
-    named: Mapping[str, Sequence[tuple[Record, str]]] = field(default_factory=dict)
-    places: TaskPlaces = field(default_factory=TaskPlaces)
+    by_name: Mapping[str, Sequence[tuple[Record, str]]] = field(default_factory=dict)
+    lookup: TaskLookup = field(default_factory=TaskLookup)
 
     @property
     def has_titles(self) -> bool:
         """Whether the list says the titles of records; a very long one would be made again for each that changes."""
-        return len(self.named) <= MOST_WITH_TITLES
+        return len(self.by_name) <= MOST_WITH_TITLES
 
 
-def tasks_of(records: Iterable[Record], places: TaskPlaces) -> Tasks:
+def tasks_of(records: Iterable[Record], lookup: TaskLookup) -> Tasks:
     """Return the tasks that records name."""
-    found: dict[str, dict[str, tuple[Record, str]]] = {}
+    by_task: dict[str, dict[str, tuple[Record, str]]] = {}
     for record in records:
         if _NAMING.isdisjoint(record.data):
             continue
@@ -198,8 +202,8 @@ def tasks_of(records: Iterable[Record], places: TaskPlaces) -> Tasks:
         evidence = [text for kind, text in record.evidence if kind == "task"] if "evidence" in record.data else ()
         for way, tasks in zip(_WAYS, (record.words("tasks"), scoped, evidence), strict=True):
             for task in tasks:
-                found.setdefault(task, {}).setdefault(record.path, (record, way))
-    return Tasks({task: list(found[task].values()) for task in sorted(found, key=_natural)}, places)
+                by_task.setdefault(task, {}).setdefault(record.path, (record, way))
+    return Tasks({task: list(by_task[task].values()) for task in sorted(by_task, key=_natural)}, lookup)
 
 
 def _natural(task: str) -> tuple[list[tuple[int, str]], str]:
@@ -209,21 +213,21 @@ def _natural(task: str) -> tuple[list[tuple[int, str]], str]:
 
 def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     """Return the list of tasks: the ways to look one up, then a row each."""
-    rows = "".join(_row(task, held, tasks, site) for task, held in tasks.named.items())
-    caption = f"<caption>{len(tasks.named):,} {'task' if len(tasks.named) == 1 else 'tasks'}</caption>"
+    rows = "".join(_row(task, citing, tasks, site) for task, citing in tasks.by_name.items())
+    caption = f"<caption>{len(tasks.by_name):,} {'task' if len(tasks.by_name) == 1 else 'tasks'}</caption>"
     head = '<thead><tr><th scope="col">Task</th><th scope="col">Named by</th></tr></thead>'
     table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
-    return f'<p class="orbit-note">{_how(tasks.places)}</p><div class="orbit-scroll">{table}</div>'
+    return f'<p class="orbit-note">{_lookup_note(tasks.lookup)}</p><div class="orbit-scroll">{table}</div>'
 
 
-def _how(places: TaskPlaces) -> str:
+def _lookup_note(lookup: TaskLookup) -> str:
     ways = []
-    if places.url:
+    if lookup.url:
         ways.append("Each leads to the task itself.")
-    if places.files:
-        ways.append(f"Tasks stand in {', '.join(f'<code>{escape(one)}</code>' for one in places.files)}.")
-    if places.command:
-        words = " ".join("{id}" if word == "{id}" else shlex.quote(word) for word in places.command)
+    if lookup.files:
+        ways.append(f"Tasks stand in {', '.join(f'<code>{escape(path)}</code>' for path in lookup.files)}.")
+    if lookup.command:
+        words = " ".join("{id}" if word == "{id}" else shlex.quote(word) for word in lookup.command)
         ways.append(f"To look one up: <code>{escape(words)}</code>")
     return (
         " ".join(ways)
@@ -231,23 +235,23 @@ def _how(places: TaskPlaces) -> str:
     )
 
 
-def _row(task: str, held: Sequence[tuple[Record, str]], tasks: Tasks, site: SiteMap) -> str:
-    address, file = tasks.places.address(task), tasks.places.file(task, site)
+def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: SiteMap) -> str:
+    address, file = tasks.lookup.address(task), tasks.lookup.file(task, site)
     name = f"<code>{escape(task)}</code>"
     if address:
         name = f'<a href="{escape(address)}" rel="noopener noreferrer">{name}</a>'
     if file:
         path, url = file
-        said = f'<a href="{escape(url)}">{escape(path)}</a>' if url else escape(path)
-        name += f"<br><small>{said}</small>"
-    items = "".join(_item(record, way, with_title=tasks.has_titles) for record, way in held)
+        label = f'<a href="{escape(url)}">{escape(path)}</a>' if url else escape(path)
+        name += f"<br><small>{label}</small>"
+    items = "".join(_item(record, way, with_title=tasks.has_titles) for record, way in citing)
     anchor = escape(task_url(task).partition("#")[2])
     return f'<tr id="{anchor}"><th scope="row">{name}</th><td><ul>{items}</ul></td></tr>'
 
 
 def _item(record: Record, way: str, *, with_title: bool) -> str:
     href = escape(relative(TASKS, url_of(record)))
-    said = ", ".join(word for word in (way, "" if record.phase == "live" else record.status.word) if word)
-    note = f" <small>({escape(said)})</small>" if said else ""
+    qualifiers = ", ".join(word for word in (way, "" if record.phase == "live" else record.status.word) if word)
+    note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
     title = f" {headline(record.title)}" if with_title else ""
     return f'<li><a class="orbit-id" href="{href}">{escape(record.id)}</a>{title}{note}</li>'

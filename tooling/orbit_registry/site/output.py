@@ -1,4 +1,4 @@
-"""Owns what is written to a folder of output: only what changed, and nothing removed that we did not write."""
+"""Output folder of a build: only changed files are written, only files of earlier builds are removed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from orbit_registry.workspace.workspace import SITE_MANIFEST
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 MANIFEST = SITE_MANIFEST
-BEGUN = ".orbit-site.begun"
+JOURNAL = ".orbit-site.begun"
 """What a build that runs writes that was not there before, a name a line; it goes with the build's end."""
 FORMAT = "orbit-site 1"
-_TURNS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
+_BIDI_CONTROLS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 """The characters that turn the direction of what follows them, in UTF-8: an unclosed one reaches beyond its text."""
 TEMPORARY = ".orbit-site.tmp-"
 """Begins the name of a file that is being written."""
@@ -44,7 +44,7 @@ class Output:
     after: dict[str, str] = field(default_factory=dict)
     written: int = 0
     unchanged: int = 0
-    real: set[str] = field(default_factory=set)
+    checked: set[str] = field(default_factory=set)
     """Folders, by their path in this one, that were seen to be no symbolic links."""
     seal: str = ""
     """What tells the last finished build from any other: a digest of its manifest; "" where there is none of ours."""
@@ -56,7 +56,7 @@ class Output:
             RefusedError: a symbolic link stands on the way.
         """
         digest = self.before.get(path)
-        if not digest or not self._stands(path):
+        if not digest or not self._exists(path):
             return False
         self.unchanged += path not in self.after
         self.after[path] = digest
@@ -73,9 +73,11 @@ class Output:
         if path.startswith("/") or ".." in path.split("/"):
             message = f"{path!r} does not stay inside the output folder"
             raise UnsafePathError(message, hint="rename the document or record whose page that would be")
-        data = _TURNS.sub(b"", content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else content
+        data = (
+            _BIDI_CONTROLS.sub(b"", content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else content
+        )
         digest = digest_of(data)
-        if self._stands(path) and self.before.get(path) == digest:
+        if self._exists(path) and self.before.get(path) == digest:
             self.unchanged += 1
         else:
             if path not in self.before and path not in self.after:
@@ -88,10 +90,10 @@ class Output:
         """Name a new file before it is written, so that it is known to be ours should this build be cut short."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with os.fdopen(os.open(self.folder / BEGUN, _APPEND, 0o666), "a", encoding="utf-8") as begun:
-                begun.write(f"{json.dumps(path)}\n")
+            with os.fdopen(os.open(self.folder / JOURNAL, _APPEND, 0o666), "a", encoding="utf-8") as journal:
+                journal.write(f"{json.dumps(path)}\n")
         except OSError as error:
-            raise write_error(self.folder / BEGUN, error) from None
+            raise write_error(self.folder / JOURNAL, error) from None
 
     def _replace(self, path: str, data: bytes) -> None:
         """Write a file in one step; unlike a record it can be made again, so nothing waits for the disk."""
@@ -114,9 +116,9 @@ class Output:
             RefusedError: a symbolic link stands on the way to one of them; none is removed then.
         """
         stale = sorted(set(self.before) - set(self.after))
-        self.real.clear()
+        self.checked.clear()
         for path in stale:
-            self._stands(path)
+            self._exists(path)
         for path in stale:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 (self.folder / path).unlink()
@@ -125,9 +127,9 @@ class Output:
             with contextlib.suppress(OSError):
                 (self.folder / parent).rmdir()
         self._save(self.after)
-        for left in self.folder.glob(f"{TEMPORARY}*"):
-            left.unlink(missing_ok=True)
-        (self.folder / BEGUN).unlink(missing_ok=True)
+        for leftover in self.folder.glob(f"{TEMPORARY}*"):
+            leftover.unlink(missing_ok=True)
+        (self.folder / JOURNAL).unlink(missing_ok=True)
         return len(stale)
 
     def begin(self) -> None:
@@ -141,17 +143,17 @@ class Output:
         manifest = {"format": FORMAT, "files": dict(sorted(files.items()))}
         text = json.dumps(manifest, separators=(",\n", ": "), ensure_ascii=False)
         data = text.encode("utf-8", "surrogatepass")
-        if not self._stands(MANIFEST) or (self.folder / MANIFEST).read_bytes() != data:
+        if not self._exists(MANIFEST) or (self.folder / MANIFEST).read_bytes() != data:
             self._replace(MANIFEST, data)
         self.seal = digest_of(data)
 
-    def _stands(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         """Say whether a file is there; no symbolic link leads to it."""
         for folder in ["", *_parents(path)]:
-            if folder not in self.real:
+            if folder not in self.checked:
                 if (self.folder / folder).is_symlink():
                     raise _link(self.folder / folder)
-                self.real.add(folder)
+                self.checked.add(folder)
         try:
             mode = os.lstat(f"{self.folder}/{path}").st_mode
         except (FileNotFoundError, NotADirectoryError):
@@ -180,8 +182,8 @@ def refuse_links(root: Path, path: Path, *, below: bool = False) -> None:
         return
     for parent, folders, files in os.walk(absolute):
         for name in (*folders, *files):
-            if (one := Path(parent, name)).is_symlink():
-                raise _link(one)
+            if (entry := Path(parent, name)).is_symlink():
+                raise _link(entry)
 
 
 def _link(path: Path) -> RefusedError:
@@ -208,19 +210,19 @@ def open_output(folder: Path) -> Output:
             )
         return Output(folder, {})
     try:
-        said = manifest.read_bytes()
-        held = json.loads(said.decode("utf-8", "surrogatepass"))
-        begun = folder / BEGUN
-        lines = begun.read_bytes().splitlines() if begun.is_file() and not begun.is_symlink() else []
+        content = manifest.read_bytes()
+        stored = json.loads(content.decode("utf-8", "surrogatepass"))
+        journal = folder / JOURNAL
+        lines = journal.read_bytes().splitlines() if journal.is_file() and not journal.is_symlink() else []
         new = [str(json.loads(line)) for line in lines if line.endswith(b'"')]  # the last one may be torn
-        files = {**dict.fromkeys(new, ""), **{str(path): str(digest) for path, digest in held["files"].items()}}
+        files = {**dict.fromkeys(new, ""), **{str(path): str(digest) for path, digest in stored["files"].items()}}
     except (ValueError, KeyError, AttributeError, TypeError):
         raise RefusedError(f"{manifest} can't be read", hint="empty the folder, then build again") from None
     if any({"", ".", ".."} & set(path.split("/")) or "\x00" in path for path in files):
         raise RefusedError(f"{manifest} names files outside its folder", hint="empty the folder, then build again")
     # A manifest that came with the repository was written by whoever wrote the repository.
-    tracked = bool(Git(folder).ask("ls-files", "--", MANIFEST, BEGUN))
-    return Output(folder, {}) if tracked else Output(folder, files, seal=digest_of(said))
+    tracked = bool(Git(folder).ask("ls-files", "--", MANIFEST, JOURNAL))
+    return Output(folder, {}) if tracked else Output(folder, files, seal=digest_of(content))
 
 
 def _parents(path: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Renders a record's page: the template of its kind, its prose, the sanitiser; it decides no address."""
+"""HTML of a record's page: the template of its kind, its prose, drawings; sanitised."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _NEIGHBOURS = '<div class="orbit-neighbours"></div>'
 
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
-    held = {file.name: file.read_text("utf-8") for file in sorted(_FOLDER.glob("*.html"))}
-    made = ImmutableSandboxedEnvironment(
-        loader=DictLoader(held),
+    templates = {file.name: file.read_text("utf-8") for file in sorted(_FOLDER.glob("*.html"))}
+    environment = ImmutableSandboxedEnvironment(
+        loader=DictLoader(templates),
         autoescape=True,
         trim_blocks=False,
         keep_trailing_newline=False,
     )
-    made.filters["headline"] = lambda text: Markup(headline(str(text)))
-    return made
+    environment.filters["headline"] = lambda text: Markup(headline(str(text)))
+    return environment
 
 
 @cache
 def _template(kind_folder: Path) -> Template:
-    own = kind_folder / TEMPLATE
+    file = kind_folder / TEMPLATE
     try:
-        if own.is_file():
-            return _environment().from_string(own.read_text("utf-8"))
+        if file.is_file():
+            return _environment().from_string(file.read_text("utf-8"))
         return _environment().get_template("record.html")
     except (TemplateError, OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{own}: {error}", hint="compare with a shipped page.html") from None
+        raise ConfigError(f"{file}: {error}", hint="compare with a shipped page.html") from None
 
 
 def templates_digest(kinds: Sequence[Kind]) -> str:
@@ -88,9 +88,9 @@ def about(cited: Mapping[str, Any], beside: Sequence[Mapping[str, Any] | None], 
 
 def _with_drawings(html: str, view: Mapping[str, Any]) -> str:
     """Return an article with each drawing in the last place that asks for it: prose stands above ours."""
-    for place, draw in ((_SPARKLINE, _votes_drawn), (_NEIGHBOURS, neighbourhood)):
-        before, found, after = html.rpartition(place)
-        html = f"{before}{draw(view)}{after}" if found else html
+    for marker, draw in ((_SPARKLINE, _votes_drawn), (_NEIGHBOURS, neighbourhood)):
+        before, separator, after = html.rpartition(marker)
+        html = f"{before}{draw(view)}{after}" if separator else html
     return html
 
 
@@ -103,12 +103,12 @@ def _votes_words(votes: Mapping[str, Any]) -> str:
     """Return what the drawing shows, in words."""
     months: list[int] = votes["months"]
     year, month = (int(part) for part in votes["until"].split("-"))
-    said = []
+    parts = []
     for back, number in enumerate(reversed(months)):
-        at = year * 12 + month - 1 - back
+        month_number = year * 12 + month - 1 - back
         if number:
-            said.append(f"{number} in {at // 12}-{at % 12 + 1:02d}")
-    return f"Votes a month, the last {len(months)} months: {', '.join(reversed(said)) or 'none'}"
+            parts.append(f"{number} in {month_number // 12}-{month_number % 12 + 1:02d}")
+    return f"Votes a month, the last {len(months)} months: {', '.join(reversed(parts)) or 'none'}"
 
 
 def contents_html(headings: Sequence[Heading]) -> str:
@@ -125,7 +125,7 @@ def contents_html(headings: Sequence[Heading]) -> str:
 
 def _entry(entry: dict[str, object]) -> str:
     inner = entry["children"]
-    below = "".join(_entry(one) for one in inner) if isinstance(inner, list) else ""
+    below = "".join(_entry(child) for child in inner) if isinstance(inner, list) else ""
     nested = f'<nav class="md-nav"><ul class="md-nav__list">{below}</ul></nav>' if below else ""
     title = f'<span class="md-ellipsis">{entry["title"]}</span>'
     link = f'<a href="{escape(str(entry["url"]))}" class="md-nav__link">{title}</a>'

@@ -1,4 +1,4 @@
-"""Writes the source of the curated pages: start page, one index a kind, health, shells; record text is never in it."""
+"""Source of the curated pages: start page, indexes, health, shells; no record's text is in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from orbit_registry.model.kind import Kind, KindTable
-from orbit_registry.site.documents import Document, slot, with_front_matter
+from orbit_registry.site.documents import MirroredDocument, slot, with_front_matter
 from orbit_registry.site.urls import TASKS
 
 SHELL = "orbit-shell"
@@ -24,7 +24,12 @@ def shell_url(depth: int) -> str:
 
 
 def curated_pages(
-    kinds: KindTable, title: str, documents: Sequence[Document], *, has_tasks: bool = False, listed: Sequence[Kind] = ()
+    kinds: KindTable,
+    title: str,
+    documents: Sequence[MirroredDocument],
+    *,
+    has_tasks: bool = False,
+    listed: Sequence[Kind] = (),
 ) -> dict[str, str]:
     """Return the staged pages by their file.
 
@@ -85,12 +90,12 @@ def _home(kinds: Sequence[Kind], title: str, has_documents: bool) -> str:
         "## Ways in",
         f'<dl class="orbit-ways">{items}</dl>',
     ]
-    said = f"What {title} has decided and learned: its {listed}"
-    return with_front_matter({"description": escape(said), "hide": HIDDEN}, "\n\n".join(body))
+    description = f"What {title} has decided and learned: its {listed}"
+    return with_front_matter({"description": escape(description), "hide": HIDDEN}, "\n\n".join(body))
 
 
-def _titled(title: str, content: str, said: str) -> str:
-    front = {"title": title, "description": escape(said), "hide": HIDDEN}
+def _titled(title: str, content: str, description: str) -> str:
+    front = {"title": title, "description": escape(description), "hide": HIDDEN}
     return with_front_matter(front, f"# {title}\n\n{slot(content)}")
 
 

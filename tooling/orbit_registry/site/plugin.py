@@ -1,4 +1,4 @@
-"""The MkDocs plugin: plain `mkdocs build` and `mkdocs serve` do what `orbit site build` does; no more is in it."""
+"""MkDocs plugin: `mkdocs build` and `mkdocs serve` do what `orbit site build` does."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ from orbit_registry.model.diagnostic import Severity
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import BUILD_WAIT_SECONDS, CACHE, LOCK
 from orbit_registry.site.build_steps import prepare, publish
+from orbit_registry.site.config import SCRIPTS, STYLES, read_user_config
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 from orbit_registry.site.pages import SHELL
-from orbit_registry.site.stage import DOCS, OVERRIDES, Prepared
-from orbit_registry.site.theme import SCRIPTS, STYLES
-from orbit_registry.site.user_config import read_own
+from orbit_registry.site.stage import DOCS, OVERRIDES, BuildContext
 from orbit_registry.workspace.git import pattern_of
 from orbit_registry.workspace.lock import locked
 
@@ -44,9 +43,9 @@ class OrbitPlugin(BasePlugin[Options]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._prepared: Prepared | None = None
+        self._context: BuildContext | None = None
         self._target: Path | None = None
-        self._own_docs: Path | None = None
+        self._user_docs: Path | None = None
         self._cache = Path()
         self._held = contextlib.ExitStack()
         self._builds = True
@@ -61,49 +60,51 @@ class OrbitPlugin(BasePlugin[Options]):
             return None
         self._held.close()
         file = Path(str(config.config_file_path)).absolute()
-        self._target, self._own_docs = Path(config.site_dir), Path(config.docs_dir)
+        self._target, self._user_docs = Path(config.site_dir), Path(config.docs_dir)
         try:
             registry = Registry.open(file.parent)
-            own = read_own(registry.workspace.root, file, trusted=True)
-            if own is not None:  # which may inherit what it does not say
-                own = replace(own, data={**own.data, "use_directory_urls": config.use_directory_urls})
+            user_config = read_user_config(registry.workspace.root, file, trusted=True)
+            if user_config is not None:  # which may inherit what it does not say
+                user_config = replace(
+                    user_config, data={**user_config.data, "use_directory_urls": config.use_directory_urls}
+                )
             cache = registry.workspace.cache / CACHE
             refuse_links(registry.workspace.root, cache / LOCK)
             self._held.enter_context(locked(cache / LOCK, wait=BUILD_WAIT_SECONDS))
             self._cache = cache / "plugin"
-            prepared = prepare(registry, own, self._cache, config.site_url or None, self._target.resolve())
+            context = prepare(registry, user_config, self._cache, config.site_url or None, self._target.resolve())
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None
-        staged = prepared.staged.folder
+        staged = context.staged.folder
         config.docs_dir = str(staged / DOCS)
         config.site_dir = str(self._cache / "generated")
         config.theme.dirs.insert(0, str(staged / OVERRIDES))
-        unlisted = map(pattern_of, prepared.staged.unlisted)
+        unlisted = map(pattern_of, context.staged.unlisted)
         hidden = pathspec.gitignore.GitIgnoreSpec.from_lines([f"/{SHELL}/", *unlisted])
         config.not_in_nav = hidden if config.not_in_nav is None else config.not_in_nav + hidden
-        if own is None or not own.makes_nav:
-            config.nav = prepared.staged.nav
-        config.extra_css = [*STYLES, *(one for one in config.extra_css if one not in STYLES)]
-        own_scripts = [one for one in config.extra_javascript if str(one) not in SCRIPTS]
+        if user_config is None or not user_config.makes_nav:
+            config.nav = context.staged.nav
+        config.extra_css = [*STYLES, *(style for style in config.extra_css if style not in STYLES)]
+        own_scripts = [script for script in config.extra_javascript if str(script) not in SCRIPTS]
         config.extra_javascript = [*SCRIPTS, *own_scripts]
-        self._prepared = prepared
+        self._context = context
         return config
 
     def on_post_build(self, config: MkDocsConfig) -> None:
         """Expand MkDocs' pages into the folder it was asked to write to."""
-        if self._prepared is None or self._target is None:
+        if self._context is None or self._target is None:
             return
         try:
-            refuse_links(self._prepared.registry.workspace.root, self._target)
+            refuse_links(self._context.registry.workspace.root, self._target)
             if not (self._target / MANIFEST).is_file():
                 # MkDocs empties its folder before each build; we took its place.
                 clean_directory(str(self._target))
-            result = publish(self._prepared, Path(config.site_dir), open_output(self._target))
+            result = publish(self._context, Path(config.site_dir), open_output(self._target))
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None
-        for one in result.diagnostics:
-            level = logging.INFO if one.severity is Severity.NOTE else logging.WARNING
-            _log.log(level, "%s: %s (%s)", one.location, one.message, one.code)
+        for diagnostic in result.diagnostics:
+            level = logging.INFO if diagnostic.severity is Severity.NOTE else logging.WARNING
+            _log.log(level, "%s: %s (%s)", diagnostic.location, diagnostic.message, diagnostic.code)
         config.site_dir = str(self._target)  # which later plugins write into, and `mkdocs gh-deploy` publishes
         _log.info("Records: %d pages in %s", result.pages, self._target)
         self._held.close()
@@ -114,12 +115,12 @@ class OrbitPlugin(BasePlugin[Options]):
 
     def on_serve(self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Any) -> LiveReloadServer:
         """Watch the records and the documents beside the pages, and not the staged tree that each build writes."""
-        if self._prepared is None:
+        if self._context is None:
             return server
         server.unwatch(config.docs_dir)
-        workspace = self._prepared.registry.workspace
+        workspace = self._context.registry.workspace
         folders = [workspace.folder_of(kind) for kind in workspace.kinds]
-        for folder in (*folders, *self._prepared.sources.folders, self._own_docs):
+        for folder in (*folders, *self._context.sources.folders, self._user_docs):
             if folder is not None and folder.is_dir():
                 server.watch(str(folder))
         server.watch(str(workspace.orbit / "config.yaml"))

@@ -1,4 +1,4 @@
-"""Turns one Markdown text into safe HTML with its headings, links and cited ids resolved; it opens no file."""
+"""Markdown to HTML with headings, links and cited ids resolved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import parse_markdown, render_html, slug
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.sitemap import HEADING_PREFIX, Meaning, SiteMap, anchor_of
+from orbit_registry.site.sitemap import HEADING_PREFIX, Destination, SiteMap, anchor_of
 from orbit_registry.site.urls import relative
 
 DEAD_LINK = "SITE390"
@@ -50,7 +50,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextOrigin:
     """Where a text stands: its file in the repository, the line it starts on, and the page it is shown on."""
 
     path: str
@@ -73,9 +73,9 @@ def _with_marks(text: str) -> str:
     if "}" not in text:
         return text
     for heading in reversed(parse_markdown(text).headings):
-        written = text[heading.title.end : heading.body.start].split("\n", 1)[0]
-        if written.lstrip().startswith("{"):
-            end = heading.title.end + written.rindex("}") + 1
+        suffix = text[heading.title.end : heading.body.start].split("\n", 1)[0]
+        if suffix.lstrip().startswith("{"):
+            end = heading.title.end + suffix.rindex("}") + 1
             text = f"{text[: heading.title.end]} \ue000{heading.id or ''}\ue000{text[end:]}"
     return text
 
@@ -86,14 +86,14 @@ def _with_nested_marks(html: str) -> str:
         return html
     out: list[str] = []
     depth = end = 0
-    for found in _NESTED.finditer(html):
-        stated = _STATED.search(found["inner"] or "") if depth else None
-        if found["inner"] is None:
-            depth += -1 if found["over"] else 1
-        elif stated is not None:
-            name = next((word[1:] for word in stated[1].split() if word[0] == "#"), "")
-            out += [html[end : found.start("inner") + stated.start()], f" \ue000{name}\ue000"]
-            end = found.end("inner")
+    for match in _NESTED.finditer(html):
+        attributes = _STATED.search(match["inner"] or "") if depth else None
+        if match["inner"] is None:
+            depth += -1 if match["over"] else 1
+        elif attributes is not None:
+            name = next((word[1:] for word in attributes[1].split() if word[0] == "#"), "")
+            out += [html[end : match.start("inner") + attributes.start()], f" \ue000{name}\ue000"]
+            end = match.end("inner")
     return "".join([*out, html[end:]]) if out else html
 
 
@@ -109,9 +109,9 @@ def citation(site: SiteMap, page: str, url: str) -> str:
     """Return the opening tag of a link to a page; to that of a record it says title and status, and has a preview."""
     if url not in site.labels:
         return f'<a href="{escape(relative(page, url))}">'
-    said = escape(site.labels[url])
+    label = escape(site.labels[url])
     return (
-        f'<a class="orbit-cite" href="{escape(relative(page, url))}" title="{said}" aria-describedby="{card_id(url)}">'
+        f'<a class="orbit-cite" href="{escape(relative(page, url))}" title="{label}" aria-describedby="{card_id(url)}">'
     )
 
 
@@ -120,33 +120,33 @@ def card_id(url: str) -> str:
     return f"card-{url.strip('/').replace('/', '-')}"
 
 
-def render(text: str, place: Place, site: SiteMap, *, top: int | None = None) -> Prose:
-    """Return a text as HTML for the page of `place`; the result has not passed the sanitiser yet.
+def render(text: str, origin: TextOrigin, site: SiteMap, *, top: int | None = None) -> Prose:
+    """Return a text as HTML for the page of `origin`; the result has not passed the sanitiser yet.
 
     `top` is the level its highest heading gets, where the page has a title of its own; None leaves levels alone.
     """
-    return _Renderer(text, place, site, top).run()
+    return _Renderer(text, origin, site, top).run()
 
 
 @dataclass
 class _Renderer:
     text: str
-    place: Place
+    origin: TextOrigin
     site: SiteMap
     top: int | None = None
     headings: list[Heading] = field(default_factory=list)
-    broken: dict[tuple[str, str], Meaning] = field(default_factory=dict)
+    broken: dict[tuple[str, str], Destination] = field(default_factory=dict)
 
     def run(self) -> Prose:
         html, is_marked = _marked_html(self.text)
         ids = self._heading_ids(html)
-        elsewhere = self._elsewhere()
+        excluded = self._excluded_ids()
         direction = ' dir="auto"' if not html.isascii() and _FROM_RIGHT.search(html) else ""
         html = _MARK.sub("", html) if is_marked else html
         may_name = _may_name(self.site.forms)
         out: list[str] = []
         open_code = open_link = 0
-        link_shown: list[bool] = []
+        open_links: list[bool] = []
         closing = ""
         for number, piece in enumerate(_PIECE.split(html)):
             if number % 2 == 0:
@@ -163,17 +163,17 @@ class _Renderer:
                 open_code -= 1
             elif name == "a":
                 open_link += 1
-                piece, shown = self._link(piece)
-                link_shown.append(shown)
+                piece, is_link = self._link(piece)
+                open_links.append(is_link)
             elif name == "/a":
                 open_link -= 1
-                piece = "</a>" if link_shown.pop() else "</span>"
+                piece = "</a>" if open_links.pop() else "</span>"
             elif name == "img":
                 piece = self._image(piece, inside_link=bool(open_link))
             elif name in ("h1", "h2", "h3", "h4", "h5", "h6"):
                 heading = next(ids)
                 closing = f"</h{heading.level}>"
-                left_out = " data-search-exclude" if heading.id in elsewhere else ""
+                left_out = " data-search-exclude" if heading.id in excluded else ""
                 piece = f'<h{heading.level} id="{heading.id}"{left_out}>'
             elif name in ("/h1", "/h2", "/h3", "/h4", "/h5", "/h6"):
                 piece = closing
@@ -187,27 +187,27 @@ class _Renderer:
         return Prose("".join(out), tuple(self.headings), tuple(self._diagnostics()))
 
     def _heading_ids(self, html: str) -> Iterator[Heading]:
-        taken: dict[str, int] = {}
-        found = _HEADING.findall(html)
-        shift = self.top - min(int(level) for level, _ in found) if found and self.top else 0
-        for level, inner in found:
+        counts: dict[str, int] = {}
+        matches = _HEADING.findall(html)
+        shift = self.top - min(int(level) for level, _ in matches) if matches and self.top else 0
+        for level, inner in matches:
             mark = _MARK.search(inner)
             plain = unescape(_TAG.sub("", _MARK.sub("", inner)))
             stem = (mark and mark[1].lower()) or slug(plain) or "section"
-            count = taken.get(stem, 0)
-            taken[stem] = count + 1
+            count = counts.get(stem, 0)
+            counts[stem] = count + 1
             anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)
             self.headings.append(Heading(max(1, min(6, int(level) + shift)), anchor, plain))
         return iter(self.headings)
 
-    def _elsewhere(self) -> set[str]:
+    def _excluded_ids(self) -> set[str]:
         """Return the ids of a document's headings that are a record's: its own page is found by search already."""
-        found: set[str] = set()
+        excluded: set[str] = set()
         urls: dict[str, str | None] = {}
-        if self.place.record is None:
+        if self.origin.record is None:
             for heading in self.headings:
                 anchor = heading.id.removeprefix(HEADING_PREFIX)
-                urls[heading.id] = self.site.entry(self.place.path, anchor)
+                urls[heading.id] = self.site.entry(self.origin.path, anchor)
         often = Counter(urls.values())
         level = 0
         for heading in self.headings:
@@ -215,69 +215,69 @@ class _Renderer:
                 url = urls.get(heading.id)
                 level = heading.level if url and often[url] == 1 else 0
             if level:
-                found.add(heading.id)
-        return found
+                excluded.add(heading.id)
+        return excluded
 
     def _link(self, tag: str) -> tuple[str, bool]:
         """Return the opening tag of a link as the page has it, and whether it still is a link."""
         attributes = dict(_ATTRIBUTE.findall(tag))
-        written = unescape(attributes.get("href", ""))
-        meaning = self.site.target(self.place.path, written)
-        if meaning.url is not None and meaning.url.startswith("#"):
-            meaning = self._anchor(written)
-        if meaning.problem:
-            self.broken["link", written] = meaning
-        if meaning.url is None:
-            said = "This leads to nothing" if meaning.broken else "A file of the repository"
-            kind = "orbit-dead" if meaning.broken else "orbit-file"
-            return f'<span class="{kind}" title="{said}: {escape(written)}">', False
-        if meaning.url in self.site.labels and meaning.url != self.place.page and "title" not in attributes:
-            return citation(self.site, self.place.page, meaning.url), True
-        href, outside = meaning.url, ' rel="noopener noreferrer"'
-        if not meaning.outside:
-            href, outside = relative(self.place.page, meaning.url), ""
+        target = unescape(attributes.get("href", ""))
+        destination = self.site.target(self.origin.path, target)
+        if destination.url is not None and destination.url.startswith("#"):
+            destination = self._anchor(target)
+        if destination.problem:
+            self.broken["link", target] = destination
+        if destination.url is None:
+            reason = "This leads to nothing" if destination.broken else "A file of the repository"
+            kind = "orbit-dead" if destination.broken else "orbit-file"
+            return f'<span class="{kind}" title="{reason}: {escape(target)}">', False
+        if destination.url in self.site.labels and destination.url != self.origin.page and "title" not in attributes:
+            return citation(self.site, self.origin.page, destination.url), True
+        href, outside = destination.url, ' rel="noopener noreferrer"'
+        if not destination.outside:
+            href, outside = relative(self.origin.page, destination.url), ""
         title = f' title="{attributes["title"]}"' if "title" in attributes else ""
         return f'<a href="{escape(href)}"{title}{outside}>', True
 
-    def _anchor(self, written: str) -> Meaning:
+    def _anchor(self, target: str) -> Destination:
         """Return what a link to a heading of the same text leads to."""
-        named = anchor_of(written[1:])
-        prefixed = HEADING_PREFIX + named.lower()
-        if written == "#" or any(heading.id == prefixed for heading in self.headings):
-            return Meaning(f"{self.place.page}#{prefixed if written != '#' else ''}")
-        titled = self.site.titled(self.place.path, named)
+        anchor = anchor_of(target[1:])
+        prefixed = HEADING_PREFIX + anchor.lower()
+        if target == "#" or any(heading.id == prefixed for heading in self.headings):
+            return Destination(f"{self.origin.page}#{prefixed if target != '#' else ''}")
+        titled = self.site.titled(self.origin.path, anchor)
         if titled is not None:
-            return Meaning(titled)
-        return Meaning(None, problem=f"the page has no heading for `{written}`", broken=True)
+            return Destination(titled)
+        return Destination(None, problem=f"the page has no heading for `{target}`", broken=True)
 
     def _image(self, tag: str, *, inside_link: bool) -> str:
         attributes = dict(_ATTRIBUTE.findall(tag))
-        written = unescape(attributes.get("src", ""))
-        alt = attributes.get("alt", "") or escape(written)
-        meaning = self.site.image(self.place.path, written)
-        if meaning.problem:
-            self.broken["image", written] = meaning
-        if meaning.url is None:
+        target = unescape(attributes.get("src", ""))
+        alt = attributes.get("alt", "") or escape(target)
+        destination = self.site.image(self.origin.path, target)
+        if destination.problem:
+            self.broken["image", target] = destination
+        if destination.url is None:
             return f'<span class="orbit-dead">{alt}</span>'
-        if meaning.outside:
+        if destination.outside:
             # A picture from another host would tell that host who reads the page.
-            shown = f'<a href="{escape(meaning.url)}" rel="noopener noreferrer">{alt}</a>'
-            return f"<span>{alt}</span>" if inside_link else shown
-        return f'<img src="{escape(relative(self.place.page, meaning.url))}" alt="{alt}" loading="lazy">'
+            link = f'<a href="{escape(destination.url)}" rel="noopener noreferrer">{alt}</a>'
+            return f"<span>{alt}</span>" if inside_link else link
+        return f'<img src="{escape(relative(self.origin.page, destination.url))}" alt="{alt}" loading="lazy">'
 
     def _with_citations(self, piece: str, code: int) -> str:
         """Return a text with links to what it cites; in a line's `code` only where that says a name and no more."""
         if code > 1:
             return piece  # a block
-        cited = sorted(self._cited(piece), key=lambda found: found[0].start)
+        cited = sorted(self._cited(piece), key=lambda pair: pair[0].start)
         if not cited:
             return piece
         out: list[str] = []
         end = 0
         for span, url in cited:
-            if url is None or url == self.place.page or span.start < end or (code and span.of(piece) != piece):
+            if url is None or url == self.origin.page or span.start < end or (code and span.of(piece) != piece):
                 continue
-            opening = citation(self.site, self.place.page, url)
+            opening = citation(self.site, self.origin.page, url)
             out += [piece[end : span.start], opening, span.of(piece), "</a>"]
             end = span.end
         out.append(piece[end:])
@@ -286,25 +286,27 @@ class _Renderer:
     def _cited(self, piece: str) -> Iterator[tuple[Span, str | None]]:
         """Yield the places where a text names a record or a task, and what that leads to."""
         for cited in find_citations(piece, self.site.forms):
-            yield cited.span, self.site.cited(cited.id, self.place.path)
+            yield cited.span, self.site.cited(cited.id, self.origin.path)
         for match in _NAME.finditer(piece):
             if match[0].startswith(self.site.forms.prefixes):
                 continue  # an id, which was found as such
-            yield Span(*match.span()), self.site.named(match[0])
+            yield Span(*match.span()), self.site.by_name(match[0])
 
     def _diagnostics(self) -> Iterator[Diagnostic]:
         if not self.broken:
             return
         for link in parse_markdown(self.text).links:
-            meaning = self.broken.get(("image" if link.kind == "image" else "link", link.target))
-            if meaning is None or meaning.problem is None:
+            destination = self.broken.get(("image" if link.kind == "image" else "link", link.target))
+            if destination is None or destination.problem is None:
                 continue
-            severity = Severity.WARNING if meaning.broken else Severity.NOTE
-            hint = "correct the target" if meaning.broken else "set `site.repository` to link to the file at its host"
-            line = link.position.line + self.place.first_line - 1
-            where = Location(self.place.path, Position(line, link.position.column))
-            code = DEAD_LINK if meaning.broken else NO_PAGE
-            yield Diagnostic(code, severity, meaning.problem, where, hint, self.place.record)
+            severity = Severity.WARNING if destination.broken else Severity.NOTE
+            hint = (
+                "correct the target" if destination.broken else "set `site.repository` to link to the file at its host"
+            )
+            line = link.position.line + self.origin.first_line - 1
+            where = Location(self.origin.path, Position(line, link.position.column))
+            code = DEAD_LINK if destination.broken else NO_PAGE
+            yield Diagnostic(code, severity, destination.problem, where, hint, self.origin.record)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Makes the pages of earlier names: each sends its reader on, or lists the records it may mean; no script is needed."""
+"""Redirect pages of earlier names and of folders; they work without a script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 
 from orbit_registry.model.record import Record
-from orbit_registry.site.documents import Document
+from orbit_registry.site.documents import MirroredDocument
 from orbit_registry.site.sitemap import OVERVIEW, folder_anchor, url_of
 from orbit_registry.site.urls import legacy_url, record_url, relative
 
@@ -27,81 +27,81 @@ def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = 
 
     A record that one of the repository's own pages shows has one where its page would stand.
     """
-    meant: dict[str, dict[str, Record]] = defaultdict(dict)
-    own: dict[str, Record] = {}
+    by_name: dict[str, dict[str, Record]] = defaultdict(dict)
+    moved: dict[str, Record] = {}
     tails: dict[str, dict[str, Record]] = defaultdict(dict)
     for record in records:
         for name in record.legacy_ids:
-            meant[name][record.id] = record
+            by_name[name][record.id] = record
             tails[name.rpartition("/")[2]][record.id] = record
         if record.page is not None:
-            own[record_url(record.kind.plural, record.id)] = record
-    for tail, held in tails.items():
-        if tail and tail not in meant:
-            meant[tail] = held
+            moved[record_url(record.kind.plural, record.id)] = record
+    for tail, candidates in tails.items():
+        if tail and tail not in by_name:
+            by_name[tail] = candidates
     pages = {
-        url: _onward(head, record.id, url, record, base_url)
-        for url, record in sorted(own.items())
+        url: _redirect(head, record.id, url, record, base_url)
+        for url, record in sorted(moved.items())
         if url != record.page
     }
-    for name, held in sorted(meant.items()):
-        if _goes_on(name, meant):
+    for name, candidates in sorted(by_name.items()):
+        if _extends_earlier_name(name, by_name):
             continue
         url = legacy_url(name)
-        found = [record for _, record in sorted(held.items())]
-        if len(found) == 1:
-            pages[url] = _onward(head, name, url, found[0], base_url)
+        matches = [record for _, record in sorted(candidates.items())]
+        if len(matches) == 1:
+            pages[url] = _redirect(head, name, url, matches[0], base_url)
         else:
-            pages[url] = _choice(head, name, url, found)
+            pages[url] = _choice(head, name, url, matches)
     return pages
 
 
-def _goes_on(name: str, meant: Mapping[str, Mapping[str, Record]]) -> bool:
+def _extends_earlier_name(name: str, by_name: Mapping[str, Mapping[str, Record]]) -> bool:
     """Say whether a name begins with an earlier name and a hyphen, and both mean the same one record."""
-    held = meant[name].keys()
-    ends = (found.start() for found in re.finditer("-", name))
-    return len(held) == 1 and any(name[:end] in meant and meant[name[:end]].keys() == held for end in ends)
+    ids = by_name[name].keys()
+    ends = (match.start() for match in re.finditer("-", name))
+    return len(ids) == 1 and any(name[:end] in by_name and by_name[name[:end]].keys() == ids for end in ends)
 
 
-def _onward(head: str, name: str, url: str, record: Record, base_url: str | None) -> str:
+def _redirect(head: str, name: str, url: str, record: Record, base_url: str | None) -> str:
     target = escape(relative(url, url_of(record)))
     canonical = escape(base_url.rstrip("/") + "/" + url_of(record)) if base_url else target
-    said = f"{escape(name)} is now {escape(record.id)}"
+    title = f"{escape(name)} is now {escape(record.id)}"
     return (
-        f'{head}<title>{said}</title><link rel="canonical" href="{canonical}">'
+        f'{head}<title>{title}</title><link rel="canonical" href="{canonical}">'
         f'<meta name="robots" content="noindex"><meta http-equiv="refresh" content="0; url={target}"></head>'
-        f'<body><p>{said}: <a href="{target}">{escape(record.title)}</a></p></body></html>\n'
+        f'<body><p>{title}: <a href="{target}">{escape(record.title)}</a></p></body></html>\n'
     )
 
 
 def folder_pages(
-    documents: Iterable[Document], titles: Container[str], taken: Container[str], head: str = HEAD
+    documents: Iterable[MirroredDocument], titles: Container[str], existing: Container[str], head: str = HEAD
 ) -> dict[str, str]:
     """Return a page for each folder of documents that has none, by site URL: it leads to them in the overview.
 
-    `titles` has the paths of the documents that are listed there, `taken` the URLs of pages; without an overview
+    `titles` has the paths of the documents that are listed there, `existing` the URLs of pages; without an overview
     among them there is nowhere to lead to.
     """
-    if OVERVIEW not in taken:
+    if OVERVIEW not in existing:
         return {}
     folders: dict[str, str] = {}
-    for url, path in sorted((one.url, one.path) for one in documents if one.path in titles):
+    for url, path in sorted((document.url, document.path) for document in documents if document.path in titles):
         parts = url.rstrip("/").split("/")[:-1]
         for count in range(1, len(parts) + 1):
             folders.setdefault("/".join(parts[:count]) + "/", "")
         folder = path.rpartition("/")[0]
         if parts and folder.endswith("/".join(parts)):  # not where it is the index of a folder
             folders["/".join(parts) + "/"] = f"#{folder_anchor(folder)}"
-    return {url: _folder(head, url, anchor) for url, anchor in sorted(folders.items()) if url not in taken}
+    return {url: _folder(head, url, anchor) for url, anchor in sorted(folders.items()) if url not in existing}
 
 
 def _folder(head: str, url: str, anchor: str) -> str:
     target = escape(relative(url, OVERVIEW) + anchor)
-    said = f"Documents in {escape(url)}"
+    title = f"Documents in {escape(url)}"
     return (
-        f'{head}<title>{said}</title><meta name="robots" content="noindex">'
+        f'{head}<title>{title}</title><meta name="robots" content="noindex">'
         f'<meta http-equiv="refresh" content="0; url={target}"></head>'
-        f'<body><p><a href="{target}">{said}</a></p></body></html>\n'
+        f'<body><p><a href="{target}">{title}</a></p></body></html>\n'
     )
 
 

@@ -1,4 +1,4 @@
-"""What a build of the site asks for, and what it did, as a value; it prints nothing."""
+"""Values of a build: what it needs of a registry, its result, its progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Progress = Callable[[str, int, int], None]
 """Called with the step's name, how much of it is done, and how much there is."""
 
 
-class Readable(Protocol):
+class SiteInput(Protocol):
     """What the site asks of a registry."""
 
     @property
@@ -68,4 +68,4 @@ class SiteResult:
 
 def heavier_than_notes(diagnostics: Sequence[Diagnostic]) -> bool:
     """Say whether a strict build fails for these findings."""
-    return any(one.severity is not Severity.NOTE for one in diagnostics)
+    return any(diagnostic.severity is not Severity.NOTE for diagnostic in diagnostics)

@@ -1,4 +1,4 @@
-"""The only place that decides what HTML a page may hold; every record and mirrored document passes through it."""
+"""Sanitiser: the only place that decides which HTML a page may hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data of the search box: the records it shows, and what each term weighs in them, as `search.index` works it out."""
+"""Data of the search box: the records it shows, and the weight of each term in them."""
 
 from __future__ import annotations
 
@@ -93,8 +93,13 @@ def files(entries: Sequence[Entry], index: Index) -> Iterator[tuple[str, str]]:
     for word, term in sorted({**{term: term for term in index.terms}, **index.stems}.items()):
         if postings[term]:
             words[shard_of(word, len(shards))][word] = term
-    for path, held in zip(shards, words, strict=True):
-        yield path, _as_json({"words": held, "terms": {term: postings[term] for term in sorted(set(held.values()))}})
+    for path, shard_words in zip(shards, words, strict=True):
+        yield (
+            path,
+            _as_json(
+                {"words": shard_words, "terms": {term: postings[term] for term in sorted(set(shard_words.values()))}}
+            ),
+        )
 
 
 def _postings(entries: Sequence[Entry], index: Index) -> Mapping[str, Sequence[int]]:
@@ -117,8 +122,8 @@ def lead(prose: str) -> str:
         stripped = line.strip()
         if not stripped or _SKIPPED.match(stripped):
             continue
-        said = " ".join(_MARKS.sub(lambda mark: mark[1] or "", stripped).split())
-        if len(said) <= LONGEST_LEAD:
-            return said
-        return said[:LONGEST_LEAD].rpartition(" ")[0] + " …"
+        text = " ".join(_MARKS.sub(lambda mark: mark[1] or "", stripped).split())
+        if len(text) <= LONGEST_LEAD:
+            return text
+        return text[:LONGEST_LEAD].rpartition(" ")[0] + " …"
     return ""

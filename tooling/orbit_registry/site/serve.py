@@ -1,4 +1,4 @@
-"""Serves the site on this machine alone, builds it again when a file changes, and has open pages load it again."""
+"""Local server of the site: builds again when a file changes, and reloads open pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.site.build import CACHE, build_site
-from orbit_registry.site.result import Progress, Readable, SiteResult
+from orbit_registry.site.result import Progress, SiteInput, SiteResult
 from orbit_registry.site.stamps import stamp_of
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 
@@ -29,22 +29,22 @@ LIVE = "/.orbit-live/"
 """Where an open page asks which build it is of; below it no page of a site can stand."""
 WAIT_SECONDS = 25.0
 """How long such a question is kept open while nothing changes."""
-MOST_SAID = 20
+MOST_LISTED = 20
 """How many findings are said at once."""
 _SCRIPT = f"""\
 (() => {{
-  const {{ build, said }} = document.currentScript.dataset;
+  const {{ build, message }} = document.currentScript.dataset;
   const ask = () =>
     fetch("{LIVE}" + build).then((answer) => answer.text()).then(
       (now) => (now === build ? ask() : location.reload()),
       () => setTimeout(ask, 1000),
     );
   ask();
-  if (!said) return;
+  if (!message) return;
   const box = document.createElement("pre");
   box.className = "orbit-live";
   box.setAttribute("role", "alert");
-  box.textContent = said;
+  box.textContent = message;
   box.style.cssText = "position:fixed;z-index:9;inset:auto 0 0;margin:0;padding:1em;max-height:40vh;overflow:auto;" +
     "white-space:pre-wrap;font:13px/1.5 monospace;background:#7f1d1d;color:#fff";
   document.body.append(box);
@@ -52,7 +52,7 @@ _SCRIPT = f"""\
 """
 
 
-class Refreshable(Readable, Protocol):
+class Refreshable(SiteInput, Protocol):
     """A registry that can be read again, at another state of its workspace."""
 
     workspace: Workspace
@@ -68,46 +68,48 @@ class _Live:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self.build = str(time.time_ns())  # no page of an earlier server is of this build
-        self.said = ""
+        self.message = ""
 
-    def next(self, said: str) -> None:
+    def announce(self, message: str) -> None:
         """Name another build, of whose errors pages say something, and wake those who wait for it."""
         with self._changed:
-            self.build, self.said = str(time.time_ns()), said
+            self.build, self.message = str(time.time_ns()), message
             self._changed.notify_all()
 
-    def after(self, held: str) -> str:
+    def after(self, build: str) -> str:
         """Return the build that is served, as soon as it is another than the one held."""
         with self._changed:
-            self._changed.wait_for(lambda: self.build != held, WAIT_SECONDS)
+            self._changed.wait_for(lambda: self.build != build, WAIT_SECONDS)
             return self.build
 
 
 class _Handler(SimpleHTTPRequestHandler):
     """Answers with files of the site; only a request to this machine's own name is answered."""
 
-    def __init__(self, live: _Live | None, *arguments: Any, **named: Any) -> None:
+    def __init__(self, live: _Live | None, *arguments: Any, **options: Any) -> None:
         self._live = live
-        super().__init__(*arguments, **named)
+        super().__init__(*arguments, **options)
 
     def do_GET(self) -> None:
         """Answer with a file, with the build that is served, or with the site's own page for what is missing."""
         if not self._is_local():
             return
-        asked = urlsplit(self.path).path
+        path = urlsplit(self.path).path
         if self._live is None:
             super().do_GET()
-        elif asked == f"{LIVE}live.js":
+        elif path == f"{LIVE}live.js":
             self._answer(_SCRIPT.encode(), "text/javascript")
-        elif asked.startswith(LIVE):
-            self._answer(self._live.after(asked.removeprefix(LIVE)).encode(), "text/plain")
-        elif not self._answered_with_page(asked, self._live):
+        elif path.startswith(LIVE):
+            self._answer(self._live.after(path.removeprefix(LIVE)).encode(), "text/plain")
+        elif not self._answered_with_page(path, self._live):
             super().do_GET()
 
-    def _answered_with_page(self, asked: str, live: _Live) -> bool:
+    def _answered_with_page(self, path: str, live: _Live) -> bool:
         """Answer with a page that asks for later builds, be it that of what is missing; False where a file stands."""
-        script = f'<script src="{LIVE}live.js" data-build="{live.build}" data-said="{escape(live.said)}"></script>'
-        file = Path(self.translate_path(asked + ("index.html" if asked.endswith("/") else "")))
+        script = (
+            f'<script src="{LIVE}live.js" data-build="{live.build}" data-message="{escape(live.message)}"></script>'
+        )
+        file = Path(self.translate_path(path + ("index.html" if path.endswith("/") else "")))
         status = 200
         if not file.exists():  # the page may come back: whoever looks at it is not to ask again by hand
             file, status = Path(self.translate_path("/404.html")), 404
@@ -180,8 +182,8 @@ class SiteServer:
         try:
             self._server = _Quiet((HOST, port), partial(_Handler, self._live, directory=str(folder)))
         except OSError as error:
-            said = (error.strerror or str(error)).lower()
-            raise UsageError(f"can't serve at port {port}: {said}", hint="`--port 0` takes any free one") from None
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"can't serve at port {port}: {reason}", hint="`--port 0` takes any free one") from None
         self._thread: threading.Thread | None = None
         if started:
             self.start()
@@ -196,10 +198,10 @@ class SiteServer:
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
-    def reload(self, said: str = "") -> None:
+    def reload(self, message: str = "") -> None:
         """Have open pages load themselves again, and say what went wrong."""
         if self._live is not None:
-            self._live.next(said)
+            self._live.announce(message)
 
     def close(self) -> None:
         """Stop serving."""
@@ -265,13 +267,13 @@ class _Watch:
         Raises:
             OrbitError: that failed.
         """
-        self._tell(build_site(self._registry, self._folder, snapshot=False, progress=progress))
+        self._report(build_site(self._registry, self._folder, snapshot=False, progress=progress))
 
     def follow(self) -> bool:
         """Build again if something is not as it was; say whether it was tried."""
-        held = self._stamps
-        now = None if held is None else {path: stamp_of(path) for path in held}
-        if now is not None and now == held:
+        before = self._stamps
+        now = None if before is None else {path: stamp_of(path) for path in before}
+        if now is not None and now == before:
             return False
         try:
             self._registry.workspace = open_workspace(self._registry.workspace.root)  # its configuration may be another
@@ -279,42 +281,45 @@ class _Watch:
             result = build_site(self._registry, self._folder, snapshot=False)
         except (OrbitError, OSError) as error:  # files may go while they are read: a branch is switched
             self._stamps = now
-            self._fail(error)
+            self._report_failure(error)
         else:
-            self._tell(result)
+            self._report(result)
         return True
 
-    def _fail(self, error: OrbitError | OSError) -> None:
+    def _report_failure(self, error: OrbitError | OSError) -> None:
         """Say why there is no new build; the last one stays."""
-        said = (
+        message = (
             f"not rebuilt: {error.message}\n  {error.hint}"
             if isinstance(error, OrbitError)
             else f"not rebuilt: {error}"
         )
-        if said != self._failure:
-            self._say(said)
-            self._server.reload(said)
-        self._failure = said
+        if message != self._failure:
+            self._say(message)
+            self._server.reload(message)
+        self._failure = message
 
-    def _tell(self, result: SiteResult) -> None:
+    def _report(self, result: SiteResult) -> None:
         """Say what a build did, and which findings are new; have open pages follow it."""
         self._stamps = result.stamps
-        new = [one for one in result.diagnostics if one not in self._found]
+        new = [diagnostic for diagnostic in result.diagnostics if diagnostic not in self._found]
         if not (result.written or result.removed or result.diagnostics != self._found or self._failure):
             return
         self._found, self._failure = result.diagnostics, ""
-        errors = [one for one in result.diagnostics if one.severity is Severity.ERROR]
+        errors = [diagnostic for diagnostic in result.diagnostics if diagnostic.severity is Severity.ERROR]
         self._server.reload("\n".join(_lines(errors)))
-        at = time.strftime("%H:%M:%S")
+        clock = time.strftime("%H:%M:%S")
         many = len(result.diagnostics)
-        found = f", {many} finding{'' if many == 1 else 's'}" if many else ""
-        self._say(f"{at}  {result.pages} pages, {result.written} files written in {result.seconds:.2f} s{found}")
+        count = f", {many} finding{'' if many == 1 else 's'}" if many else ""
+        self._say(f"{clock}  {result.pages} pages, {result.written} files written in {result.seconds:.2f} s{count}")
         for line in _lines(new):
             self._say(f"  {line}")
 
 
-def _lines(found: Sequence[Diagnostic]) -> list[str]:
+def _lines(diagnostics: Sequence[Diagnostic]) -> list[str]:
     """Return what findings say and where, the gravest first, and how many more there are."""
-    weighed = sorted(found, key=lambda one: list(Severity).index(one.severity))
-    lines = [f"{one.location}: {one.severity.value} {one.code} {one.message}" for one in weighed[:MOST_SAID]]
-    return [*lines, f"… and {len(found) - MOST_SAID} more"] if len(found) > MOST_SAID else lines
+    weighed = sorted(diagnostics, key=lambda diagnostic: list(Severity).index(diagnostic.severity))
+    lines = [
+        f"{diagnostic.location}: {diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
+        for diagnostic in weighed[:MOST_LISTED]
+    ]
+    return [*lines, f"… and {len(diagnostics) - MOST_LISTED} more"] if len(diagnostics) > MOST_LISTED else lines

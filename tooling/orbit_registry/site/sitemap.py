@@ -1,4 +1,4 @@
-"""Knows what every id and every path of the repository means on the site; it reads no text and writes nothing."""
+"""Site map: what each id, path and link of the repository leads to on the site."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 Question = Sequence[str]
 """A method of the site map and what it is asked."""
-QUESTIONS = frozenset({"named", "cited", "titled", "entry", "target", "image"})
+QUESTIONS = frozenset({"by_name", "cited", "titled", "entry", "target", "image"})
 
 
 def anchor_of(fragment: str) -> str:
@@ -46,7 +46,7 @@ def anchor_of(fragment: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class Destination:
     """What a link's target is: a site URL, an address elsewhere, or nothing, and then why."""
 
     url: str | None
@@ -99,9 +99,9 @@ class SiteMap:
     """The files that git tracks or would add, sorted; None where nobody knows."""
     assets: set[str] = field(default_factory=set)
     """Repository paths of images that pages show; expand copies them."""
-    seen: set[str] = field(default_factory=set)
+    probed: set[str] = field(default_factory=set)
     """Repository paths that were looked for because a link leads there."""
-    known: dict[tuple[str, str], Meaning] = field(default_factory=dict)
+    destinations: dict[tuple[str, str], Destination] = field(default_factory=dict)
     """What links were found to mean, by the file they stand in and what they say."""
     questions: dict[tuple[str, ...], None] = field(default_factory=dict)
     """What was asked since they were last cleared: what a page depends on beside its own text."""
@@ -109,13 +109,13 @@ class SiteMap:
     def answer(self, question: Question) -> str:
         """Return a text that changes when the answer does, or how a link to the page that it names looks."""
         name, *words = question
-        answer: str | Meaning | None = getattr(self, name)(*words) if name in QUESTIONS else None
-        url = (answer.url if isinstance(answer, Meaning) else answer) or ""
+        answer: str | Destination | None = getattr(self, name)(*words) if name in QUESTIONS else None
+        url = (answer.url if isinstance(answer, Destination) else answer) or ""
         return f"{answer}|{self.labels[url]}|{self.preview(url)}" if url in self.labels else str(answer)
 
-    def named(self, name: str) -> str | None:
+    def by_name(self, name: str) -> str | None:
         """Return the page of a task or of an earlier tool's record by a name in no form of an id."""
-        self.questions["named", name] = None
+        self.questions["by_name", name] = None
         return self.names.get(name)
 
     def cited(self, any_id: str, origin: str) -> str | None:
@@ -137,8 +137,8 @@ class SiteMap:
     def titled(self, path: str, fragment: str) -> str | None:
         """Return the page of the decision whose title an anchor in a document means; pages show titles of their own."""
         self.questions["titled", path, fragment] = None
-        wanted = fragment.lower()
-        for anchor in (wanted, _TITLE_NUMBER.sub("", wanted)):
+        lowered = fragment.lower()
+        for anchor in (lowered, _TITLE_NUMBER.sub("", lowered)):
             if anchor and (path, anchor) in self.titles:
                 return self.titles[path, anchor]
         return self.entry(path, fragment)
@@ -151,71 +151,71 @@ class SiteMap:
         self.questions["entry", path, anchor] = None
         return self.entries.get((path, int(numbered[1])))
 
-    def target(self, origin: str, written: str) -> Meaning:
+    def target(self, origin: str, href: str) -> Destination:
         """Return what a link written in the repository's file `origin` leads to."""
-        self.questions["target", origin, written] = None
-        found = self.known.get((origin, written))
-        if found is None:
-            found = self.known[origin, written] = self._target(origin, written)
-        return found
+        self.questions["target", origin, href] = None
+        destination = self.destinations.get((origin, href))
+        if destination is None:
+            destination = self.destinations[origin, href] = self._target(origin, href)
+        return destination
 
-    def _target(self, origin: str, written: str) -> Meaning:
-        if is_masked(unquote(written)):
-            return Meaning(None)
-        if _SCHEME.match(written) or written.startswith("//"):
-            return Meaning(written, outside=True)
-        parts = urlsplit(written)
+    def _target(self, origin: str, href: str) -> Destination:
+        if is_masked(unquote(href)):
+            return Destination(None)
+        if _SCHEME.match(href) or href.startswith("//"):
+            return Destination(href, outside=True)
+        parts = urlsplit(href)
         fragment = anchor_of(parts.fragment)
         if not parts.path:
-            return Meaning(f"#{fragment}")
-        out = Meaning(None, problem=f"the link `{written}` leads out of the repository", broken=True)
+            return Destination(f"#{fragment}")
+        destination = Destination(None, problem=f"the link `{href}` leads out of the repository", broken=True)
         for path in self._paths(origin, unquote(parts.path)):
-            out = self._meaning_of(path, fragment, written)
-            if not out.broken:
+            destination = self._destination_of(path, fragment, href)
+            if not destination.broken:
                 break
-        return out
+        return destination
 
-    def image(self, origin: str, written: str) -> Meaning:
+    def image(self, origin: str, href: str) -> Destination:
         """Return where a picture that the file `origin` shows stands on the site."""
-        self.questions["image", origin, written] = None
-        if is_masked(unquote(written)):
-            return Meaning(None)
-        if _SCHEME.match(written) or written.startswith("//"):
-            return Meaning(written, outside=True)
-        path = self._path(origin, unquote(urlsplit(written).path))
+        self.questions["image", origin, href] = None
+        if is_masked(unquote(href)):
+            return Destination(None)
+        if _SCHEME.match(href) or href.startswith("//"):
+            return Destination(href, outside=True)
+        path = self._path(origin, unquote(urlsplit(href).path))
         if path is None or not self._is_file(path):
-            return Meaning(None, problem=f"the picture `{written}` does not exist", broken=True)
+            return Destination(None, problem=f"the picture `{href}` does not exist", broken=True)
         if not path.lower().endswith(IMAGES) or any(part.startswith(".") for part in path.split("/")):
-            return Meaning(None, problem=f"the picture `{written}` is of no kind that a page can show")
+            return Destination(None, problem=f"the picture `{href}` is of no kind that a page can show")
         self.assets.add(path)
-        return Meaning(ASSETS + path)
+        return Destination(ASSETS + path)
 
-    def _meaning_of(self, path: str, fragment: str, written: str) -> Meaning:
+    def _destination_of(self, path: str, fragment: str, href: str) -> Destination:
         if fragment and path not in self.mirrored and (titled := self.titled(path, fragment)):
-            return Meaning(titled)
+            return Destination(titled)
         if fragment and (entry := self.entry(path, fragment)):
-            return Meaning(entry)
+            return Destination(entry)
         for candidate in (path, f"{path}/README.md", f"{path}/index.md"):
             if candidate in self.documents:
                 mark = f"#{HEADING_PREFIX}{fragment.lower()}" if fragment and is_markdown(candidate) else ""
-                return Meaning(self.documents[candidate] + mark)
+                return Destination(self.documents[candidate] + mark)
             if candidate in self.curated:
-                return Meaning(self.curated[candidate] + (f"#{fragment}" if fragment else ""))
+                return Destination(self.curated[candidate] + (f"#{fragment}" if fragment else ""))
         parts = path.split("/")
         if len(parts) >= 3 and parts[0] == ".orbit" and parts[2] in self.records:
-            return Meaning(self.records[parts[2]])
+            return Destination(self.records[parts[2]])
         if path in self.folders:
-            return Meaning(self.folders[path])
+            return Destination(self.folders[path])
         full = self.root / path
-        self.seen.add(path)
+        self.probed.add(path)
         if not os.path.lexists(full):
-            return Meaning(None, problem=f"the link `{written}` leads to nothing", broken=True)
-        if not self._is_kept(path):
-            return Meaning(None, problem=f"the link `{written}` leads to what git does not hold: {path}", broken=True)
+            return Destination(None, problem=f"the link `{href}` leads to nothing", broken=True)
+        if not self._is_in_git(path):
+            return Destination(None, problem=f"the link `{href}` leads to what git does not hold: {path}", broken=True)
         address = self.forge.linked(path, fragment, folder=full.is_dir())
         if address is None:
-            return Meaning(None, problem=f"the link `{written}` leads to a file that is no page: {path}")
-        return Meaning(address, outside=True)
+            return Destination(None, problem=f"the link `{href}` leads to a file that is no page: {path}")
+        return Destination(address, outside=True)
 
     def _paths(self, origin: str, target: str) -> Iterator[str]:
         """Yield the paths a link can mean: from its own file, for a record also from the root and from its feature.
@@ -226,8 +226,8 @@ class SiteMap:
         origins = [origin]
         if origin.startswith(".orbit/"):
             origins += ["", *([f"{self.homes[origin]}/"] if origin in self.homes else [])]
-        for one in origins:
-            path = self._path(one, target)
+        for base in origins:
+            path = self._path(base, target)
             if path is not None:
                 yield path
         if target.startswith("/") and self.forge.folder:  # people mean the root of the repository, too
@@ -241,19 +241,19 @@ class SiteMap:
             joined = posixpath.normpath(posixpath.join(posixpath.dirname(origin), target))
         return joined if self.forge.holds(joined) and "\x00" not in joined else None
 
-    def _is_kept(self, path: str) -> bool:
+    def _is_in_git(self, path: str) -> bool:
         """Say whether git holds a file or folder, or would: not what it ignores, nor what is in a submodule."""
         if self.listed is None or path == "." or path.startswith(".."):
             return True
-        at = bisect_left(self.listed, path)
-        if self.listed[at : at + 1] == [path]:
+        index = bisect_left(self.listed, path)
+        if self.listed[index : index + 1] == [path]:
             return True
         below = f"{path}/"
-        at = bisect_left(self.listed, below)
-        return any(one.startswith(below) for one in self.listed[at : at + 1])
+        index = bisect_left(self.listed, below)
+        return any(candidate.startswith(below) for candidate in self.listed[index : index + 1])
 
     def _is_file(self, path: str) -> bool:
-        self.seen.add(path)
+        self.probed.add(path)
         try:
             return inside(self.root, path).is_file()
         except UnsafePathError:
@@ -300,17 +300,16 @@ def site_map(
             if numbered := _ENTRY.match(source.heading or ""):
                 entries[source.path, int(numbered[1])] = url
     folders = {posixpath.dirname(path): f"{OVERVIEW}#{folder_anchor(posixpath.dirname(path))}" for path in mirrored}
-    named = {name: next(iter(urls)) for name, urls in by_legacy.items() if len(urls) == 1}
-    tails = {name: next(iter(urls)) for name, urls in by_tail.items() if len(urls) == 1 and name not in by_legacy}
-    shared = frozenset(name for name, urls in by_tail.items() if len(urls) > 1 and name not in by_legacy)
-    own, ids = ({name: next(iter(urls)) for name, urls in by.items() if len(urls) == 1} for by in (by_document, by_id))
+    tails = {name: urls for name, urls in by_tail.items() if name not in by_legacy}
+    shared = frozenset(name for name, urls in tails.items() if len(urls) > 1)
+    legacy = {**_unambiguous(tails), **_unambiguous(by_legacy)}
     return SiteMap(
         root,
         forge,
         forms,
-        ids,
-        {**tails, **named},
-        {**_imported(records), **own, **mirrored},
+        _unambiguous(by_id),
+        legacy,
+        {**_imported(records), **_unambiguous(by_document), **mirrored},
         mirrored,
         curated,
         shared,
@@ -319,7 +318,7 @@ def site_map(
         entries,
         titles,
         labels,
-        {**{task: task_url(task) for task in tasks}, **tails, **named},
+        {**{task: task_url(task) for task in tasks}, **legacy},
         folders=folders,
         homes=homes,
         generated=frozenset(generated),
@@ -327,13 +326,17 @@ def site_map(
     )
 
 
+def _unambiguous(urls_by_name: Mapping[str, set[str]]) -> dict[str, str]:
+    return {name: next(iter(urls)) for name, urls in urls_by_name.items() if len(urls) == 1}
+
+
 def _imported(records: Sequence[Record]) -> dict[str, str]:
     """Return by the path of each file that was taken over the page of its record, of several as other links mean it."""
-    found: dict[str, list[Record]] = defaultdict(list)
+    by_file: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         if record.kind.in_file and (file := record.text("path")):
-            found[file].append(record)
-    return {file: url_of(by_version(held, ())[0]) for file, held in found.items()}
+            by_file[file].append(record)
+    return {file: url_of(by_version(copies, ())[0]) for file, copies in by_file.items()}
 
 
 def task_url(task: str) -> str:

@@ -1,9 +1,10 @@
-"""Writes the source tree that a generator turns into the curated pages and the shells; it renders no record."""
+"""Source tree for the generator: the repository's own pages, mirrored documents, curated pages, configuration."""
 
 from __future__ import annotations
 
 import json
 import os
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,29 +13,122 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import OrbitError, UnsafePathError
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.markdown import Document, is_markdown, parse_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import Freshness
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.operations.citations import in_text
 from orbit_registry.operations.freshness.probe import Ground
 from orbit_registry.repository.reader import Collection
-from orbit_registry.site.adopted import marked, marks
-from orbit_registry.site.curated import rewritten
-from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
+from orbit_registry.site.config import (
+    HINT,
+    SCRIPTS,
+    STYLES,
+    UserConfig,
+    completed_nav,
+    default_config,
+    digest_of_tree,
+    files_in,
+    overrides,
+    staged_config,
+    without_missing,
+)
+from orbit_registry.site.documents import (
+    LEADS_OUT,
+    UNREADABLE,
+    MirroredDocument,
+    document_page,
+    search_words,
+    slot,
+    with_record_slots,
+)
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
 from orbit_registry.site.pages import curated_pages, navigation, shells
-from orbit_registry.site.prose import DEAD_LINK
-from orbit_registry.site.result import Readable
+from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
+from orbit_registry.site.result import SiteInput
 from orbit_registry.site.sitemap import SiteMap
-from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, digest_of_tree, overrides, staged
-from orbit_registry.site.user_config import HINT, OwnConfig, completed_nav, files_in, without_missing
+from orbit_registry.site.urls import document_url, relative
 from orbit_registry.snapshot.edges import Said
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.workspace import Workspace
+
+_ELSEWHERE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|//|#|/)")
+_NO_PROSE = re.compile(
+    r"<[A-Za-z/!][^<>]*>|\{[^{}\n]*\}"  # tags and comments; attributes, macros
+    r"|^[ ]{0,3}\*?\[[^\]\n]*\]:.*$|\[\^[^\]\n]*\]|^.*--8<--.*$",  # definitions, footnotes, files included
+    re.MULTILINE,
+)
+_MARKED = re.compile(r"[^\w\s.,:;()/#=\"<>&-]")
+"""Characters that a Markdown extension may take for its own where they stand in a tag."""
+
+
+def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
+    """Return a page's Markdown with links to records, mirrored documents and files of the repository resolved.
+
+    `path` is from the repository's root. A link to another page of the folder stays as it is: the generator knows it.
+    Ids in its sentences become links to their records.
+    """
+    page = site.curated.get(path) or document_url(path, docs)
+    document = parse_markdown(text)
+    changes = list(_cited(document, path, page, site))
+    slots = f"\n\n{slot('cards')}\n" if changes else ""
+    diagnostics: list[Diagnostic] = []
+    for link in document.links:
+        href = link.target
+        if _ELSEWHERE.match(href) or link.target_span is None or not href:
+            continue
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), href.partition("#")[0]))
+        if target in site.generated or target in site.curated:
+            continue
+        beside = target.startswith(f"{docs}/") and target not in site.mirrored
+        if beside and any(f"{target}/{name}" in site.curated for name in ("index.md", "README.md")):
+            continue
+        is_file = beside and (site.root / target).is_file()
+        if is_file and not is_markdown(target):
+            continue
+        destination = site.image(path, href) if link.kind == "image" else site.target(path, href)
+        if is_file and (destination.url is None or destination.outside):
+            continue  # a page that is left out of the site, and no record's
+        if destination.problem:
+            code, severity = (DEAD_LINK, Severity.WARNING) if destination.broken else (NO_PAGE, Severity.NOTE)
+            diagnostics.append(Diagnostic(code, severity, destination.problem, Location(path, link.position)))
+        if destination.url is not None:
+            address = destination.url if destination.outside else relative(page, destination.url)
+            changes.append((link.target_span.start, link.target_span.end, address))
+        else:
+            changes.append((link.span.start, link.span.end, link.text))
+    for start, end, new in sorted(set(changes), reverse=True):
+        text = text[:start] + new + text[end:]
+    return Prose(text + slots, (), tuple(diagnostics))
+
+
+def _cited(document: Document, path: str, page: str, site: SiteMap) -> Iterator[tuple[int, int, str]]:
+    """Yield where ids in sentences become links: the place, and the tag before or after it.
+
+    The tags are HTML, which the generator leaves alone, because a link in Markdown can't say what describes it.
+    """
+    text = document.text
+    spans = [(link.span.start, link.span.end) for link in document.links]
+    spans += [(span.start, span.end) for span in (*document.hidden, *(heading.title for heading in document.headings))]
+    spans += [match.span() for match in _NO_PROSE.finditer(text)]
+    if document.front_matter is not None:
+        spans.append((0, document.content_start))
+    for cited in in_text(text, path, site.forms, weak=True):
+        start, end = cited.span.start, cited.span.end
+        if any(first <= start < last for first, last in spans):
+            continue
+        url = site.cited(cited.id, path)
+        if url is None or url == page:
+            continue
+        if text[start - 1 : start] == "`" == text[end : end + 1]:
+            start, end = start - 1, end + 1
+        opening = _MARKED.sub(lambda match: f"&#{ord(match[0])};", citation(site, page, url))
+        yield start, end, f"{opening}{text[start:end]}</a>"
+
 
 _UPWARDS = re.compile(r'\b(href|src)="\.\./')
 _PYTHON_NAME = "!!python/name:"
@@ -42,7 +136,7 @@ DOCS, OVERRIDES, CONFIG = "docs", "overrides", "mkdocs.yml"
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class StagedSite:
     """The source tree: where it is, a digest of all of it, and the titles of mirrored documents by their path."""
 
     folder: Path
@@ -55,16 +149,16 @@ class Staged:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class SiteSources:
     """What a site is staged from."""
 
     publication: Publication
     kinds: tuple[Kind, ...]
-    documents: tuple[Document, ...]
+    documents: tuple[MirroredDocument, ...]
     folders: tuple[Path, ...]
     """The folders that were searched for documents."""
-    own: OwnConfig | None
-    own_files: tuple[str, ...]
+    user_config: UserConfig | None
+    user_files: tuple[str, ...]
     """The files of the repository's own pages that may be read, from their folder."""
     adopted: Mapping[str, Record]
     """The records whose own page is one of these, by its path."""
@@ -84,10 +178,10 @@ class Sources:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class BuildContext:
     """A staged site: everything that expanding needs beside the generator's pages."""
 
-    registry: Readable
+    registry: SiteInput
     records: Sequence[Record]
     """Those that the site shows."""
     freshness: Mapping[str, Freshness]
@@ -101,8 +195,8 @@ class Prepared:
     collection: Collection
     problems: Sequence[Diagnostic]
     """Those of the collection, without secrets."""
-    sources: Sources
-    staged: Staged
+    sources: SiteSources
+    staged: StagedSite
     code: str
     base_url: str | None
 
@@ -113,22 +207,22 @@ class Prepared:
         return export_snapshot(self.registry.workspace, file, reading=self.registry.reading)
 
 
-def own_pages(publication: Publication, own: OwnConfig) -> list[str]:
+def user_pages(publication: Publication, user_config: UserConfig) -> list[str]:
     """Return the files of a repository's own pages that may be read, from their folder."""
-    top = publication.workspace.root / own.docs
-    found = []
+    top = publication.workspace.root / user_config.docs
+    names = []
     for parent, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         # In the generator's order, in which pages that no navigation names follow each other.
         for name in sorted(files, key=lambda name: (name.partition(".")[0] not in ("index", "README"), name)):
             if not name.startswith(".") and not (Path(parent) / name).is_symlink():
                 path = (Path(parent) / name).relative_to(top).as_posix()
-                if not publication.leaves_out(f"{own.docs}/{path}"):
-                    found.append(path)
-    return found
+                if not publication.leaves_out(f"{user_config.docs}/{path}"):
+                    names.append(path)
+    return names
 
 
-def stage(sources: Sources, pages: PageCache) -> Staged:
+def stage(sources: SiteSources, pages: PageCache) -> StagedSite:
     """Write the source tree into a folder, touching only what changed."""
     out = pages.out
     folder = out.folder
@@ -136,25 +230,25 @@ def stage(sources: Sources, pages: PageCache) -> Staged:
     problems = list(sources.skipped)
     titles = {document.path: title for document, title in _documents(sources, pages, problems)}
     mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
-    has_tasks = bool(sources.tasks.named)
+    has_tasks = bool(sources.tasks.by_name)
     curated = curated_pages(
         sources.workspace.kinds, sources.title, sources.documents, has_tasks=has_tasks, listed=sources.listed
     )
-    own_files = _own(sources, pages, problems) if sources.own else []
+    user_files = _copy_user_pages(sources, pages, problems) if sources.user_config else []
     for path, text in {**curated, **shells()}.items():
-        if path not in own_files:
+        if path not in user_files:
             out.write(f"{DOCS}/{path}", text)
     nav = navigation(sources.listed, mirrored, has_tasks=has_tasks)
-    known = {name.removeprefix(f"{DOCS}/") for name in out.after}
-    nav = _navigation(sources, nav, own_files, known, problems)
+    staged_names = {name.removeprefix(f"{DOCS}/") for name in out.after}
+    nav = _navigation(sources, nav, user_files, staged_names, problems)
     _configure(sources, out, nav, problems)
     out.finish()
     pages.save()
-    settings = json.dumps(sources.own.data, sort_keys=True, default=_name_of) if sources.own else ""
+    settings = json.dumps(sources.user_config.data, sort_keys=True, default=_name_of) if sources.user_config else ""
     digest = key_of(out.after, digest_of_tree(folder / OVERRIDES), str(folder), settings)
-    listed = {*own_files, *files_in(nav)}
+    listed = {*user_files, *files_in(nav)}
     unlisted = tuple(path for path in [*curated, *mirrored] if path not in listed)
-    return Staged(folder, digest, titles, nav, unlisted, (*problems, *pages.diagnostics))
+    return StagedSite(folder, digest, titles, nav, unlisted, (*problems, *pages.diagnostics))
 
 
 def _name_of(setting: object) -> str:
@@ -162,7 +256,9 @@ def _name_of(setting: object) -> str:
     return f"{getattr(setting, '__module__', '')}.{getattr(setting, '__qualname__', type(setting).__qualname__)}"
 
 
-def _documents(sources: Sources, pages: PageCache, problems: list[Diagnostic]) -> Iterator[tuple[Document, str]]:
+def _documents(
+    sources: SiteSources, pages: PageCache, problems: list[Diagnostic]
+) -> Iterator[tuple[MirroredDocument, str]]:
     for document in sources.documents:
         key = [document.path, document.url, document.stamp, sources.site.forge.edit(document.path)]
         title = pages.page(f"{DOCS}/{document.staged}", key, partial(_document, sources, document, problems))
@@ -170,7 +266,7 @@ def _documents(sources: Sources, pages: PageCache, problems: list[Diagnostic]) -
             yield document, str(title)
 
 
-def _document(sources: Sources, document: Document, problems: list[Diagnostic]) -> Content | None:
+def _document(sources: SiteSources, document: MirroredDocument, problems: list[Diagnostic]) -> Content | None:
     text = _read(sources.publication, document.path, problems)
     if text is None:
         return None
@@ -178,7 +274,7 @@ def _document(sources: Sources, document: Document, problems: list[Diagnostic]) 
     return Content(_as_read(sources, document.staged, page), title, prose.diagnostics)
 
 
-def _as_read(sources: Sources, staged: str, page: str) -> str:
+def _as_read(sources: SiteSources, staged: str, page: str) -> str:
     """Return a page's source with the links of its HTML as the generator reads them.
 
     MkDocs leaves them alone, so they lead from the page; Zensical takes them to lead from the source, a folder above.
@@ -188,28 +284,28 @@ def _as_read(sources: Sources, staged: str, page: str) -> str:
     return _UPWARDS.sub(r'\1="', page)
 
 
-def _own(sources: Sources, pages: PageCache, problems: list[Diagnostic]) -> list[str]:
+def _copy_user_pages(sources: SiteSources, pages: PageCache, problems: list[Diagnostic]) -> list[str]:
     """Copy a repository's own pages, with the links that leave their folder rewritten; return their files."""
-    if sources.own is None:
+    if sources.user_config is None:
         return []
-    site, docs = sources.site, sources.own.docs
+    site, docs = sources.site, sources.user_config.docs
     mirrored = {document.path for document in sources.documents}
-    copied = [name for name in sources.own_files if f"{docs}/{name}" not in mirrored]
-    neighbours = key_of(sources.own_files, site.mirrored, site.curated, sorted(site.generated))
+    copied = [name for name in sources.user_files if f"{docs}/{name}" not in mirrored]
+    neighbours = key_of(sources.user_files, site.mirrored, site.curated, sorted(site.generated))
     for name in copied:
         info = (site.root / docs / name).stat()
         record = sources.adopted.get(f"{docs}/{name}")
-        states_nav = name.rpartition("/")[2] == sources.own.nav_file
+        states_nav = name.rpartition("/")[2] == sources.user_config.nav_file
         stamp = [info.st_mtime_ns, info.st_size, info.st_ino]
-        key = [name, stamp, marks(record) if record else "", states_nav, neighbours]
-        pages.page(f"{DOCS}/{name}", key, partial(_own_page, sources, name, record, states_nav, problems))
+        key = [name, stamp, search_words(record) if record else "", states_nav, neighbours]
+        pages.page(f"{DOCS}/{name}", key, partial(_user_page, sources, name, record, states_nav, problems))
     return copied
 
 
-def _own_page(
-    sources: Sources, name: str, record: Record | None, states_nav: bool, problems: list[Diagnostic]
+def _user_page(
+    sources: SiteSources, name: str, record: Record | None, states_nav: bool, problems: list[Diagnostic]
 ) -> Content | None:
-    docs = sources.own.docs if sources.own else ""
+    docs = sources.user_config.docs if sources.user_config else ""
     path = f"{docs}/{name}"
     if states_nav or not is_markdown(name):
         return Content(_readable(sources.publication, inside(sources.workspace.root, path).read_bytes()))
@@ -217,7 +313,7 @@ def _own_page(
     if text is None:
         return None
     page = rewritten(text, path, docs, sources.site)
-    return Content(marked(page.html, record) if record else page.html, None, page.diagnostics)
+    return Content(with_record_slots(page.html, record) if record else page.html, None, page.diagnostics)
 
 
 def _readable(publication: Publication, content: bytes) -> bytes:
@@ -234,48 +330,55 @@ def _read(publication: Publication, path: str, problems: list[Diagnostic]) -> st
     try:
         return publication.document(path, read_text(inside(root, path), limit=DOCUMENT_LIMIT))
     except OrbitError as error:
-        said = error.message.replace(f"{root}{os.sep}", "")
-        problems.append(Diagnostic(UNREADABLE, Severity.ERROR, said, Location(path), error.hint))
+        message = error.message.replace(f"{root}{os.sep}", "")
+        problems.append(Diagnostic(UNREADABLE, Severity.ERROR, message, Location(path), error.hint))
         return None
 
 
-def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Diagnostic]) -> None:
+def _configure(sources: SiteSources, out: Output, nav: list[Any], problems: list[Diagnostic]) -> None:
     """Write the theme's folder and the generator's configuration."""
-    own = sources.own
+    user_config = sources.user_config
     folder = out.folder / OVERRIDES
-    custom = own.data.get("theme") if own else None
-    theirs = custom.get("custom_dir") if isinstance(custom, dict) else None
+    custom = user_config.data.get("theme") if user_config else None
+    custom_dir = custom.get("custom_dir") if isinstance(custom, dict) else None
     templates = _tree(overrides())
-    if own and theirs and (own.file.parent / str(theirs)).resolve() != overrides().resolve():
+    if user_config and custom_dir and (user_config.file.parent / str(custom_dir)).resolve() != overrides().resolve():
         try:
-            templates |= _tree(inside(sources.workspace.root, own.named(str(theirs), sources.workspace.root)))
+            templates |= _tree(
+                inside(sources.workspace.root, user_config.relative_path(str(custom_dir), sources.workspace.root))
+            )
         except UnsafePathError as error:
             message = f"theme.custom_dir is left out: {error.message}"
-            problems.append(Diagnostic(UNREADABLE, Severity.WARNING, message, Location(own.file.name), LEADS_OUT))
+            problems.append(
+                Diagnostic(UNREADABLE, Severity.WARNING, message, Location(user_config.file.name), LEADS_OUT)
+            )
     for name, file in sorted(templates.items()):
         out.write(f"{OVERRIDES}/{name}", file.read_bytes())
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
-    if own is None:
-        config = staged(built_in(sources.title, nav), folders, sources.base_url)
+    if user_config is None:
+        config = staged_config(default_config(sources.title, nav), folders, sources.base_url)
     else:
         theme = custom if isinstance(custom, dict) else {"name": custom or "mkdocs"}
         base = {
-            "INHERIT": str(own.file),
+            "INHERIT": str(user_config.file),
             "theme": {"name": theme.get("name", "material")},
             "nav": nav,
-            "extra_css": [*STYLES, *(one for one in own.words("extra_css") if one not in STYLES)],
-            "extra_javascript": [*SCRIPTS, *(one for one in own.words("extra_javascript") if one not in SCRIPTS)],
+            "extra_css": [*STYLES, *(style for style in user_config.list_setting("extra_css") if style not in STYLES)],
+            "extra_javascript": [
+                *SCRIPTS,
+                *(script for script in user_config.list_setting("extra_javascript") if script not in SCRIPTS),
+            ],
             "extra": {"orbit_staged": True},
         }
-        if own.makes_nav:
+        if user_config.makes_nav:
             del base["nav"]
-        if own.data.get("watch"):  # paths from its own folder, which would be looked for in the staged tree
+        if user_config.data.get("watch"):  # paths from its own folder, which would be looked for in the staged tree
             base["watch"] = []
-        if own.held_back:
-            base |= {name: own.words(name) for name in ("plugins", "markdown_extensions")}
-            said = f"its templates, plugins and snippets of files are left out: {own.held_back}"
-            problems.append(Diagnostic(UNREADABLE, Severity.WARNING, said, Location(own.file.name), HINT))
-        config = staged(base, folders, sources.base_url)
+        if user_config.blocked_reason:
+            base |= {name: user_config.list_setting(name) for name in ("plugins", "markdown_extensions")}
+            reason = f"its templates, plugins and snippets of files are left out: {user_config.blocked_reason}"
+            problems.append(Diagnostic(UNREADABLE, Severity.WARNING, reason, Location(user_config.file.name), HINT))
+        config = staged_config(base, folders, sources.base_url)
     out.write(CONFIG, dumped(config))
 
 
@@ -294,16 +397,22 @@ def dumped(config: Mapping[str, Any]) -> str:
 
 
 def _navigation(
-    sources: Sources, generated: list[object], own_files: list[str], known: set[str], problems: list[Diagnostic]
+    sources: SiteSources,
+    generated: list[object],
+    user_files: list[str],
+    staged_names: set[str],
+    problems: list[Diagnostic],
 ) -> list[Any]:
     """Return the whole navigation; an entry of the repository's own that names no page is a finding."""
-    if sources.own is None:
+    if sources.user_config is None:
         return [{"Home": "index.md"}, *generated]
-    pages = [name for name in sources.own.shows(own_files) if is_markdown(name)]
-    nav, missing = without_missing(completed_nav(sources.own.words("nav"), pages, generated), known)
-    publication, docs = sources.publication, sources.own.docs
+    pages = [name for name in sources.user_config.published(user_files) if is_markdown(name)]
+    nav, missing = without_missing(
+        completed_nav(sources.user_config.list_setting("nav"), pages, generated), staged_names
+    )
+    publication, docs = sources.publication, sources.user_config.docs
     nav = _readable_titles(publication, nav)
-    where = Location(sources.own.file.relative_to(sources.workspace.root).as_posix())
+    where = Location(sources.user_config.file.relative_to(sources.workspace.root).as_posix())
     problems += [
         Diagnostic(DEAD_LINK, Severity.WARNING, f"the navigation names {name}, which does not exist", where)
         for name in missing

@@ -1,4 +1,4 @@
-"""Stamps of all that a build rests on and wrote: times and sizes of files. While they hold there is nothing to do."""
+"""Stamps (time, size, inode) of a build's inputs and outputs: while all are equal there is nothing to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.workspace import Workspace, git_folder
 
 if TYPE_CHECKING:
-    from orbit_registry.site.stage import Prepared
+    from orbit_registry.site.stage import BuildContext
 
 SKEW_NS = 60 * 10**9
 """By how much the clock of a disk elsewhere may be ahead of ours."""
@@ -41,7 +41,7 @@ def stamps_of(inputs: Iterable[str], outputs: Iterable[str], started_ns: int) ->
     return stamps | {path: stamp_of(path) for path in outputs}
 
 
-def strays_of(workspace: Workspace, out: Path) -> list[str]:
+def untracked_files(workspace: Workspace, out: Path) -> list[str]:
     """Return the files that git would add now, without those of the site."""
     site = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
     try:
@@ -56,14 +56,14 @@ def without_records(workspace: Workspace, paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not path.startswith(folders)]
 
 
-def inputs_of(prepared: Prepared, out: Path) -> Iterator[str]:
+def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
     """Yield every file and folder whose change can change the site, which goes to `out`."""
     # To find that nothing changed takes half the time without these.
     from orbit_registry.operations.freshness.probe import files_of
+    from orbit_registry.site.config import overrides
     from orbit_registry.site.documents import UNSEARCHED
-    from orbit_registry.site.theme import overrides
 
-    workspace, sources, reading = prepared.registry.workspace, prepared.sources, prepared.registry.reading
+    workspace, sources, reading = context.registry.workspace, context.sources, context.registry.reading
     root = str(workspace.root)
     yield f"{workspace.orbit}/config.yaml"
     for top in [overrides(), workspace.orbit / "kinds", *(kind.folder for kind in sources.kinds)]:
@@ -76,19 +76,19 @@ def inputs_of(prepared: Prepared, out: Path) -> Iterator[str]:
         folder = f"{root}/{entry.folder}"  # which changes when a file comes or goes there
         yield from (folder, f"{root}/{entry.path}")
         yield from [f"{folder}/{VOTES}"] * entry.has_votes + [f"{folder}/{BODY}"] * entry.has_body
-    files = ("mkdocs.yml", *prepared.citing, *files_of(workspace, prepared.ground), *reading.documents)
-    problems = (problem.location.path for problem in prepared.collection.problems)
-    for path in (*files, *problems, *sources.publication.rests_on, *sources.site.seen, *sources.site.assets):
+    files = ("mkdocs.yml", *context.citing, *files_of(workspace, context.ground), *reading.documents)
+    problems = (problem.location.path for problem in context.collection.problems)
+    for path in (*files, *problems, *sources.publication.rests_on, *sources.site.probed, *sources.site.assets):
         yield f"{root}/{path}"
     for top in sources.folders:
         yield from _tree(top, out, UNSEARCHED)
-    if sources.own:
-        yield from _tree(workspace.root / sources.own.docs, out)
+    if sources.user_config:
+        yield from _tree(workspace.root / sources.user_config.docs, out)
 
 
 def _tree(top: Path, out: Path, without: Set[str] = frozenset({"__pycache__"})) -> Iterator[str]:
     yield str(top)
     for parent, folders, files in os.walk(top):
-        shown = (name for name in folders if not name.startswith(".") and name not in without)
-        folders[:] = [name for name in shown if f"{parent}/{name}" != str(out)]
+        visible = (name for name in folders if not name.startswith(".") and name not in without)
+        folders[:] = [name for name in visible if f"{parent}/{name}" != str(out)]
         yield from (f"{parent}/{name}" for name in (*folders, *files))

@@ -1,7 +1,6 @@
-"""The timeline of a kind: a lane an area, a dot a record, an arc where one replaced another; one static drawing.
+"""Timeline of a kind as one drawing: a lane for each area, a dot for each record, an arc for each replacement.
 
-Every dot is a link with its words, so it can be reached by keyboard and works without a script; it is drawn from
-numbers and escaped texts alone.
+Each dot is a link with its words, so it can be reached by keyboard and works without a script.
 """
 
 from __future__ import annotations
@@ -79,24 +78,24 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
         f'<svg class="orbit-drawing orbit-timeline" role="group" aria-label="{escape(label)}" '
         f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}">{"".join(parts)}</svg>'
     )
-    left = len(records) - len(dots)
-    said = f'<p class="orbit-note">{left:,} without a day are left out.</p>' if left else ""
-    return f'{_legend([dot.record for dot in dots.values()], arcs)}<div class="orbit-scroll">{drawing}</div>{said}'
+    undated = len(records) - len(dots)
+    note = f'<p class="orbit-note">{undated:,} without a day are left out.</p>' if undated else ""
+    return f'{_legend([dot.record for dot in dots.values()], arcs)}<div class="orbit-scroll">{drawing}</div>{note}'
 
 
 def _legend(records: Sequence[Record], arcs: Sequence[str]) -> str:
     """Return what the colours of the dots say, with how many there are of each, and what an arc says."""
-    held = Counter((record.status.word, status_class(record)) for record in records)
+    counts = Counter((record.status.word, status_class(record)) for record in records)
     chips = "".join(
-        f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>' for (word, css), count in held.items()
+        f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>' for (word, css), count in counts.items()
     )
     phases = {record.phase for record in records}
     waits = [record.status.waits for record in records if record.phase == "pending"]
     words = ["an arc leads to what replaced a decision"] if arcs else []
     words += ["a ring is not decided" if all(waits) else "a ring is not decided, or unknown"] if waits else []
     words += ["a small dot no longer holds"] if "closed" in phases else []
-    said = f"<span>{', '.join(words)}</span>" if words else ""
-    return f'<p class="orbit-legend">{chips}{said}</p>'
+    note = f"<span>{', '.join(words)}</span>" if words else ""
+    return f'<p class="orbit-legend">{chips}{note}</p>'
 
 
 def _dots(
@@ -104,25 +103,25 @@ def _dots(
 ) -> Iterator[_Dot]:
     """Yield the dots; those of which only the month or the year is known are spread over it, none covers another."""
     scale = (WIDTH - LABEL - RIGHT) / span
-    held: dict[int, dict[tuple[date, date], list[Record]]] = defaultdict(lambda: defaultdict(list))
+    by_lane: dict[int, dict[tuple[date, date], list[Record]]] = defaultdict(lambda: defaultdict(list))
     for record, days in dated:
-        held[lanes[_area(record, lanes)]][days].append(record)
-    for lane, groups in held.items():
+        by_lane[lanes[_area(record, lanes)]][days].append(record)
+    for lane, groups in by_lane.items():
         placed = []
         for (start, end), together in groups.items():
             for number, record in enumerate(together, start=1):
                 passed = (start - first).days + (end - start).days * number / (len(together) + 1)
                 placed.append((LABEL + scale * passed, record))
-        placed.sort(key=lambda one: (one[0], one[1].sort_key))
+        placed.sort(key=lambda pair: (pair[0], pair[1].sort_key))
         room = min(2.0 * DOT + 2, (WIDTH - LABEL - RIGHT) / len(placed))
-        at = [x for x, _ in placed]
-        for number in range(1, len(at)):
-            at[number] = max(at[number], at[number - 1] + room)
+        xs = [x for x, _ in placed]
+        for number in range(1, len(xs)):
+            xs[number] = max(xs[number], xs[number - 1] + room)
         right = float(WIDTH - RIGHT)
-        for number in range(len(at) - 1, -1, -1):
-            at[number] = right = min(at[number], right)
+        for number in range(len(xs) - 1, -1, -1):
+            xs[number] = right = min(xs[number], right)
             right -= room
-        for x, (_, record) in zip(at, placed, strict=True):
+        for x, (_, record) in zip(xs, placed, strict=True):
             yield _Dot(record, x, TOP + LANE * lane + LANE / 2)
 
 
@@ -131,11 +130,11 @@ def _lanes(records: Sequence[Record]) -> dict[str, int]:
     for record in records:
         name = _own_area(record)
         counts[name] = counts.get(name, 0) + 1
-    named = sorted(counts)
-    if len(named) > MOST_LANES:
-        kept = sorted(sorted(named, key=lambda name: -counts[name])[: MOST_LANES - 1])
-        named = [*kept, "others"]
-    return {name: number for number, name in enumerate(named)}
+    names = sorted(counts)
+    if len(names) > MOST_LANES:
+        largest = sorted(sorted(names, key=lambda name: -counts[name])[: MOST_LANES - 1])
+        names = [*largest, "others"]
+    return {name: number for number, name in enumerate(names)}
 
 
 def _area(record: Record, lanes: dict[str, int]) -> str:
@@ -149,10 +148,10 @@ def _own_area(record: Record) -> str:
 
 def _days(record: Record) -> tuple[date, date] | None:
     """Return the first and the last day that a record can be from, as far as its date says; None where it says none."""
-    found = _DAY.match(date_of(record))
-    if not found:
+    match = _DAY.match(date_of(record))
+    if not match:
         return None
-    year, month, day = int(found[1]), int(found[2] or 0), int(found[3] or 0)
+    year, month, day = int(match[1]), int(match[2] or 0), int(match[3] or 0)
     try:
         start = date(year, month or 1, day or 1)
         following = date(year + 1, 1, 1) if month in (0, 12) else date(year, month + 1, 1)
@@ -164,19 +163,19 @@ def _days(record: Record) -> tuple[date, date] | None:
 def _years(first: date, last: date, span: int, height: int) -> list[str]:
     """Return ticks: months where all lies in a year and a half, else years."""
     if span <= 550:
-        numbers = [first.year * 12 + first.month - 1 + place for place in range(20)]
+        numbers = [first.year * 12 + first.month - 1 + offset for offset in range(20)]
         ticks = [(day, f"{day:%Y-%m}") for day in (date(number // 12, number % 12 + 1, 1) for number in numbers)]
     else:
         ticks = [(date(year, 1, 1), str(year)) for year in range(first.year, last.year + 1)]
-    found = []
+    marks = []
     for day, name in ticks:
         if first <= day <= last:
             x = LABEL + (WIDTH - LABEL - RIGHT) * (day - first).days / span
-            found.append(
+            marks.append(
                 f'<path class="orbit-tick" d="M{x:.1f} {TOP - 6}V{height - FOOT}"/>'
                 f'<text class="orbit-small" x="{x:.1f}" y="{TOP - 10}" text-anchor="middle">{name}</text>'
             )
-    return found or [f'<text class="orbit-small" x="{LABEL}" y="{TOP - 10}">{first}</text>']
+    return marks or [f'<text class="orbit-small" x="{LABEL}" y="{TOP - 10}">{first}</text>']
 
 
 def _lane(name: str, number: int) -> str:
@@ -189,20 +188,20 @@ def _lane(name: str, number: int) -> str:
 
 
 def _arcs(dots: dict[str, _Dot], relations: Relations) -> list[str]:
-    found = []
+    arcs = []
     for dot in dots.values():
         for later in relations.replaced_by(dot.record):
             if end := dots.get(later):
                 bend = f"{(dot.x + end.x) / 2:.1f} {min(dot.y, end.y) - 14 - min(abs(end.x - dot.x) / 12, 20):.1f}"
                 curve = f"M{dot.x:.1f} {dot.y:.1f}Q{bend} {end.x:.1f} {end.y:.1f}"
-                found.append(f'<path class="orbit-arc" d="{curve}"/>')
-    return found
+                arcs.append(f'<path class="orbit-arc" d="{curve}"/>')
+    return arcs
 
 
 def _dot(dot: _Dot, page: str) -> str:
     record = dot.record
-    said = f"{record.id} {record.title} ({record.status.word}, {date_of(record)})"
+    title = f"{record.id} {record.title} ({record.status.word}, {date_of(record)})"
     return (
-        f'<a href="{escape(relative(page, url_of(record)))}"><title>{escape(said)}</title>'
+        f'<a href="{escape(relative(page, url_of(record)))}"><title>{escape(title)}</title>'
         f'<circle class="orbit-dot {status_class(record)}" cx="{dot.x:.1f}" cy="{dot.y:.1f}" r="{DOT}"/></a>'
     )

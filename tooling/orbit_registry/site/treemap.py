@@ -1,7 +1,6 @@
-"""Draws which folders of a repository records speak of: a treemap of its tracked files, and the same as a table.
+"""Treemap of tracked files: the share of each folder that is in the scope of a live record.
 
-A record that names more than a fifth of all files says nothing about a place, so it counts for none. The list of files
-is git's; no file is opened.
+A record that names more than a fifth of all files counts for none. The list of files is git's; no file is opened.
 """
 
 from __future__ import annotations
@@ -59,8 +58,8 @@ def coverage_of(publication: Publication, records: Iterable[Record], page: str) 
         tracked = workspace.git.tracked() if scopes else None
     except GitError:
         tracked = None
-    own = f"{workspace.relative(workspace.orbit)}/"
-    files = [path for path in tracked or () if not path.startswith(own) and not publication.leaves_out(path)]
+    orbit_folder = f"{workspace.relative(workspace.orbit)}/"
+    files = [path for path in tracked or () if not path.startswith(orbit_folder) and not publication.leaves_out(path)]
     return coverage_html(folders(files, scopes), page)
 
 
@@ -70,16 +69,16 @@ def _scopes(records: Iterable[Record]) -> list[tuple[str, Sequence[str]]]:
 
 def folders(files: Iterable[str], scopes: Sequence[tuple[str, Sequence[str]]]) -> Folder:
     """Return the folders of some files; `scopes` pair a record's id with its globs."""
-    named = list(files)
+    paths = list(files)
     index = GlobIndex(
-        (one, [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]) for one, globs in scopes
+        (record_id, [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]) for record_id, globs in scopes
     )
-    found = [[key for key, _ in index.match(path)] for path in named]
-    counts = Counter(key for keys in found for key in keys)
-    most = SHARE * len(named) if len(named) >= FEWEST_FILES else len(named)
+    matches = [[key for key, _ in index.match(path)] for path in paths]
+    counts = Counter(key for keys in matches for key in keys)
+    most = SHARE * len(paths) if len(paths) >= FEWEST_FILES else len(paths)
     broad = {key for key, count in counts.items() if count > most}
     root = Folder("")
-    for path, keys in zip(named, found, strict=True):
+    for path, keys in zip(paths, matches, strict=True):
         covered = any(key not in broad for key in keys)
         folder = root
         folder.add(covered)
@@ -105,8 +104,8 @@ def coverage_html(root: Folder, page: str) -> str:
     )
     drawings = "".join(
         f'<svg class="orbit-drawing orbit-treemap {css}" role="group" aria-label="{escape(share)}" '
-        f'viewBox="0 0 {width:g} {down:g}">{"".join(_cell(folder, at, page) for folder, at in held)}</svg>'
-        for css, width, down, held in (("orbit-wide", WIDTH, height, cells), ("orbit-tall", TALL, round(high), tall))
+        f'viewBox="0 0 {width:g} {down:g}">{"".join(_cell(folder, area, page) for folder, area in placed)}</svg>'
+        for css, width, down, placed in (("orbit-wide", WIDTH, height, cells), ("orbit-tall", TALL, round(high), tall))
     )
     rows = "".join(_row(folder, page) for folder, _ in sorted(cells, key=lambda cell: cell[0].name))
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("Folder", "Files", "In a scope", "Share"))
@@ -125,7 +124,7 @@ def _percent(folder: Folder) -> str:
 
 def _divided(root: Folder) -> set[str]:
     """Return the folders that are divided into those they hold: the largest ones, as long as the cells can be seen."""
-    found: set[str] = set()
+    divided: set[str] = set()
     cells = 1
     waiting = [root]
     while waiting:
@@ -134,34 +133,34 @@ def _divided(root: Folder) -> set[str]:
         added = len(_parts(folder)) - 1
         if not folder.inner or folder.files < LEAST * root.files or cells + added > MOST:
             continue
-        found.add(folder.name)
+        divided.add(folder.name)
         cells += added
         waiting += folder.inner.values()
-    return found
+    return divided
 
 
 def _parts(folder: Folder) -> list[Folder]:
     """Return what a folder is divided into: its folders, and its own files as one more."""
     inner = list(folder.inner.values())
-    own = folder.files - sum(one.files for one in inner)
-    covered = folder.covered - sum(one.covered for one in inner)
-    return [*inner, Folder(f"{folder.name}*", own, covered)] if own else inner
+    direct = folder.files - sum(part.files for part in inner)
+    covered = folder.covered - sum(part.covered for part in inner)
+    return [*inner, Folder(f"{folder.name}*", direct, covered)] if direct else inner
 
 
-def _cells(folder: Folder, at: Rectangle, divided: set[str]) -> Iterable[tuple[Folder, Rectangle]]:
+def _cells(folder: Folder, area: Rectangle, divided: set[str]) -> Iterable[tuple[Folder, Rectangle]]:
     if folder.name not in divided:
-        yield folder, at
+        yield folder, area
         return
     parts = sorted(_parts(folder), key=lambda part: (-part.files, part.name))
-    for part, place in zip(parts, squarified([part.files for part in parts], at), strict=True):
-        yield from _cells(part, place, divided)
+    for part, rectangle in zip(parts, squarified([part.files for part in parts], area), strict=True):
+        yield from _cells(part, rectangle, divided)
 
 
-def squarified(sizes: Sequence[int], at: Rectangle) -> list[Rectangle]:
+def squarified(sizes: Sequence[int], area: Rectangle) -> list[Rectangle]:
     """Return a place for each size, from the largest down, in a rectangle that they fill, as square as rows allow."""
-    left, top, width, height = at
+    x, y, width, height = area
     scale = width * height / sum(sizes)
-    found: list[Rectangle] = []
+    rectangles: list[Rectangle] = []
     start = 0
     while start < len(sizes):
         side = min(width, height)
@@ -174,16 +173,16 @@ def squarified(sizes: Sequence[int], at: Rectangle) -> list[Rectangle]:
         for size in row:
             length = size * scale / depth if depth else 0.0
             if width >= height:
-                found.append((left, top + offset, depth, length))
+                rectangles.append((x, y + offset, depth, length))
             else:
-                found.append((left + offset, top, length, depth))
+                rectangles.append((x + offset, y, length, depth))
             offset += length
         if width >= height:
-            left, width = left + depth, width - depth
+            x, width = x + depth, width - depth
         else:
-            top, height = top + depth, height - depth
+            y, height = y + depth, height - depth
         start = end
-    return found
+    return rectangles
 
 
 def _worst(row: Sequence[int], side: float, scale: float) -> float:
@@ -194,24 +193,24 @@ def _worst(row: Sequence[int], side: float, scale: float) -> float:
     return max(side * side * max(row) * scale / total**2, total**2 / (side * side * min(row) * scale))
 
 
-def _cell(folder: Folder, at: Rectangle, page: str) -> str:
-    left, top, width, height = at
+def _cell(folder: Folder, area: Rectangle, page: str) -> str:
+    x, y, width, height = area
     step = -(-folder.covered * STEPS // folder.files)  # only where there is none it is the lowest
-    said = f"{folder.name or 'everything'}: {folder.covered:,} of {folder.files:,} files ({_percent(folder)})"
+    title = f"{folder.name or 'everything'}: {folder.covered:,} of {folder.files:,} files ({_percent(folder)})"
     room = int((width - 12) / _LETTER)
     words = [] if height < _LINE + 6 else [_short(folder.name, room)]
     if height >= 2 * _LINE + 8 and room >= 5 and words[0]:
         words.append(_percent(folder))
     text = "".join(
-        f'<text{_quiet(number)} x="{left + 7:.1f}" y="{top + 16 + number * _LINE:.1f}">{escape(word)}</text>'
+        f'<text{_quiet(number)} x="{x + 7:.1f}" y="{y + 16 + number * _LINE:.1f}">{escape(word)}</text>'
         for number, word in enumerate(words)
         if word
     )
     rect = (
-        f'<rect class="orbit-share-{step}" x="{left + 0.75:.1f}" y="{top + 0.75:.1f}" '
+        f'<rect class="orbit-share-{step}" x="{x + 0.75:.1f}" y="{y + 0.75:.1f}" '
         f'width="{max(width - 1.5, 0.5):.1f}" height="{max(height - 1.5, 0.5):.1f}" rx="3"/>'
     )
-    return f'<a href="{escape(_asked(folder, page))}"><title>{escape(said)}</title>{rect}{text}</a>'
+    return f'<a href="{escape(_explorer_link(folder, page))}"><title>{escape(title)}</title>{rect}{text}</a>'
 
 
 def _quiet(number: int) -> str:
@@ -228,11 +227,11 @@ def _short(name: str, room: int) -> str:
     return f"{parts[-1][: room - 1]}…" if room >= 4 and parts[-1] != "*" else ""
 
 
-def _asked(folder: Folder, page: str) -> str:
-    asked = quote(folder.name.removesuffix("*"), safe="/")
-    return f"{relative(page, explorer.PAGE)}?path={asked}" if asked else relative(page, explorer.PAGE)
+def _explorer_link(folder: Folder, page: str) -> str:
+    path = quote(folder.name.removesuffix("*"), safe="/")
+    return f"{relative(page, explorer.PAGE)}?path={path}" if path else relative(page, explorer.PAGE)
 
 
 def _row(folder: Folder, page: str) -> str:
-    name = f'<a href="{escape(_asked(folder, page))}"><code>{escape(folder.name or "everything")}</code></a>'
+    name = f'<a href="{escape(_explorer_link(folder, page))}"><code>{escape(folder.name or "everything")}</code></a>'
     return f"<tr><td>{name}</td><td>{folder.files:,}</td><td>{folder.covered:,}</td><td>{_percent(folder)}</td></tr>"

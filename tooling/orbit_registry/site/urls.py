@@ -1,4 +1,4 @@
-"""Owns the site's addresses: where a page lies, how one page names another; it knows no record and opens no file."""
+"""Addresses of pages, and relative links between them."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ def relative(origin: str, target: str) -> str:
     if mark and path == origin:
         return f"#{fragment}"
     joined = "/".join(steps)
-    written = (joined if _UNQUOTED.match(joined) else quote(joined, safe="/~", errors="surrogatepass")) or "."
-    return f"{written}{mark}{fragment}"
+    address = (joined if _UNQUOTED.match(joined) else quote(joined, safe="/~", errors="surrogatepass")) or "."
+    return f"{address}{mark}{fragment}"
 
 
-def site_address(said: str) -> str:
+def site_address(text: str) -> str:
     """Return the address of a site as links are made of it: in ASCII, with a slash at its end.
 
     Raises:
         UsageError: it is no address of the web.
     """
     try:
-        parts = urlsplit(said.strip())
+        parts = urlsplit(text.strip())
         host = (parts.hostname or "").encode("idna").decode() + (f":{parts.port}" if parts.port else "")
     except ValueError:
         parts, host = urlsplit(""), ""
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         hint = "give it as in `https://example.org/decisions/`"
-        raise UsageError(f"{said!r} is no address where a site can stand", hint=hint)
+        raise UsageError(f"{text!r} is no address where a site can stand", hint=hint)
     return f"{parts.scheme}://{host}{quote(parts.path.rstrip('/'), safe='/%~@:+,;=', errors='surrogatepass')}/"
 
 

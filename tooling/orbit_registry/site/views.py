@@ -1,10 +1,12 @@
-"""Turns records into what a template shows: words, addresses and lists; it renders nothing and opens no file."""
+"""Template values of records: words, addresses, lists, and the previews of cited records."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from html import escape, unescape
 from types import MappingProxyType
 from typing import Any, TypedDict
 
@@ -13,12 +15,36 @@ from orbit_registry.model.ids import INVERSES
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
 from orbit_registry.model.votes import by_month, distinct_votes, format_time
+from orbit_registry.site.check import resolved
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
 from orbit_registry.site.mentions import Citers
+from orbit_registry.site.prose import card_id
+from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import date_of, own_columns, status_class, tags_of, texts_of, words_in
+
+_LINK = re.compile(r'<a class="orbit-cite" href="([^"]*)"')
+
+
+def cited_urls(html: str, page: str) -> list[str]:
+    """Return the URLs that the links of a page cite, each once, in order."""
+    urls = (resolved(page, unescape(href)) for href in _LINK.findall(html))
+    return list(dict.fromkeys(url for url in urls if url is not None))
+
+
+def card_html(record: Record, url: str, lead: str) -> str:
+    """Return the preview of the record at a URL; `lead` is the first line of its text."""
+    line = record.text("summary") or lead
+    text = f"<span>{headline(line)}</span>" if line and line != record.title else ""
+    chip = f'<span class="orbit-chip {status_class(record)}">{escape(record.status.word)}</span>'
+    day = f" <small>{escape(date_of(record))}</small>"
+    return (
+        f'<div class="orbit-card" id="{card_id(url)}"><b>{escape(record.id)} {headline(record.title)}</b>'
+        f"<span>{chip}{day}</span>{text}</div>"
+    )
+
 
 RELATIONS: Mapping[str, str] = {
     "amends": "Amends",
@@ -104,7 +130,7 @@ class Relations:
             for link in record.links:
                 self._inverse[link.to].append((INVERSES.get(link.rel, "referenced_by"), record.id))
 
-    def beside(self, record: Record) -> tuple[Record | None, Record | None]:
+    def neighbours(self, record: Record) -> tuple[Record | None, Record | None]:
         """Return the records of its kind that stand before and after it in lists."""
         return self._before.get(record.path), self._after.get(record.path)
 
@@ -115,33 +141,33 @@ class Relations:
 
     def doubts(self, record: Record) -> str:
         """Return why a record that is in force may hold no longer, "" where nothing speaks against it."""
-        found = self._freshness.get(record.path) if record.phase == "live" else None
-        if found is None:
+        freshness = self._freshness.get(record.path) if record.phase == "live" else None
+        if freshness is None:
             return ""
-        words = "No longer holds" if found.state is State.EXPIRED else "May no longer hold"
-        return f"{words}: {'; '.join(reason.message for reason in found.reasons)}"
+        words = "No longer holds" if freshness.state is State.EXPIRED else "May no longer hold"
+        return f"{words}: {'; '.join(reason.message for reason in freshness.reasons)}"
 
-    def standing(self, record: Record) -> str:
+    def freshness_words(self, record: Record) -> str:
         """Return in words whether a record that is in force still holds; "" for any other."""
         if record.phase != "live":
             return ""
-        said = freshness_fields(record)
-        seen, by = (str(said.get(name) or "") for name in ("verified_at", "verified_by"))
+        dates = freshness_fields(record)
+        verified_at, by = (str(dates.get(name) or "") for name in ("verified_at", "verified_by"))
         end = expires_at(record)
-        confirmed = f"confirmed on {seen[:10]}{f' by {by}' if by else ''}" if seen else ""
-        held = "in doubt" if record.path in self._freshness else "" if confirmed else "nothing speaks against it"
-        words = ", ".join(filter(None, [held, confirmed, f"set to end on {end:%Y-%m-%d}" if end else ""]))
+        confirmed = f"confirmed on {verified_at[:10]}{f' by {by}' if by else ''}" if verified_at else ""
+        doubt = "in doubt" if record.path in self._freshness else "" if confirmed else "nothing speaks against it"
+        words = ", ".join(filter(None, [doubt, confirmed, f"set to end on {end:%Y-%m-%d}" if end else ""]))
         return words[:1].upper() + words[1:]
 
     def votes(self, record: Record) -> dict[str, Any] | None:
         """Return count, day of the last one, and how many each of the last months had; None where there is none."""
-        kept = distinct_votes(record.votes)
-        if not kept:
+        votes = distinct_votes(record.votes)
+        if not votes:
             return None
-        months = by_month(kept, self.today, MONTHS)
+        months = by_month(votes, self.today, MONTHS)
         return {
-            "count": len(kept),
-            "last": format_time(kept[-1].voted_at)[:10],
+            "count": len(votes),
+            "last": format_time(votes[-1].voted_at)[:10],
             "months": list(months),
             "until": self.month,
         }
@@ -154,36 +180,36 @@ class Relations:
         """Return the ids that replace this record, as either end says."""
         return list(dict.fromkeys([*record.superseded_by, *self._replaced_by.get(record.id, ())]))
 
-    def today_of(self, record: Record) -> list[str]:
+    def final_successors(self, record: Record) -> list[str]:
         """Return the ids that stand at the end of what replaced this record, without those that did so themselves."""
         direct = self.replaced_by(record)
-        ahead, seen, ends = list(direct), {record.id}, []
+        ahead, visited, ends = list(direct), {record.id}, []
         while ahead:
             any_id = ahead.pop(0)
-            if any_id not in seen:
+            if any_id not in visited:
                 later = self.replaced_by(self.by_id[any_id]) if any_id in self.by_id else []
                 ahead += later
                 ends += [] if later or any_id in direct else [any_id]
-                seen.add(any_id)
+                visited.add(any_id)
         return ends
 
     def links(self, record: Record) -> list[tuple[str, list[str]]]:
         """Return labels and ids of the links from and to this record."""
-        found: dict[str, list[str]] = defaultdict(list)
+        by_label: dict[str, list[str]] = defaultdict(list)
         for link in record.links:
-            found[RELATIONS.get(link.rel, link.rel)].append(link.to)
+            by_label[RELATIONS.get(link.rel, link.rel)].append(link.to)
         for rel, other in self._inverse.get(record.id, ()):
-            found[RELATIONS.get(rel, rel)].append(other)
-        return [(label, list(dict.fromkeys(ids))) for label, ids in found.items()]
+            by_label[RELATIONS.get(rel, rel)].append(other)
+        return [(label, list(dict.fromkeys(ids))) for label, ids in by_label.items()]
 
 
 def record_view(record: Record, page: str, relations: Relations, site: SiteMap, groups: Groups) -> dict[str, Any]:
     """Return everything a record's page shows but its prose; addresses are relative to `page`."""
     kind = record.kind
     scope = record.scope
-    own = own_fields(record)
+    fields = extra_fields(record)
 
-    def named(ids: Sequence[str]) -> list[Ref]:
+    def references(ids: Sequence[str]) -> list[Ref]:
         return [reference(any_id, page, relations, site) for any_id in ids]
 
     return {
@@ -198,7 +224,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "status_class": status_class(record),
         "banner": record.status.banner,
         "doubts": relations.doubts(record),
-        "freshness": relations.standing(record),
+        "freshness": relations.freshness_words(record),
         "legacy_ids": list(record.legacy_ids),
         "labels": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in record.words("labels")],
         "own": {
@@ -210,9 +236,9 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         },
         "source": _file(record.source.path, page, site) if record.source else None,
         "file": _file(record.path, page, site),
-        "replaces": named(relations.replaces(record)),
-        "replaced_by": named(relations.replaced_by(record)),
-        "today": named(relations.today_of(record)),
+        "replaces": references(relations.replaces(record)),
+        "replaced_by": references(relations.replaced_by(record)),
+        "today": references(relations.final_successors(record)),
         "scope": {
             "paths": [{"glob": glob, "url": glob_link(page, glob)} for glob in scope.paths],
             "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in scope.tags],
@@ -220,15 +246,15 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
             "tasks": [task_link(task, page) for task in scope.tasks],
             "symbols": list(scope.symbols),
         },
-        "links": [(label, named(ids)) for label, ids in relations.links(record)],
+        "links": [(label, references(ids)) for label, ids in relations.links(record)],
         "evidence": [_evidence(kind_, text, page, relations, site) for kind_, text in record.evidence],
         "votes": relations.votes(record),
-        "beside": [link_to(one, page) if one else None for one in relations.beside(record)],
+        "beside": [link_to(neighbour, page) if neighbour else None for neighbour in relations.neighbours(record)],
         "cited_by": cited_by(page, relations.citers, site),
         "tasks": [task_link(task, page) for task in record.words("tasks")],
         "updated": (record.text("updated_at") or "")[:10],
-        "fields": [(name, texts) for name, texts in own if max(map(len, texts)) <= SHORT],
-        "sections": [(name, texts) for name, texts in own if max(map(len, texts)) > SHORT],
+        "fields": [(name, texts) for name, texts in fields if max(map(len, texts)) <= SHORT],
+        "sections": [(name, texts) for name, texts in fields if max(map(len, texts)) > SHORT],
         "data": {name: value for name, value in record.data.items() if name not in ("uid", kind.prose)},
     }
 
@@ -256,11 +282,11 @@ def task_link(task: str, page: str) -> dict[str, str]:
 def cited_by(page: str, citers: Citers, site: SiteMap) -> dict[str, Any]:
     """Return who cites what a page shows: records, and files with their lines, as a template lists them."""
     files = []
-    for place in citers.places.get(page, ()):
-        shown = relative(page, place.page) if place.page else site.forge.built(place.path)
-        lines = [{"number": line, "url": site.forge.built(place.path, line=line)} for line in place.lines]
-        files.append({"path": place.path, "title": citers.titles.get(place.path), "url": shown, "lines": lines})
-    return {"records": [link_to(one, page) for one in citers.records.get(page, ())], "files": files}
+    for file in citers.files.get(page, ()):
+        url = relative(page, file.page) if file.page else site.forge.built(file.path)
+        lines = [{"number": line, "url": site.forge.built(file.path, line=line)} for line in file.lines]
+        files.append({"path": file.path, "title": citers.titles.get(file.path), "url": url, "lines": lines})
+    return {"records": [link_to(record, page) for record in citers.records.get(page, ())], "files": files}
 
 
 def document_view(path: str, page: str, beside: Sequence[str], relations: Relations, site: SiteMap) -> tuple[Any, ...]:
@@ -270,23 +296,25 @@ def document_view(path: str, page: str, beside: Sequence[str], relations: Relati
     """
     citers = relations.citers
     refs = [
-        {"id": "", "title": citers.titles[one], "url": relative(page, site.mirrored[one])} if one else None
-        for one in beside
+        {"id": "", "title": citers.titles[neighbour], "url": relative(page, site.mirrored[neighbour])}
+        if neighbour
+        else None
+        for neighbour in beside
     ]
-    return cited_by(page, citers, site), refs, [link_to(one, page) for one in citers.applying.get(path, ())]
+    return cited_by(page, citers, site), refs, [link_to(record, page) for record in citers.applying.get(path, ())]
 
 
-def own_fields(record: Record) -> list[tuple[str, list[str]]]:
+def extra_fields(record: Record) -> list[tuple[str, list[str]]]:
     """Return a kind's own fields as label and texts, for a kind whose page has no template of its own."""
-    found = []
+    fields = []
     elsewhere = shared_fields() | _BESIDE | {record.kind.headline, record.kind.prose}
     for name in record.kind.schema.properties:
         if name in elsewhere or name not in record.data:
             continue
         texts = words_in(record.data[name])
         if texts:
-            found.append((name.replace("_", " ").capitalize(), texts))
-    return found
+            fields.append((name.replace("_", " ").capitalize(), texts))
+    return fields
 
 
 def _file(path: str, page: str, site: SiteMap) -> dict[str, str | None]:
@@ -302,8 +330,8 @@ def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteM
     elif kind == "task":
         url = relative(page, task_url(text))
     elif kind == "file":
-        meaning = site.target("", text)
-        url = meaning.url if meaning.outside or meaning.url is None else relative(page, meaning.url)
+        destination = site.target("", text)
+        url = destination.url if destination.outside or destination.url is None else relative(page, destination.url)
     elif kind == "commit" and text.isalnum():
         url = site.forge.change(text)
     elif kind == "external" and text.startswith(("https://", "http://")):

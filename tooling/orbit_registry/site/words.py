@@ -1,4 +1,4 @@
-"""What pages say of a record in single words, and the line by which every list names one."""
+"""Words of a record on pages: status, date, tags, columns; and its line in lists."""
 
 from __future__ import annotations
 

@@ -1,19 +1,119 @@
-"""Reads what we need of a repository's own mkdocs.yml, and completes its navigation; the generator reads the rest."""
+"""Configuration of the generator: our theme, and what is read of a repository's own `mkdocs.yml`."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
-from orbit_registry.site.theme import overrides
+from orbit_registry.site.pages import SHELL
 from orbit_registry.workspace.files import inside, read_text
+
+_PACKAGED = Path(__file__).parent / "overrides"
+_CHECKOUT = Path(__file__).parents[3] / "site-overrides"
+
+PALETTE = [
+    {
+        "media": "(prefers-color-scheme)",
+        "primary": "custom",
+        "accent": "custom",
+        "toggle": {"icon": "material/brightness-auto", "name": "Colours: as the system; switch to light"},
+    },
+    {
+        "media": "(prefers-color-scheme: light)",
+        "scheme": "default",
+        "primary": "custom",
+        "accent": "custom",
+        "toggle": {"icon": "material/weather-sunny", "name": "Colours: light; switch to dark"},
+    },
+    {
+        "media": "(prefers-color-scheme: dark)",
+        "scheme": "slate",
+        "primary": "custom",
+        "accent": "custom",
+        "toggle": {"icon": "material/weather-night", "name": "Colours: dark; switch to the system's"},
+    },
+]
+FEATURES = [
+    "navigation.indexes",
+    "navigation.prune",
+    "navigation.top",
+    "navigation.footer",
+    "toc.follow",
+    "content.code.copy",
+]
+EXTENSIONS: list[Any] = [
+    "admonition",
+    "attr_list",
+    "def_list",
+    "tables",
+    {"toc": {"permalink": True}},
+    {"pymdownx.highlight": {"anchor_linenums": False}},
+    "pymdownx.superfences",
+]
+STYLES = ["assets/orbit/orbit.css"]
+SCRIPTS = ["assets/orbit/orbit.js"]
+
+
+def overrides() -> Path:
+    """Return the folder of our templates and assets: inside the wheel, or at the top of a checkout."""
+    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+def digest_of_tree(folder: Path) -> str:
+    """Return a digest of the files in a folder, by name and content."""
+    digest = hashlib.blake2b(digest_size=12)
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def default_config(title: str, nav: Sequence[object]) -> dict[str, Any]:
+    """Return the configuration for a repository that has none of its own."""
+    return {
+        "site_name": escape(title),
+        "theme": {
+            "name": "material",
+            "font": False,
+            "language": "en",
+            "logo": "assets/orbit/logo.svg",
+            "favicon": "assets/orbit/favicon.svg",
+            "palette": PALETTE,
+            "features": FEATURES,
+        },
+        "plugins": ["search"],
+        "markdown_extensions": EXTENSIONS,
+        "extra_css": STYLES,
+        "extra_javascript": SCRIPTS,
+        "nav": list(nav),
+    }
+
+
+def staged_config(base: Mapping[str, Any], folders: Mapping[str, str], base_url: str | None) -> dict[str, Any]:
+    """Return a configuration with what the staged tree needs: its folders, its address, quiet about our own links."""
+    theme = base.get("theme", {})
+    settings = {"name": theme} if isinstance(theme, str) else dict(theme)
+    config = {**base, **folders, "theme": {**settings, "custom_dir": folders["custom_dir"]}}
+    del config["custom_dir"]
+    config.setdefault("use_directory_urls", True)
+    if base_url:
+        config["site_url"] = base_url.rstrip("/") + "/"
+    config["theme"].setdefault("variant", "classic")  # Zensical's name for the look that templates and styles are for
+    config["not_in_nav"] = f"/{SHELL}/"
+    config["validation"] = {
+        "nav": {"omitted_files": "ignore", "not_found": "warn", "absolute_links": "ignore"},
+        "links": {"not_found": "warn", "absolute_links": "ignore", "unrecognized_links": "ignore", "anchors": "ignore"},
+    }
+    return config
+
 
 FILE = "mkdocs.yml"
 HARMLESS = frozenset({"search", "orbit", "tags", "meta", "offline", "blog", "typeset"})
@@ -30,7 +130,7 @@ NAV_MAKERS = frozenset({"awesome-nav", "awesome-pages", "i18n", "literate-nav", 
 
 
 @dataclass(frozen=True, slots=True)
-class OwnConfig:
+class UserConfig:
     """A repository's own site: its file, the folder of its pages, and the settings that we add to."""
 
     file: Path
@@ -39,11 +139,11 @@ class OwnConfig:
     data: dict[str, Any]
     is_trusted: bool = False
     """Whether MkDocs runs it in full anyway: what its pages load and run is its own business."""
-    held_back: str = ""
+    blocked_reason: str = ""
     """Why nothing of it that runs code is used; empty where it is."""
 
     @property
-    def running(self) -> tuple[str, ...]:
+    def code_settings(self) -> tuple[str, ...]:
         """What of it runs code or reads any file: templates, which reach all of Python, plugins and extensions."""
         theirs = [entry for entry in _plugins(self.data) if not _is_harmless(entry)]
         theirs += [entry for entry in _entries(self.data, "markdown_extensions") if _name(entry) in READING]
@@ -52,18 +152,18 @@ class OwnConfig:
         templates = [f"theme.custom_dir: {custom}"] if custom and not ours else []
         if templates:
             files = filter(Path.is_file, (self.file.parent / custom).rglob("*"))
-            templates += sorted(self.named(str(one), self.file.parent) for one in files)
+            templates += sorted(self.relative_path(str(file), self.file.parent) for file in files)
         return (*templates, *(json.dumps(entry, sort_keys=True, default=str) for entry in theirs))
 
-    def without_code(self, why: str) -> OwnConfig:
+    def without_code(self, reason: str) -> UserConfig:
         """Return what is left where nothing of it may run: Material in place of a theme that is templates alone."""
         theme = self.data.get("theme")
-        kept = {"name": "material", **theme} if isinstance(theme, dict) else {"name": theme or "material"}
-        kept = {**kept, "name": kept["name"] or "material", "custom_dir": None}
+        safe_theme = {"name": "material", **theme} if isinstance(theme, dict) else {"name": theme or "material"}
+        safe_theme = {**safe_theme, "name": safe_theme["name"] or "material", "custom_dir": None}
         plugins = [*filter(_is_harmless, _plugins(self.data))]
-        extensions = [one for one in _entries(self.data, "markdown_extensions") if _name(one) not in READING]
-        left = {"theme": kept, "plugins": plugins, "markdown_extensions": extensions}
-        return replace(self, data={**self.data, **left}, held_back=why)
+        extensions = [entry for entry in _entries(self.data, "markdown_extensions") if _name(entry) not in READING]
+        remaining = {"theme": safe_theme, "plugins": plugins, "markdown_extensions": extensions}
+        return replace(self, data={**self.data, **remaining}, blocked_reason=reason)
 
     @property
     def directories(self) -> bool:
@@ -73,29 +173,29 @@ class OwnConfig:
     @property
     def makes_nav(self) -> bool:
         """Whether a plugin makes the navigation, so that one of ours would take its place."""
-        return not self.words("nav") and any(_name(one) in NAV_MAKERS for one in _plugins(self.data))
+        return not self.list_setting("nav") and any(_name(entry) in NAV_MAKERS for entry in _plugins(self.data))
 
     @property
     def nav_file(self) -> str:
         """The name of files that state a navigation as a list of links; empty where there is no plugin for them."""
-        said = next((one for one in _plugins(self.data) if _name(one) == "literate-nav"), None)
-        settings = said.get("literate-nav") if isinstance(said, dict) else {}
+        plugin = next((entry for entry in _plugins(self.data) if _name(entry) == "literate-nav"), None)
+        settings = plugin.get("literate-nav") if isinstance(plugin, dict) else {}
         name = settings.get("nav_file", "SUMMARY.md") if isinstance(settings, dict) else "SUMMARY.md"
-        return "" if said is None else str(name)
+        return "" if plugin is None else str(name)
 
-    def shows(self, names: Iterable[str]) -> list[str]:
+    def published(self, names: Iterable[str]) -> list[str]:
         """Return those of the files in the folder of pages that MkDocs publishes."""
         from pathspec.gitignore import GitIgnoreSpec  # most repositories have no pages of their own
 
-        said = (str(self.data.get(key) or "") for key in ("exclude_docs", "draft_docs"))
-        left_out = GitIgnoreSpec.from_lines(["/templates/", *(line for text in said for line in text.splitlines())])
+        patterns = (str(self.data.get(key) or "") for key in ("exclude_docs", "draft_docs"))
+        left_out = GitIgnoreSpec.from_lines(["/templates/", *(line for text in patterns for line in text.splitlines())])
         return [name for name in names if not left_out.match_file(name)]
 
-    def named(self, path: str, root: Path) -> str:
+    def relative_path(self, path: str, root: Path) -> str:
         """Return the path of a file that a setting names, from the repository's root."""
         return os.path.relpath(self.file.parent / path, root).replace(os.sep, "/")
 
-    def words(self, name: str) -> list[Any]:
+    def list_setting(self, name: str) -> list[Any]:
         """Return a setting that is a list; empty where it is absent."""
         value = self.data.get(name)
         return list(value) if isinstance(value, list) else []
@@ -103,8 +203,8 @@ class OwnConfig:
 
 def _entries(data: Mapping[str, Any], key: str) -> list[object]:
     """Return plugins or extensions, each a name or a table of one; MkDocs takes a table of all too."""
-    said = data.get(key)
-    entries = [{name: settings} for name, settings in said.items()] if isinstance(said, dict) else said
+    value = data.get(key)
+    entries = [{name: settings} for name, settings in value.items()] if isinstance(value, dict) else value
     return entries if isinstance(entries, list) else []
 
 
@@ -125,7 +225,7 @@ def _custom(data: Mapping[str, Any]) -> str:
     return str(theme.get("custom_dir") or "") if isinstance(theme, dict) else ""
 
 
-def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> OwnConfig | None:
+def read_user_config(root: Path, file: Path | None = None, *, trusted: bool = False) -> UserConfig | None:
     """Return the repository's own configuration, or None where it has none.
 
     `trusted` says that MkDocs has loaded the file already, so that what runs code in it has run.
@@ -146,18 +246,18 @@ def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> 
         with file.open("rb") as opened:
             data = _table(file, yaml_load(opened))
     except (ConfigurationError, OSError, ValueError, TypeError, RecursionError) as error:
-        said = " ".join(str(error).split())
-        raise ConfigError(f"{FILE}: {said}", hint="`mkdocs build` says more") from None
-    own = OwnConfig(file, "", data, trusted)
-    docs = own.named(str(data.get("docs_dir", "docs")), root)
+        message = " ".join(str(error).split())
+        raise ConfigError(f"{FILE}: {message}", hint="`mkdocs build` says more") from None
+    config = UserConfig(file, "", data, trusted)
+    docs = config.relative_path(str(data.get("docs_dir", "docs")), root)
     if docs == ".":
-        said = f"{FILE}: docs_dir {docs!r} is not a folder inside the repository"
-        raise ConfigError(said, hint="name a folder below the repository's root, such as `docs`")
+        message = f"{FILE}: docs_dir {docs!r} is not a folder inside the repository"
+        raise ConfigError(message, hint="name a folder below the repository's root, such as `docs`")
     _refuse_outside(root, "docs_dir", docs)
     custom = _custom(data)
     if custom and not trusted:
-        _refuse_outside(root, "theme.custom_dir", own.named(custom, root))
-    return replace(own, docs=docs)
+        _refuse_outside(root, "theme.custom_dir", config.relative_path(custom, root))
+    return replace(config, docs=docs)
 
 
 def _refuse_code(root: Path, file: Path) -> None:
@@ -168,9 +268,9 @@ def _refuse_code(root: Path, file: Path) -> None:
     for prefix in [name for name in loader.yaml_multi_constructors if str(name).startswith(_PYTHON)]:
         harmless = loader.yaml_multi_constructors[prefix]
         loader.add_multi_constructor(prefix, partial(_python, prefix.removeprefix(_PYTHON), harmless))
-    seen: set[Path] = set()
-    while file not in seen:
-        seen.add(file)
+    visited: set[Path] = set()
+    while file not in visited:
+        visited.add(file)
         data = _table(file, yaml_load(read_text(file), loader))
         if data.get("hooks"):
             raise _refused("hooks", "runs Python code of the repository")
@@ -202,19 +302,19 @@ def _refuse_outside(root: Path, key: str, path: str) -> None:
         raise _refused(key, f"leads out of the repository: {error.message}") from None
 
 
-def _refused(key: str, why: str) -> RefusedError:
-    return RefusedError(f"{FILE}: {key} {why}", hint=HINT)
+def _refused(key: str, reason: str) -> RefusedError:
+    return RefusedError(f"{FILE}: {key} {reason}", hint=HINT)
 
 
-def completed_nav(own: Sequence[object], pages: Sequence[str], generated: Sequence[object]) -> list[object]:
+def completed_nav(existing: Sequence[object], pages: Sequence[str], generated: Sequence[object]) -> list[object]:
     """Return a repository's navigation, or one of its `pages` where it states none, with what it lacks of ours."""
     from mkdocs.utils import nest_paths
 
-    nav = list(own) or nest_paths(pages)
-    named = set(files_in(nav))
+    nav = list(existing) or nest_paths(pages)
+    listed = set(files_in(nav))
     for entry in generated:
         files = list(files_in([entry]))
-        if files and not named & set(files):
+        if files and not listed & set(files):
             nav.append(entry)
     return nav
 
@@ -229,24 +329,24 @@ def files_in(entries: Sequence[object]) -> Iterator[str]:
                 yield from files_in(value if isinstance(value, list) else [value])
 
 
-def without_missing(entries: Sequence[object], known: Set[str]) -> tuple[list[object], list[str]]:
+def without_missing(entries: Sequence[object], pages: Set[str]) -> tuple[list[object], list[str]]:
     """Return a navigation without the pages that do not exist, and those; addresses elsewhere stay."""
-    kept: list[object] = []
+    remaining: list[object] = []
     missing: list[str] = []
     for entry in entries:
         if isinstance(entry, str):
-            (kept if _exists(entry, known) else missing).append(entry)
+            (remaining if _exists(entry, pages) else missing).append(entry)
         elif isinstance(entry, dict):
             inner: dict[object, object] = {}
             for title, value in entry.items():
-                below, lost = without_missing(value if isinstance(value, list) else [value], known)
-                missing += lost
+                below, absent = without_missing(value if isinstance(value, list) else [value], pages)
+                missing += absent
                 if below:
                     inner[title] = below if isinstance(value, list) else below[0]
             if inner:
-                kept.append(inner)
-    return kept, missing
+                remaining.append(inner)
+    return remaining, missing
 
 
-def _exists(page: str, known: Set[str]) -> bool:
-    return page in known or "://" in page or page.startswith("/")
+def _exists(page: str, pages: Set[str]) -> bool:
+    return page in pages or "://" in page or page.startswith("/")
