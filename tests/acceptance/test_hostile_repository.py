@@ -19,7 +19,7 @@ from orbit_registry.operations.adr import NewAdr
 from orbit_registry.operations.citing_files import lines_at
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.files import inside
-from orbit_registry.workspace.git_log import newest
+from orbit_registry.workspace.git_log import newest_commits
 
 Git = Callable[..., str]
 BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
@@ -219,7 +219,7 @@ def test_no_commit_message_breaks_the_reading_of_the_history(repo: Path, git: Gi
         git(repo, "add", "-A")
         git(repo, "commit", "-q", "--allow-empty-message", "-m", message)
 
-    found = [commit.files for commit in newest(Registry.open(repo).workspace.git)]
+    found = [commit.files for commit in newest_commits(Registry.open(repo).workspace.git)]
 
     assert found[:3] == [("3.py",), ("2.py",), ("1.py",)]
     assert run(["scope", "suggest", record]) == 0

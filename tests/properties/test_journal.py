@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.workspace.config import config_of
-from orbit_registry.workspace.journal import Change, apply_step, begun, recover
+from orbit_registry.workspace.journal import FileChange, apply_step, has_unfinished_steps, recover
 from orbit_registry.workspace.workspace import Workspace
 
 PATHS = ["a.md", "docs/b.md", "docs/deep/c.yaml", ".orbit/learnings/L-1/learning.yaml"]
@@ -21,13 +21,13 @@ STATES = st.sampled_from(["before", "after", "foreign"])
 
 
 @st.composite
-def steps(draw: st.DrawFn) -> list[Change]:
+def steps(draw: st.DrawFn) -> list[FileChange]:
     """Return the changes of one step: some files come, some change, some go."""
     changes = []
     for path in draw(st.lists(st.sampled_from(PATHS), min_size=2, max_size=4, unique=True)):
         before = draw(TEXTS)
         after = draw(TEXTS.filter(lambda text, held=before: text != held))
-        changes.append(Change(path, before, after))
+        changes.append(FileChange(path, before, after))
     return changes
 
 
@@ -56,7 +56,7 @@ def held(root: Path, path: str) -> str | None:
 
 @settings(max_examples=120)
 @given(steps(), st.data())
-def test_a_step_that_was_begun_ends_done_or_undone(changes: list[Change], draw: st.DataObject) -> None:
+def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], draw: st.DataObject) -> None:
     """From any mixture of old, new and foreign texts: all new, or, where somebody edited, nothing of ours is left."""
     states = [draw.draw(STATES) for _ in changes]
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[Change], draw: 
         workspace.journal.mkdir(parents=True)
         rows = [{"path": one.path, "before": one.before, "after": one.after} for one in changes]
         (workspace.journal / "step-1.json").write_text(json.dumps({"step": "step", "changes": rows}), "utf-8")
-        assert begun(workspace)
+        assert has_unfinished_steps(workspace)
 
         [said] = recover(workspace)
 
@@ -81,13 +81,13 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[Change], draw: 
         else:
             assert said == "finished step"
             assert now == [change.after for change in changes]
-        assert not begun(workspace)
+        assert not has_unfinished_steps(workspace)
         assert recover(workspace) == []
 
 
 @settings(max_examples=80)
 @given(steps())
-def test_a_step_is_made_whole(changes: list[Change]) -> None:
+def test_a_step_is_made_whole(changes: list[FileChange]) -> None:
     """After it every file holds its new text, nothing else is there, and no journal is left."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = workspace_in(folder)
@@ -97,7 +97,7 @@ def test_a_step_is_made_whole(changes: list[Change]) -> None:
         apply_step(workspace, "step", changes)
 
         assert [held(workspace.root, change.path) for change in changes] == [change.after for change in changes]
-        assert not begun(workspace)
+        assert not has_unfinished_steps(workspace)
         shutil.rmtree(workspace.state, ignore_errors=True)
         files = {path.relative_to(workspace.root).as_posix() for path in workspace.root.rglob("*") if path.is_file()}
         assert files == {change.path for change in changes if change.after is not None}

@@ -141,7 +141,7 @@ class LearningsContextInjector:
         found = self._limits.categories_for(agent)
         if found is None:
             return self._every_category()
-        if not found.known:
+        if not found.is_mapped:
             _LOG.warning("no mapping names the agent %s: it gets `%s` alone", agent_name(agent)[:100], GENERAL)
         return tuple(found.names)
 
@@ -324,6 +324,6 @@ def _learning(one: Choice) -> Learning:
 
 def _details(context: Context, known: Categories | None) -> str:
     """Return what the event keeps of who asked and for what."""
-    is_named = not context.agent or (known is not None and known.known)
+    is_named = not context.agent or (known is not None and known.is_mapped)
     notes = [] if is_named else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
     return f", {json.dumps({'categories': list(context.categories), 'notes': notes})[1:-1]}"

@@ -15,7 +15,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Collection, Reading
 from orbit_registry.workspace.author import Author, Review, current_author
-from orbit_registry.workspace.journal import begun
+from orbit_registry.workspace.journal import has_unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from orbit_registry.operations.import_report import Moves, TakeoverReport
     from orbit_registry.operations.init import SetupReport
     from orbit_registry.operations.merge import resolve as merging
-    from orbit_registry.repository.writer import Admission, Edit
+    from orbit_registry.repository.writer import Edit, PreWriteHook
     from orbit_registry.search.hits import Searcher, SearchResult
     from orbit_registry.search.query import Query
     from orbit_registry.search.suggestion import Proposal
     from orbit_registry.search.vectors import Embedder, Vectors
     from orbit_registry.snapshot.sync import SyncResult
-    from orbit_registry.workspace.journal import Change
+    from orbit_registry.workspace.journal import FileChange
 
 
 class Registry:
@@ -70,9 +70,9 @@ class Registry:
         Records go into the workspace around the current folder, or, where the path is that of another tool's
         repository, into a new workspace in its place.
         """
-        from orbit_registry.importers.documents import take_over
+        from orbit_registry.importers.documents import import_and_baseline
 
-        return take_over(Path(path), source, assume=assume, dry_run=dry_run)
+        return import_and_baseline(Path(path), source, assume=assume, dry_run=dry_run)
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
@@ -158,13 +158,13 @@ class Registry:
 
     def recover(self) -> None:
         """Finish or undo steps that a killed process began, unless somebody is writing right now."""
-        if begun(self.workspace):
-            from orbit_registry.repository.writer import settle
+        if has_unfinished_steps(self.workspace):
+            from orbit_registry.repository.writer import finish_steps
 
-            settle(self.workspace)
+            finish_steps(self.workspace)
             self.refresh()
 
-    def add_adr(self, wanted: adrs.NewAdr, *, admit: Admission | None = None, dry_run: bool = False) -> adrs.Added:
+    def add_adr(self, wanted: adrs.NewAdr, *, admit: PreWriteHook | None = None, dry_run: bool = False) -> adrs.Added:
         """Add a decision: record and document in one step; see `store.decisions.adrs`."""
         from orbit_registry.operations import adr as adrs
 
@@ -179,7 +179,7 @@ class Registry:
         return adrs.amend_adr(self.workspace, any_id, text, task, date)
 
     def add(
-        self, kind: str, fields: Mapping[str, object], author: Author | None = None, admit: Admission | None = None
+        self, kind: str, fields: Mapping[str, object], author: Author | None = None, admit: PreWriteHook | None = None
     ) -> Record:
         """Add a record of a kind whose ids are codes; see `store.writer.create_record`."""
         from orbit_registry.repository.writer import create_record
@@ -230,14 +230,14 @@ class Registry:
     def _embedder(self) -> Embedder | None:
         """Return the model of meaning that the configuration names, a stand-in where it is not allowed, or None."""
         from orbit_registry.search.vectors import Command, Model2Vec, Unusable
-        from orbit_registry.workspace.trusted_commands import not_run, run_program
+        from orbit_registry.workspace.trusted_commands import not_run_message, run_program
 
         config = self.workspace.config
         path, words = config.setting("search", "model"), config.setting("search", "command")
         if not path and not words:
             return None
         key = "search.model" if path else "search.command"
-        refusal = not_run(self.workspace, key)
+        refusal = not_run_message(self.workspace, key)
         if refusal:
             return Unusable(refusal)
         if path:
@@ -259,7 +259,7 @@ class Registry:
             return adrs.update_adr(self.workspace, any_id, edit, title)
         return lifecycle.change_fields(self.workspace, any_id, edit)
 
-    def planned_update(self, any_id: str, edit: Edit, *, title: str | None = None) -> tuple[Record, list[Change]]:
+    def planned_update(self, any_id: str, edit: Edit, *, title: str | None = None) -> tuple[Record, list[FileChange]]:
         """Return what `update` would do: the record, and each file with its text before and after."""
         from orbit_registry.operations import adr as adrs
         from orbit_registry.operations import lifecycle
@@ -405,7 +405,7 @@ class Registry:
         open_ones = {record.path for record in self.collection.records if record.phase != "closed" and not record.globs}
         return suggestions(self.workspace, [one for one in self.records if one.path in (named or open_ones)])
 
-    def add_globs(self, wanted: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[Change]:
+    def add_globs(self, wanted: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[FileChange]:
         """Return what adding the proposed globs changes, by the records' paths; `write` does it."""
         from orbit_registry.operations import links as linking
 

@@ -168,7 +168,7 @@ def test_what_is_allowed_is_the_user_s_own_and_can_be_taken_back(shell: Shell, h
     (file,) = home.rglob("*.json")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     workspace = find_workspace(shell.root)
-    assert trusted_commands.allowed(workspace) == trusted_commands.named(workspace)
+    assert trusted_commands.allowed(workspace) == trusted_commands.configured_commands(workspace)
     file.chmod(0o622)
     assert trusted_commands.allowed(workspace) == {}
     file.chmod(0o600)
@@ -197,7 +197,7 @@ def test_a_work_tree_of_git_s_own_shares_consent_and_a_forged_one_does_not(
     shell("trust", "--yes")
     git(shell.root, "worktree", "add", "-q", str(tmp_path / "linked"))
     linked = find_workspace(tmp_path / "linked")
-    assert trusted_commands.allowed(linked) == trusted_commands.named(linked) != {}
+    assert trusted_commands.allowed(linked) == trusted_commands.configured_commands(linked) != {}
     for name, leads in (("forged", shell.root / ".git"), ("forged-too", shell.root / ".git/worktrees/linked")):
         forged = tmp_path / name
         shutil.copytree(tmp_path / "linked", forged)

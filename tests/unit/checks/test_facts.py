@@ -15,17 +15,17 @@ from orbit_registry.model.diagnostic import Severity
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
 from orbit_registry.repository.reader import Reading
-from orbit_registry.repository.vcs_state import IMPORTED_BODY, Facts, gather
+from orbit_registry.repository.vcs_state import IMPORTED_BODY, VcsState, collect_vcs_state
 from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]
 Learning = Callable[..., Path]
 
 
-def facts(root: Path, against: str | None = None) -> Facts:
+def facts(root: Path, against: str | None = None) -> VcsState:
     """Return the facts of a workspace."""
     workspace = open_workspace(root)
-    return gather(workspace, Reading(workspace), set(), against)
+    return collect_vcs_state(workspace, Reading(workspace), set(), against)
 
 
 def untold(root: Path, against: str | None = None) -> str:
@@ -78,7 +78,7 @@ def test_before_the_first_commit_everything_is_new(tmp_path: Path, git: Git) -> 
     (tmp_path / ".orbit" / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
     git(tmp_path, "init", "-q", "-b", "main")
     found = facts(tmp_path)
-    assert (found.tracked, found.changed, found.untold) == ((), {".orbit/config.yaml"}, ())
+    assert (found.tracked, found.changed, found.unavailable) == ((), {".orbit/config.yaml"}, ())
 
 
 def test_a_detached_head_is_compared_with_main(project: Path, learning: Learning, git: Git) -> None:

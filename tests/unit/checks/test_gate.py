@@ -8,7 +8,7 @@ from pathlib import Path
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 
 Git = Callable[..., str]
 Learning = Callable[..., Path]
@@ -168,7 +168,7 @@ def test_a_fix_is_announced_before_it_is_made(workspace: Path, learning: Learnin
     file = one_sided(learning)
     seen: list[tuple[str, str, bool]] = []
 
-    def announce(diagnostic: Diagnostic, changes: Sequence[Change]) -> None:
+    def announce(diagnostic: Diagnostic, changes: Sequence[FileChange]) -> None:
         seen.extend((diagnostic.code, one.path, file.read_text("utf-8") == one.before) for one in changes)
 
     before = file.read_bytes()

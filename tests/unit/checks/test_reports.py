@@ -15,7 +15,7 @@ from orbit_registry.checks.report import formats, render
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.schema import read_schema
-from orbit_registry.repository.baseline import Known
+from orbit_registry.repository.baseline import BaselineFinding
 
 SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "schemas" / "check.schema.json"
 
@@ -33,7 +33,12 @@ WARNING = Diagnostic(
 )
 NOTE = Diagnostic("ORB290", Severity.NOTE, "not checked", Location(".orbit/config.yaml"))
 OUTCOME = CheckOutcome(
-    (ERROR, WARNING, NOTE), (WARNING,), (WARNING,), 12, (Known("ORB502", "a", "", "gone"),), "main at 0123456789"
+    (ERROR, WARNING, NOTE),
+    (WARNING,),
+    (WARNING,),
+    12,
+    (BaselineFinding("ORB502", "a", "", "gone"),),
+    "main at 0123456789",
 )
 CLEAN = CheckOutcome((), checked_count=3)
 HOSTILE = Diagnostic(

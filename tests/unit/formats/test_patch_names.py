@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.workspace.journal import Change, unified_diff
+from orbit_registry.workspace.journal import FileChange, unified_diff
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_git_applies_the_diff_to_that_file_alone(tmp_path: Path, path: str, text
     """Whatever a name and a text hold, the diff turns the one text into the other, and no other file is named."""
     (tmp_path / path).write_bytes(texts[0].encode())
 
-    said = unified_diff([Change(path, *texts)])
+    said = unified_diff([FileChange(path, *texts)])
 
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=said.encode(), check=True)
     assert (tmp_path / path).read_bytes() == texts[1].encode()

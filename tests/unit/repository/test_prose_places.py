@@ -22,7 +22,7 @@ def same(path: str, text: str) -> bool:
     """Say whether both give the same place."""
     document = Document(path, text)
     entry = document.entry(None)
-    return document.place(None) == (None if entry is None else (entry.span.start, entry_span(entry)))
+    return document.locate(None) == (None if entry is None else (entry.span.start, entry_span(entry)))
 
 
 @given(st.sampled_from(PATHS), st.lists(st.sampled_from(LINES), max_size=12).map("\n".join))

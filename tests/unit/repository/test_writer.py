@@ -12,7 +12,7 @@ import pytest
 from orbit_registry.errors import InvalidRecordError, RecordNotFoundError, RefusedError, UnreadableFileError
 from orbit_registry.model.ids import code_id
 from orbit_registry.registry import Registry
-from orbit_registry.repository.writer import free_code_id, sweep
+from orbit_registry.repository.writer import free_code_id, remove_abandoned
 from orbit_registry.workspace.author import Author
 
 HUMAN = Author("Ada", "human")
@@ -185,7 +185,7 @@ def test_what_a_killed_writer_left_is_swept_after_an_hour(registry: Registry) ->
         then = time.time() - age
         os.utime(folder / name, (then, then))
 
-    sweep(registry.workspace, registry.workspace.kinds["learning"])
+    remove_abandoned(registry.workspace, registry.workspace.kinds["learning"])
 
     assert [path.name for path in folder.iterdir()] == [".tmp-new"]
 
@@ -200,7 +200,7 @@ def test_sweeping_follows_no_link(registry: Registry) -> None:
     (folder / ".tmp-link").symlink_to(outside)
     os.utime(folder / ".tmp-link", (0, 0), follow_symlinks=False)
 
-    sweep(registry.workspace, registry.workspace.kinds["learning"])
+    remove_abandoned(registry.workspace, registry.workspace.kinds["learning"])
 
     assert (outside / "mine").exists()
 

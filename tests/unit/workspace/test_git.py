@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import GitError
-from orbit_registry.workspace.git import Git, merge_lines, pattern_of
+from orbit_registry.workspace.git import Git, ignore_pattern, merge_lines
 
 Run = Callable[..., str]
 
@@ -31,12 +31,12 @@ def test_what_git_would_add_has_a_line_that_keeps_it_out(repo: Path) -> None:
         (repo / name).touch()
     asked = [repo / name for name in ("site [1]", "docs/new.json", "docs", "README.md", "none")]
 
-    found = [Git(repo / "docs").stray(path) for path in asked]
+    found = [Git(repo / "docs").ignore_line(path) for path in asked]
     (repo / ".gitignore").write_text("\n".join(filter(None, found)), "utf-8")
 
     assert found == ["/site \\[1\\]/", "/docs/new.json", None, None, None]
-    assert [Git(repo).stray(path) for path in (*asked, repo.parent)] == [None] * 6
-    assert Git(repo).stray(repo / "out") == "/out/"
+    assert [Git(repo).ignore_line(path) for path in (*asked, repo.parent)] == [None] * 6
+    assert Git(repo).ignore_line(repo / "out") == "/out/"
 
 
 def test_names_come_back_as_they_are(repo: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_hostile_configuration_runs_nothing(repo: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["a*b", "[x]", "a\\b", "!a", "#a", "a ", "a  ", "a b", "plain"])
 def test_a_pattern_means_its_path_alone(git_repo: Path, git: Run, name: str) -> None:
     """Whatever characters a name has, git ignores it by its pattern, and nothing like it."""
-    (git_repo / ".gitignore").write_text(f"{pattern_of(name)}\n", "utf-8")
+    (git_repo / ".gitignore").write_text(f"{ignore_pattern(name)}\n", "utf-8")
     for other in (name, "axb", "x", "a", f"{name}.", f"in/{name}"):
         (git_repo / other).parent.mkdir(exist_ok=True)
         (git_repo / other).write_text("x", "utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.git_log import dates_of, newest, since
+from orbit_registry.workspace.git_log import commits_since, dates_of, newest_commits
 
 Run = Callable[..., str]
 
@@ -24,7 +24,7 @@ def test_a_file_that_moved_has_its_new_name_among_the_newest(git_repo: Path, git
     whole, short = git(git_repo, "log", "-1", "--format=%H %h").split()
     blob = git(git_repo, "rev-parse", "HEAD:new.py").strip()
 
-    first, last = next(newest(Git(git_repo))), since(Git(git_repo), "HEAD~1")
+    first, last = next(newest_commits(Git(git_repo))), commits_since(Git(git_repo), "HEAD~1")
 
     assert (first.name, first.short, first.message, first.files) == (whole, short, "Move", ("new.py",))
     assert [(one.name, sorted(one.changes)) for one in last] == [(whole, [("new.py", blob), ("old.py", "")])]
@@ -41,19 +41,19 @@ def test_a_merge_has_the_changes_of_records_alone(git_repo: Path, git: Run) -> N
     git(git_repo, "checkout", "-q", "main")
     git(git_repo, "merge", "-q", "--no-ff", "-m", "Merge", "side")
 
-    found = since(Git(git_repo), "HEAD^1")
+    found = commits_since(Git(git_repo), "HEAD^1")
 
     assert [(one.message, one.files) for one in found] == [
         ("Side", (".orbit/adrs/ADR-0001/adr.yaml", "src/x.py")),
         ("Merge", (".orbit/adrs/ADR-0001/adr.yaml",)),
     ]
-    assert {one.message for one in newest(Git(git_repo))} == {"Start", "Side"}
+    assert {one.message for one in newest_commits(Git(git_repo))} == {"Start", "Side"}
 
 
 def test_outside_a_repository_there_is_no_history(tmp_path: Path) -> None:
     """Neither fails."""
-    assert list(newest(Git(tmp_path))) == []
-    assert since(Git(tmp_path), None) == []
+    assert list(newest_commits(Git(tmp_path))) == []
+    assert commits_since(Git(tmp_path), None) == []
 
 
 def test_a_file_has_the_date_of_its_first_commit_under_any_name(

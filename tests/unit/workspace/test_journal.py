@@ -10,7 +10,7 @@ import pytest
 
 from orbit_registry.errors import UnsafePathError, WriteError
 from orbit_registry.registry import Registry
-from orbit_registry.workspace.journal import Change, apply_step, begun, pending, recover
+from orbit_registry.workspace.journal import FileChange, apply_step, has_unfinished_steps, recover, unfinished_steps
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 
@@ -33,7 +33,7 @@ def test_a_file_that_somebody_changed_meanwhile_stops_the_step(workspace: Worksp
     before = tree(workspace)
 
     with pytest.raises(WriteError, match=r"a\.md was changed by someone else meanwhile"):
-        apply_step(workspace, "step", [Change("b.md", None, "new"), Change("a.md", "other", "new")])
+        apply_step(workspace, "step", [FileChange("b.md", None, "new"), FileChange("a.md", "other", "new")])
 
     assert tree(workspace) == before
 
@@ -45,7 +45,7 @@ def test_a_path_that_leads_out_stops_the_step(workspace: Workspace, path: str) -
     before = tree(workspace)
 
     with pytest.raises(UnsafePathError):
-        apply_step(workspace, "step", [Change("a.md", "old", "new"), Change(path, None, "x")])
+        apply_step(workspace, "step", [FileChange("a.md", "old", "new"), FileChange(path, None, "x")])
 
     assert tree(workspace) == before
 
@@ -59,11 +59,11 @@ def test_a_step_that_the_disk_refuses_is_put_back(workspace: Workspace) -> None:
         apply_step(
             workspace,
             "step",
-            [Change("a.md", "old", "new"), Change("deep/b.md", None, "b"), Change("file/c.md", None, "c")],
+            [FileChange("a.md", "old", "new"), FileChange("deep/b.md", None, "b"), FileChange("file/c.md", None, "c")],
         )
 
     assert tree(workspace) == before
-    assert not begun(workspace)
+    assert not has_unfinished_steps(workspace)
     assert not (workspace.root / "deep").exists()
 
 
@@ -82,17 +82,17 @@ def editor(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("editor")
 @pytest.mark.parametrize("after", ["new", None])
-@pytest.mark.parametrize("others", [[], [Change("b.md", None, "b"), Change("deep/c.md", None, "c")]])
+@pytest.mark.parametrize("others", [[], [FileChange("b.md", None, "b"), FileChange("deep/c.md", None, "c")]])
 def test_what_is_saved_while_the_disk_is_waited_for_stays(
-    workspace: Workspace, after: str | None, others: list[Change]
+    workspace: Workspace, after: str | None, others: list[FileChange]
 ) -> None:
     """The step is undone as far as it went, and nobody's words are lost."""
     before = tree(workspace)
     if after is None and not others:
-        others = [Change("b.md", None, "b")]
+        others = [FileChange("b.md", None, "b")]
 
     with pytest.raises(WriteError, match=r"a\.md was changed by someone else meanwhile"):
-        apply_step(workspace, "step", [*others, Change("a.md", "old", after)])
+        apply_step(workspace, "step", [*others, FileChange("a.md", "old", after)])
 
     assert tree(workspace) == {**before, "a.md": b"by hand"}
 
@@ -103,7 +103,7 @@ def test_what_is_saved_before_the_disk_refuses_is_not_put_back(workspace: Worksp
     (workspace.root / "file").write_text("x", "utf-8")
 
     with pytest.raises(WriteError, match=r"can't write"):
-        apply_step(workspace, "step", [Change("file/c.md", None, "c"), Change("a.md", "old", "new")])
+        apply_step(workspace, "step", [FileChange("file/c.md", None, "c"), FileChange("a.md", "old", "new")])
 
     assert (workspace.root / "a.md").read_text("utf-8") == "by hand"
 
@@ -114,7 +114,7 @@ def test_a_folder_that_becomes_empty_goes(workspace: Workspace) -> None:
         (workspace.root / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace.root / name).write_text("1", "utf-8")
 
-    apply_step(workspace, "step", [Change("x/y/a", "1", None)])
+    apply_step(workspace, "step", [FileChange("x/y/a", "1", None)])
 
     assert [path.name for path in (workspace.root / "x").iterdir()] == ["b"]
 
@@ -143,7 +143,7 @@ def test_a_journal_that_can_not_be_read_is_set_aside(workspace: Workspace, conte
     assert [path.name for path in workspace.journal.iterdir()] == ["adr-add-1.unreadable"]
     assert (workspace.root / "a.md").read_text("utf-8") == "old"
     assert not (workspace.root.parent / "evil").exists()
-    assert not begun(workspace)
+    assert not has_unfinished_steps(workspace)
     assert Registry.open(workspace.root).add("learning", {"summary": "Leap"}).id
 
 
@@ -167,7 +167,7 @@ def test_steps_are_finished_in_turn(workspace: Workspace) -> None:
         (workspace.journal / f"{name}.json").write_text(json.dumps({"step": name, "changes": rows}), "utf-8")
     (workspace.journal / ".tmp-x").write_text("half", "utf-8")
     (workspace.root / ".tmp-b.md-1-2").write_text("half", "utf-8")
-    assert [path.name for path in pending(workspace)] == ["b.json", "c.json"]
+    assert [path.name for path in unfinished_steps(workspace)] == ["b.json", "c.json"]
 
     assert recover(workspace) == ["finished b", "finished c"]
 

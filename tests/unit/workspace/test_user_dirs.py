@@ -34,11 +34,11 @@ def test_a_user_whom_nobody_knows_has_no_home(tmp_path: Path) -> None:
     """As in a container with a made-up user id: commands go on, and keep nothing in a home."""
     script = (
         "import os, tempfile; from pathlib import Path; from orbit_registry.errors import WorkspaceNotFoundError\n"
-        "from orbit_registry.workspace.user_dirs import own_cache, user_home\n"
+        "from orbit_registry.workspace.user_dirs import checkout_cache, user_home\n"
         "from orbit_registry.workspace.workspace import find_workspace\n"
         "os.setuid(54321)\n"
         "try: find_workspace(Path('/tmp'))\n"
-        "except WorkspaceNotFoundError: print(user_home(), own_cache(Path('/')) is not None)"
+        "except WorkspaceNotFoundError: print(user_home(), checkout_cache(Path('/')) is not None)"
     )
     environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
     tmp_path.chmod(0o777)

@@ -21,8 +21,8 @@ from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import parse_votes
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.git_log import Change, Commit
-from orbit_registry.workspace.git_log import since as commits_since
+from orbit_registry.workspace.git_log import Commit, CommitChange
+from orbit_registry.workspace.git_log import commits_since as commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 GIT, DATES = "git history of the records", "dates in the records"
@@ -295,7 +295,7 @@ class _States:
         self._after: dict[str, int] = {}
         self.met: list[tuple[str, Kind, Blobs]] = []
 
-    def begin(self, commit: str, files: Iterable[Change]) -> None:
+    def begin(self, commit: str, files: Iterable[CommitChange]) -> None:
         """Take the files of a commit before the first one of the history."""
         self._after[commit] = self._changed(0, files)
 
@@ -305,7 +305,7 @@ class _States:
         self._after[commit.name] = self._changed(before, commit.changes)
         return before
 
-    def _changed(self, state: int, changes: Iterable[Change]) -> int:
+    def _changed(self, state: int, changes: Iterable[CommitChange]) -> int:
         parts_by_folder: dict[str, tuple[Kind, list[str]]] = {}
         for path, content in changes:
             location = self._part(path)

@@ -47,7 +47,7 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.redaction import free_of_secrets
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.bits import places_of
-from orbit_registry.workspace.git_log import since as commits_since
+from orbit_registry.workspace.git_log import commits_since
 from orbit_registry.workspace.workspace import Workspace
 
 

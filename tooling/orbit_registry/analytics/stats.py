@@ -15,7 +15,7 @@ from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.events import SYNCED
 from orbit_registry.workspace.event_log import LoggedEvent
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.git_log import since
+from orbit_registry.workspace.git_log import commits_since
 
 MOST_NAMES = 50_000
 """Limit of distinct records, sessions and pairs; later ones are counted together."""
@@ -301,7 +301,7 @@ def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
     started = min((pair.at for pair in pairs if pair.paths), default=None)
     if started is None or git.head() is None:
         return
-    commits = since(git, git.ask("rev-list", "-1", f"--before={int(started)}", "HEAD"))
+    commits = commits_since(git, git.ask("rev-list", "-1", f"--before={int(started)}", "HEAD"))
     reverted = reverted_of(commit.message for commit in commits)
     touching: dict[str, list[tuple[float, int]]] = {}
     for position, commit in enumerate(commits if reverted else ()):

@@ -24,7 +24,7 @@ from orbit_registry.matching.personal import is_personal
 from orbit_registry.model.scope import Task
 from orbit_registry.workspace.config import GENERAL, Categories, agent_name
 from orbit_registry.workspace.files import write_error
-from orbit_registry.workspace.trusted_commands import not_run
+from orbit_registry.workspace.trusted_commands import not_run_message
 from orbit_registry.workspace.workspace import Workspace, project_path
 
 LONGEST_NAME = 100
@@ -67,7 +67,7 @@ class BriefInputs:
         """Return the inputs for JSON and the event."""
         agent = None
         if self.categories is not None:
-            agent = {"name": self.agent, "known": self.categories.known, "categories": list(self.categories.names)}
+            agent = {"name": self.agent, "known": self.categories.is_mapped, "categories": list(self.categories.names)}
         task = {"id": self.task.id, "title": self.task.title} if self.task.id or self.task.title else None
         opinion = self.task_class.as_data() if self.task_class is not None else None
         return {"agent": agent, "task": task, "task_class": opinion}
@@ -204,9 +204,11 @@ def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
     settings = workspace.config.tasks
     configured = {COMMAND: settings.command and isinstance(request.task, str) and request.task,
              CLASSIFIER: settings.classifier and task.words and not request.task_class}  # fmt: skip
-    warnings = [explanation for key, would in configured.items() if would and (explanation := not_run(workspace, key))]
+    warnings = [
+        explanation for key, would in configured.items() if would and (explanation := not_run_message(workspace, key))
+    ]
     categories = workspace.config.learnings.categories_for(agent)
-    if categories is not None and not categories.known:
+    if categories is not None and not categories.is_mapped:
         warnings.append(f"no mapping names the agent {agent[:LONGEST_NAME]}: it gets `{GENERAL}` alone")
     if opinion is not None and opinion.fault:
         warnings.append(f"tasks.classifier failed, so the task counts as `other`: {opinion.fault}")

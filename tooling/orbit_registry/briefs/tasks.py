@@ -13,7 +13,7 @@ from orbit_registry.formats.yaml import load, position_of
 from orbit_registry.hook.context import CODE
 from orbit_registry.model.schema import read_schema
 from orbit_registry.model.scope import TASK_SCHEMA, Task
-from orbit_registry.workspace.trusted_commands import not_run, run_program
+from orbit_registry.workspace.trusted_commands import not_run_message, run_program
 from orbit_registry.workspace.workspace import Workspace
 
 LARGEST = 1_000_000
@@ -67,7 +67,7 @@ def _json_problem(text: str) -> Problem | None:
 def resolve_task(workspace: Workspace, task_id: str) -> Task:
     """Return the task that the project's own program prints for an id; without one, a task with the id only."""
     words, seconds = workspace.config.tasks.command, workspace.config.tasks.timeout_seconds
-    if not words or not_run(workspace, COMMAND):
+    if not words or not_run_message(workspace, COMMAND):
         return Task(task_id)
     if not _ID.fullmatch(task_id) or len(task_id) > LONGEST_ID:
         hint = f"at most {LONGEST_ID} characters on one line, not beginning with `-` or a space"
@@ -82,7 +82,7 @@ def resolve_task(workspace: Workspace, task_id: str) -> Task:
 
 def why_unresolved(workspace: Workspace) -> str:
     """Return why only the id of a task is known."""
-    return not_run(workspace, COMMAND) or "no `tasks.command` is configured that would find it"
+    return not_run_message(workspace, COMMAND) or "no `tasks.command` is configured that would find it"
 
 
 CLASSIFIER = "tasks.classifier"
@@ -98,7 +98,7 @@ def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskCl
     for name in CLASSES:
         if name == (CODE_GEN if caller_class == CODE else caller_class):
             return TaskClass(name, 1.0, ("the caller says so",), "caller")
-    if not workspace.config.tasks.classifier or not_run(workspace, CLASSIFIER):
+    if not workspace.config.tasks.classifier or not_run_message(workspace, CLASSIFIER):
         return classify(task.words)
     request = {"id": task.id, "title": task.title, "text": task.text[:LONGEST], "context_files": task.context_files}
     try:

@@ -16,7 +16,7 @@ from orbit_registry.formats.untrusted import inert_line, inert_text
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import standing
 from orbit_registry.operations.freshness.verify import fingerprinted
-from orbit_registry.repository.writer import create_record, draft_record, newcomers
+from orbit_registry.repository.writer import create_record, draft_record, records_added
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.workspace import Workspace
 
@@ -136,7 +136,7 @@ def _candidate(
         compared = {record.path for record in existing}
 
         def admit(new: Record) -> None:  # another process may have added the same since it was compared
-            _refuse_duplicates(copies_of(newcomers(workspace, kind, compared), new))
+            _refuse_duplicates(copies_of(records_added(workspace, kind, compared), new))
 
         return Candidate(create_record(workspace, kind, AUTHOR, fields, admit), old)
     except InvalidRecordError:

@@ -17,7 +17,7 @@ from orbit_registry.operations.adopt.adoption import backfill, importer, plan_ad
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import writing
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 UNRECORDED, UNFINISHED = "ORB702", "ORB706"
@@ -59,7 +59,7 @@ def mend(
         touched: set[str] = set()
         for diagnostic in fixable:
             check = check_of(diagnostic.code)
-            changes: Sequence[Change] = check.fix(context, diagnostic) if check is not None and check.fix else ()
+            changes: Sequence[FileChange] = check.fix(context, diagnostic) if check is not None and check.fix else ()
             if not changes or touched & {change.path for change in changes}:
                 continue
             try:

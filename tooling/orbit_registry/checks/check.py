@@ -13,7 +13,7 @@ from orbit_registry.checks import rules
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.repository.codec import HIDING, hides_record
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 
 if TYPE_CHECKING:
     from orbit_registry.checks.context import CheckContext
@@ -23,10 +23,10 @@ DOCS = "docs/reference/checks.md"
 Run = Callable[["CheckContext"], Iterable[Diagnostic]]
 """Yields findings."""
 
-Fix = Callable[["CheckContext", Diagnostic], Sequence[Change]]
+Fix = Callable[["CheckContext", Diagnostic], Sequence[FileChange]]
 """Returns the files a finding's fix changes, each with the text it was made for; the gate writes them as one step."""
 
-Announce = Callable[[Diagnostic, Sequence[Change]], None]
+Announce = Callable[[Diagnostic, Sequence[FileChange]], None]
 """Takes a finding and the changes that mend it, before they are made."""
 
 

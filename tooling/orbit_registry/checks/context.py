@@ -26,8 +26,8 @@ from orbit_registry.operations.citations import Cited, cited_by, cited_in
 from orbit_registry.operations.freshness.evaluate import not_fresh, unmatched_scopes
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.baseline import read_baseline
-from orbit_registry.repository.documents import Document, Documents, document_of, read_one
-from orbit_registry.repository.vcs_state import Facts
+from orbit_registry.repository.documents import Document, Documents, document_of, load_document
+from orbit_registry.repository.vcs_state import VcsState
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, read_bytes
@@ -54,7 +54,7 @@ class CheckContext:
     problems: tuple[Diagnostic, ...] = ()
     """What the readers found."""
     documents: Documents = field(default_factory=lambda: Documents({}))
-    facts: Facts = field(default_factory=Facts)
+    facts: VcsState = field(default_factory=VcsState)
     """What disk and git say beside the records."""
     filesystem: FilesystemView = field(default_factory=FilesystemView)
     """What fingerprint inputs and evidence are now."""
@@ -318,7 +318,7 @@ def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Ren
 
 def _document(inputs: Inputs, files: Files, path: str) -> Document | Diagnostic | None:
     text = files(path)
-    return read_one(inputs.workspace, path) if text is None else document_of(path, text)
+    return load_document(inputs.workspace, path) if text is None else document_of(path, text)
 
 
 def _with_prose(record: Record, documents: Documents, files: Files, *, has_body: bool) -> Record:

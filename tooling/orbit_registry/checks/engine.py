@@ -16,7 +16,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from
 from orbit_registry.operations.freshness.evaluate import turn_today
 from orbit_registry.repository.baseline import (
     Baseline,
-    Known,
+    BaselineFinding,
     apply,
     baseline_of,
     read_baseline,
@@ -52,7 +52,7 @@ class CheckOutcome:
     fixed: tuple[Diagnostic, ...] = ()
     checked_count: int = 0
     """How many records were looked at, the unreadable ones among them; how many events, where `subject` says so."""
-    gone: tuple[Known, ...] = ()
+    gone: tuple[BaselineFinding, ...] = ()
     """Findings of the baseline that no longer are."""
     base: str | None = None
     """What "changed" compares with."""
@@ -127,7 +127,7 @@ def check(
         baselined=() if everything else tuple(one for one in parts.baselined if _within(one, wanted)),
         fixed=tuple(fixed),
         checked_count=result.checked_count,
-        gone=() if wanted else parts.gone,
+        gone=() if wanted else parts.resolved,
         base=result.base,
         paths=wanted,
     )
@@ -201,7 +201,7 @@ def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after
     """
     added = baseline_of(apply(baseline_of(before), after).new)
     known, broken = read_baseline(workspace)
-    gone = Counter(apply(known, after).gone)
+    gone = Counter(apply(known, after).resolved)
     if not broken and (len(added) or gone):
         write_baseline(workspace, Baseline(Counter(known.counts) - gone + Counter(added.counts)))
     return len(added)

@@ -11,7 +11,7 @@ from orbit_registry.model.freshness import FilesystemView
 from orbit_registry.operations.freshness.probe import Ground, kinds_of, look
 from orbit_registry.repository.document_paths import decision_paths
 from orbit_registry.repository.reader import Reading
-from orbit_registry.repository.vcs_state import Facts, gather
+from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.workspace.cache import FileValue, digest
 from orbit_registry.workspace.files import is_inside
 from orbit_registry.workspace.workspace import Workspace
@@ -26,7 +26,7 @@ class Inputs:
     reading: Reading
     documents: frozenset[str]
     """The documents of decisions, as records name them or as they are written; none that leads out of the root."""
-    facts: Facts
+    facts: VcsState
     texts: Mapping[str, FileValue]
     """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
     filesystem: FilesystemView
@@ -64,7 +64,7 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     """
     reading = Reading(workspace, now=now)
     named = {path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None}
-    facts = gather(workspace, reading, named, against)
+    facts = collect_vcs_state(workspace, reading, named, against)
     astray = {path for path in facts.documents_gone if not is_inside(workspace.root, path)}
     held = {path for path in named if path not in astray}
     whole = {path for path in held if named[path].in_file}

@@ -25,7 +25,7 @@ from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
 from orbit_registry.render.hits import MOST_NAMED, known_already, near_text, neighbours_data, settles, shows
 from orbit_registry.render.records import record_data
-from orbit_registry.repository.writer import fields_of, newcomers
+from orbit_registry.repository.writer import fields_of, records_added
 
 
 def add_command(kind: Kind) -> click.Command:
@@ -132,7 +132,7 @@ class _Adding:
             compared = {record.path for record in self.registry.collection.records.of_kind(self.kind.name)}
 
             def admit(new: Record) -> None:  # somebody may have added the same since it was compared
-                since = newcomers(self.registry.workspace, self.kind, compared)
+                since = records_added(self.registry.workspace, self.kind, compared)
                 _refuse_duplicate(self.output, self.kind, copies_of(since, new), self.task)
 
             record = self.registry.add(self.kind.name, fields, admit=admit)

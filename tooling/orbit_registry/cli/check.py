@@ -15,7 +15,7 @@ from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
-from orbit_registry.workspace.journal import Change, unified_diff
+from orbit_registry.workspace.journal import FileChange, unified_diff
 
 
 @click.command()
@@ -100,7 +100,7 @@ def check(
 def _announcement(output: str, *, dry_run: bool) -> Announce:
     """Return what prints a fix before it is made: to standard output as text, beside any other format."""
 
-    def announce(diagnostic: Diagnostic, changes: Sequence[Change]) -> None:
+    def announce(diagnostic: Diagnostic, changes: Sequence[FileChange]) -> None:
         verb = "would fix" if dry_run else "fixing"
         lines = [f"{verb} {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}"]
         lines += [f"new file {change.path}" for change in changes if change.before is None]

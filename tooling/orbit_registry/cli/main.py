@@ -243,7 +243,7 @@ def _sync_written() -> None:
 def _written() -> set[Path]:
     """Return the roots in which this process has written; many commands do without the module that writes."""
     journal = sys.modules.get("orbit_registry.workspace.journal")
-    return journal.WRITTEN if journal is not None else set()
+    return journal.WRITTEN_ROOTS if journal is not None else set()
 
 
 def _called() -> str:

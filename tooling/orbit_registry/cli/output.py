@@ -13,7 +13,7 @@ from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.render.unread import check_command, unread_files, unread_text
-from orbit_registry.repository.legacy_layout import OLD_LAYOUT
+from orbit_registry.repository.legacy_layout import LEGACY_LAYOUT
 
 if TYPE_CHECKING:
     from orbit_registry.registry import Registry
@@ -86,7 +86,7 @@ def progress(title: str, total: int | None = None) -> Callable[[int], None] | No
 def warn_of_unread(registry: Registry) -> None:
     """Say on the error channel that files were left out because they hold no record."""
     problems = registry.collection.problems
-    old = next((problem for problem in problems if problem.code == OLD_LAYOUT), None)
+    old = next((problem for problem in problems if problem.code == LEGACY_LAYOUT), None)
     if old is not None:
         click.echo(visible(f"{old.location.path}: {old.message}; {old.hint}"), err=True)
     files = unread_files(problems)
@@ -108,7 +108,7 @@ def say_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
 
 def keep_out(git: Git, path: Path) -> list[str]:
     """Return a line on how what is not for others stays out of git, where the next `git add .` would take it."""
-    line = git.stray(path)
+    line = git.ignore_line(path)
     return [] if line is None else [f"to keep it out of git, put this into .gitignore: {line}"]
 
 

@@ -37,7 +37,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     if yes + listed + revoke > 1:
         raise UsageError("--yes, --list and --revoke exclude each other", hint="give one of them")
     if listed:
-        every = dict(trusted_commands.every())
+        every = dict(trusted_commands.allowed_repositories())
         text = "\n\n".join("\n".join([place, *_lines(held)]) for place, held in every.items())
         emit(output, {"repositories": every}, text or "nothing is allowed anywhere")
         return
@@ -46,9 +46,9 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         was = trusted_commands.revoke(workspace)
         emit(output, {"revoked": was}, "no command is allowed here any more" if was else "no command was allowed here")
         return
-    named = {**trusted_commands.named(workspace), **_of_the_site(workspace.root)}
+    named = {**trusted_commands.configured_commands(workspace), **_of_the_site(workspace.root)}
     files = {key: trusted_commands.files_of(workspace, words) for key, words in named.items()}
-    states = {key: trusted_commands.state(workspace, key, words) for key, words in named.items()}
+    states = {key: trusted_commands.permission_state(workspace, key, words) for key, words in named.items()}
     data = {"commands": {key: {"words": named[key], "files": files[key], "state": states[key]} for key in named}}
     shown = "\n".join(_lines(named, states, files))
     if set(states.values()) <= {"allowed"}:

@@ -20,7 +20,7 @@ from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.review.review import approval_command, queue, without_status
 from orbit_registry.snapshot.sync import sync
-from orbit_registry.workspace.journal import begun
+from orbit_registry.workspace.journal import has_unfinished_steps
 from orbit_registry.workspace.user_dirs import is_writable, user_home
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace
 
@@ -76,7 +76,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning", "workspace", f"lines of {', '.join(torn)} are no votes", str(workspace.orbit), "orbit check"
         )
-    if begun(workspace):
+    if has_unfinished_steps(workspace):
         said = "a change was begun and not finished"
         yield Finding(
             "warning", "workspace", said, str(workspace.journal), "any command that writes finishes or undoes it"

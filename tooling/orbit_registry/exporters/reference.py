@@ -138,7 +138,7 @@ def _path(workspace: Workspace, record: Record, name: str) -> str:
 def _list_of(workspace: Workspace, folder: Path) -> Path:
     """Return where it is kept what an export wrote into a folder."""
     name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
-    return workspace.own / "reference" / f"{name}.json"
+    return workspace.private / "reference" / f"{name}.json"
 
 
 def _exported_files(listed: Path, folder: Path) -> dict[str, str]:

@@ -37,7 +37,7 @@ from orbit_registry.operations.adopt.next_steps import (
 )
 from orbit_registry.operations.import_report import Outcome, TakeoverReport
 from orbit_registry.repository.document_paths import LOG_NAME
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, read_text, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
@@ -75,9 +75,9 @@ class DocumentImporter:
             "madr": ("front-matter", "bullets", "table", "badge", "notice", "none"),
             "nygard": ("section", "line"),
         }
-        found = [style for name in _some(path) for style in _styles(path, name)]
-        mine = sum(1 for style in found if style in styles[self.name])
-        return bool(found) and (self.name == "nygard" or mine * 2 >= len(found))
+        formats = [style for name in _sample(path) for style in _styles(path, name)]
+        matching = sum(1 for style in formats if style in styles[self.name])
+        return bool(formats) and (self.name == "nygard" or matching * 2 >= len(formats))
 
     def take(self, path: Path, start: Path, *, dry_run: bool) -> TakeoverReport:
         """Make a record for each decision below `path` that has none.
@@ -87,7 +87,7 @@ class DocumentImporter:
             ForeignWorkspaceError: they stand in that of a tool whose records can't be taken over.
             UsageError: the path is a symbolic link out of the workspace.
         """
-        workspace = _around(path)
+        workspace = _workspace_around(path)
         try:
             within = path.resolve().relative_to(workspace.root.resolve()).as_posix()
         except ValueError:
@@ -95,19 +95,19 @@ class DocumentImporter:
                 f"{path} is not in {workspace.root}", hint="documents are adopted where they stand"
             ) from None
         outcomes: list[Outcome] = []
-        chosen = list(_chosen(workspace, "" if within == "." else within, outcomes))
+        chosen = list(_select(workspace, "" if within == "." else within, outcomes))
         command = f"orbit import {shlex.quote(within)}"
         outcomes += adopt(workspace, chosen, by_name=[within], command=command, assume=self.assume, dry_run=dry_run)
-        notes = list(_hints(one.source for one in outcomes if one.reason == _READS_LIKE_ONE))
+        notes = list(_hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE))
         notes += ways_to_markdown(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
         notes += ways_to_settle(outcomes)
-        notes += [*_ways_to_keep(outcomes), *ways_to_learn(outcomes), *_place_of_new_ones(workspace, outcomes)]
+        notes += [*_keep_hints(outcomes), *ways_to_learn(outcomes), *_log_hints(workspace, outcomes)]
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
 
 
-def _around(path: Path) -> Workspace:
+def _workspace_around(path: Path) -> Workspace:
     try:
         return find_workspace(path if path.is_dir() else path.parent)
     except ForeignWorkspaceError as error:  # whoever comes here was told to import, or will be
@@ -120,47 +120,51 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
     below: dict[str, list[str]] = {}
     for path in paths:
         below.setdefault(path.partition("/")[0], []).append(path)
-    for found in sorted(below.values(), key=len, reverse=True)[:_HINTS]:
-        folder = posixpath.commonpath(found) if len(found) > 2 else ""
+    for members in sorted(below.values(), key=len, reverse=True)[:_HINTS]:
+        folder = posixpath.commonpath(members) if len(members) > 2 else ""
         if folder:
             command = f"orbit import {shlex.quote(folder)}"
-            yield f"{len(found)} documents in {folder} read like decisions: `{command}` takes them"
+            yield f"{len(members)} documents in {folder} read like decisions: `{command}` takes them"
 
 
-def _ways_to_keep(outcomes: Iterable[Outcome]) -> Iterator[str]:
+def _keep_hints(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield how to go on with logs that name no decision, and with what other tools keep for agents."""
-    for reason, what, wants in (
+    for reason, subject, advice in (
         (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
         (_MEMORY, "what agents are to know", "`orbit learning add` or `orbit rule add` writes down what holds"),
     ):
-        found = [one.source for one in outcomes if one.reason == reason]
-        if found:
-            first = shlex.quote(min(found, key=lambda path: path.count("/")))
-            others = f" and {len(found) - 1} more" if len(found) > 1 else ""
-            yield f"{first}{others}: {what}; {wants}, `orbit import doc {first}` keeps one findable as it is"
+        sources = [outcome.source for outcome in outcomes if outcome.reason == reason]
+        if sources:
+            first = shlex.quote(min(sources, key=lambda path: path.count("/")))
+            others = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
+            yield f"{first}{others}: {subject}; {advice}, `orbit import doc {first}` keeps one findable as it is"
 
 
-def _place_of_new_ones(workspace: Workspace, outcomes: Iterable[Outcome]) -> Iterator[str]:
+def _log_hints(workspace: Workspace, outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield where new decisions go, where logs were taken over and none of them is the place."""
-    taken = [one.source.partition(" · ") for one in outcomes if one.what == "taken"]
+    imported = [outcome.source.partition(" · ") for outcome in outcomes if outcome.what == "taken"]
     adr = workspace.config.adr
-    logs = {path for path, mark, _ in taken if mark and not is_of_feature(path, workspace.config.design)} - {adr.log}
-    if logs and not any(one.what == "changed" and one.reason.startswith("adr.log is") for one in outcomes):
-        place = adr.log or "files of their own"
-        yield f"new decisions go into {place}; `adr.log: {min(logs)}` in {ORBIT}/config.yaml puts them into that log"
+    logs = {path for path, mark, _ in imported if mark and not is_of_feature(path, workspace.config.design)} - {adr.log}
+    if logs and not any(outcome.what == "changed" and outcome.reason.startswith("adr.log is") for outcome in outcomes):
+        target = adr.log or "files of their own"
+        yield f"new decisions go into {target}; `adr.log: {min(logs)}` in {ORBIT}/config.yaml puts them into that log"
 
 
-def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:
+def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:
     """Yield the documents to read; one that is no decision by its place, when the whole project is read, is left."""
     if within and (workspace.root / within).is_file():
         yield within
         return
     files = _files(workspace, within)
-    beside = {posixpath.dirname(path) for path in files if is_markdown(path) and _is_place(path)}
+    beside = {posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)}
     for path in files:
         name = posixpath.basename(path)
         suffix = posixpath.splitext(name)[1].lower()
-        if _reads_like_one(workspace, path) if suffix in _MARKED_UP else suffix in _OTHER_TEXT and _is_place(path):
+        if (
+            _reads_like_one(workspace, path)
+            if suffix in _MARKED_UP
+            else suffix in _OTHER_TEXT and _names_decisions(path)
+        ):
             outcomes.append(Outcome("left", path, None, f"{NOT_READ} ({suffix})"))
         elif suffix in _MARKED_UP:
             outcomes.append(
@@ -178,26 +182,26 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
             outcomes.append(Outcome("left", path, None, with_step("a symbolic link")))
         elif (
             within
-            or _is_place(path)
+            or _names_decisions(path)
             or _is_log(workspace, path)
             or _is_of_series(workspace, path)
             or (posixpath.dirname(path) in beside and _is_dated_decision(workspace, path))
         ):
             yield path
         else:
-            outcomes.append(Outcome("left", path, None, _why_not(workspace, path)))
+            outcomes.append(Outcome("left", path, None, _skip_reason(workspace, path)))
 
 
-def _is_place(path: str) -> bool:
+def _names_decisions(path: str) -> bool:
     """Say whether a file's name or a folder above it says that decisions are there.
 
     A date or a number alone does not: plans, minutes and tickets are named so too.
     """
     folder, _, name = path.rpartition("/")
     stem = posixpath.splitext(name)[0]
-    found = read_name(stem)
+    parsed = read_name(stem)
     return (
-        found is not None and found.number is not None and found.is_decisions and bool(found.lead or found.title)
+        parsed is not None and parsed.number is not None and parsed.is_decisions and bool(parsed.lead or parsed.title)
     ) or any(is_decision_folder(part) or is_request_folder(part) for part in folder.split("/"))
 
 
@@ -223,8 +227,8 @@ def _is_of_series(workspace: Workspace, path: str) -> bool:
 
 def _is_dated_decision(workspace: Workspace, path: str) -> bool:
     """Say whether a document is named after a date and reads like a decision: minutes and plans don't."""
-    found = read_name(posixpath.splitext(posixpath.basename(path))[0])
-    if found is None or not found.dated:
+    parsed = read_name(posixpath.splitext(posixpath.basename(path))[0])
+    if parsed is None or not parsed.dated:
         return False
     try:
         return bool(read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path).entries)
@@ -241,13 +245,13 @@ def _reads_like_one(workspace: Workspace, path: str) -> bool:
         text = read_text(workspace.root / path, limit=DOCUMENT_LIMIT)
     except OrbitError:
         return False
-    text = _RST_FIELD.sub("", _ADOC_HEADING.sub(lambda found: "#" * len(found.group()), text))
+    text = _RST_FIELD.sub("", _ADOC_HEADING.sub(lambda match: "#" * len(match.group()), text))
     folder, _, name = stem.rpartition("/")
-    named = folder if name.lower() in GENERIC_NAMES else stem
-    return bool(read_document(text, f"{named}.md").entries)
+    assumed_name = folder if name.lower() in GENERIC_NAMES else stem
+    return bool(read_document(text, f"{assumed_name}.md").entries)
 
 
-def _why_not(workspace: Workspace, path: str) -> str:
+def _skip_reason(workspace: Workspace, path: str) -> str:
     """Return why a document is not read, when the whole project is."""
     try:
         file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
@@ -264,11 +268,11 @@ def _files(workspace: Workspace, within: str) -> list[str]:
     """Return the files below a folder, sorted: in git those it doesn't ignore."""
     if workspace.git.top is not None:
         try:
-            asked = ("--cached", "--others", "--exclude-standard", "--", within or ".")
-            names = {*workspace.git.listed("ls-files", "-z", *asked)}
+            options = ("--cached", "--others", "--exclude-standard", "--", within or ".")
+            names = {*workspace.git.run_names("ls-files", "-z", *options)}
         except GitError:
             return sorted(walk(workspace.root, within, without=_OURS))
-        left_out = FOREIGN | _OURS
+        left_out = SKIPPED_FOLDERS | _OURS
         return sorted(name for name in names if not left_out & set(name.split("/")) and _is_there(workspace.root, name))
     return sorted(walk(workspace.root, within, without=_OURS))
 
@@ -277,19 +281,19 @@ def _is_there(root: Path, name: str) -> bool:
     return os.path.lexists(root / name)
 
 
-def _some(path: Path) -> list[str]:
+def _sample(path: Path) -> list[str]:
     """Return some documents below a path where decisions may be."""
     if path.is_file():
         return [path.name] if is_markdown(path.name) else []
-    found: list[str] = []
+    names: list[str] = []
     for name in walk(path, without=_OURS):
         if is_markdown(name) and (
-            is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _is_place(f"{path.name}/{name}")
+            is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _names_decisions(f"{path.name}/{name}")
         ):
-            found.append(name)
-            if len(found) >= _SAMPLE:
+            names.append(name)
+            if len(names) >= _SAMPLE:
                 break
-    return found
+    return names
 
 
 def _styles(path: Path, name: str) -> list[str]:
@@ -356,34 +360,34 @@ def _assuming(importer: Importer, assume: str | None) -> Importer:
     return replace(importer, assume=assume)
 
 
-def take_over(path: Path, source: str, *, assume: str | None = None, dry_run: bool) -> TakeoverReport:
+def import_and_baseline(path: Path, source: str, *, assume: str | None = None, dry_run: bool) -> TakeoverReport:
     """Import from a path; the report says how many findings went into the baseline."""
     places = dict.fromkeys((Path.cwd(), path if path.is_dir() else path.parent))
-    before = {place: _findings_at(place) for place in places}
-    seen: set[Path] = set()
+    before = {folder: _findings_at(folder) for folder in places}
+    roots: set[Path] = set()
     report = import_from(path, source, assume=assume, dry_run=dry_run)
     if dry_run or not report.records:
         return report
     count = 0
-    for place, found in before.items():
-        workspace = _workspace_at(place)
-        if workspace is not None and workspace.root not in seen:
-            seen.add(workspace.root)
-            count += engine.take_into_baseline(workspace, found, engine.findings(workspace))
+    for folder, findings in before.items():
+        workspace = _workspace_at(folder)
+        if workspace is not None and workspace.root not in roots:
+            roots.add(workspace.root)
+            count += engine.take_into_baseline(workspace, findings, engine.findings(workspace))
     if not count:
         return report
     older = "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"
     return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
 
 
-def _findings_at(place: Path) -> list[Diagnostic]:
+def _findings_at(folder: Path) -> list[Diagnostic]:
     """Return what the gate finds in the workspace around a folder, nothing where there is none yet."""
-    workspace = _workspace_at(place)
+    workspace = _workspace_at(folder)
     return engine.findings(workspace) if workspace is not None else []
 
 
-def _workspace_at(place: Path) -> Workspace | None:
+def _workspace_at(folder: Path) -> Workspace | None:
     try:
-        return find_workspace(place)
+        return find_workspace(folder)
     except UsageError:
         return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError
-from orbit_registry.importers.orbit_layout import Layout, find_orbit, read_layout
+from orbit_registry.importers.orbit_layout import OrbitLayout, find_orbit, read_layout
 from orbit_registry.importers.orbit_plan import OrbitPlan, plan_import
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.adopt.adoption import in_steps
@@ -34,7 +34,7 @@ from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.config import config_of
 from orbit_registry.workspace.files import write_atomic
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.journal import Change, begun
+from orbit_registry.workspace.journal import FileChange, has_unfinished_steps
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace
 
 MARK = "x-imported_from"
@@ -64,8 +64,8 @@ class OrbitImporter:
             done = _marked(path)
             if done is None:
                 raise UsageError(f"{path} holds no `.orbit/` of danieljhkim/orbit", hint="name the repository's root")
-            held = read_collection(open_workspace(done.parent)).records
-            here = tuple(Outcome("present", record.path, record.id, "") for record in held)
+            records = read_collection(open_workspace(done.parent)).records
+            here = tuple(Outcome("present", record.path, record.id, "") for record in records)
             note = "nothing is left to take: its records were taken over before"
             return TakeoverReport("orbit", str(done), dry_run, here, (note,))
         layout = read_layout(orbit)
@@ -159,21 +159,21 @@ def _workspace_files(target: Workspace) -> list[Outcome]:
     """Return the files that make a workspace and aren't there as they should be yet."""
     root, git = target.root, Git(target.root)
     texts = {f"{target.config.schemas}/{name}": text for name, text in schema_texts(target.kinds).items()}
-    missing = [path for path, text in texts.items() if not _holds(root / path, text)]
+    missing = [path for path, text in texts.items() if not _contains(root / path, text)]
     if not (target.orbit / "config.yaml").exists():
         missing.insert(0, f"{ORBIT}/config.yaml")
     if git.top == root:
         rules = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
-        missing += (path for path, lines in rules.items() if not all(_holds(root / path, line) for line in lines))
+        missing += (path for path, lines in rules.items() if not all(_contains(root / path, line) for line in lines))
     outcomes = [Outcome("changed", path, None, "written for this tool") for path in missing]
     hidden = ", ".join(_hidden_from_git(target))
     if hidden:
-        why = f"git ignores {hidden} in {ORBIT}/, which have to be committed: lines that let them in are added"
-        outcomes.append(Outcome("changed", ".gitignore", None, why))
+        reason = f"git ignores {hidden} in {ORBIT}/, which have to be committed: lines that let them in are added"
+        outcomes.append(Outcome("changed", ".gitignore", None, reason))
     return outcomes
 
 
-def _holds(path: Path, text: str) -> bool:
+def _contains(path: Path, text: str) -> bool:
     try:
         return text in path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -191,7 +191,7 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
     root = _root(start)
     orbit = root / ORBIT
     target = target_of(root, orbit)
-    if not dry_run and begun(target):
+    if not dry_run and has_unfinished_steps(target):
         with writing(target, wait=0):  # a migration that was killed is finished or undone first
             pass
     if not _learnings(orbit).learnings:
@@ -201,7 +201,9 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
     if not dry_run:
         refuse_for_agent(target, _changes(plan), hint=_PERSON)
         plan = _move(target, orbit)
-    return TakeoverReport("orbit", str(orbit), dry_run, tuple(map(_said, plan.outcomes)), tuple(plan.notes))
+    return TakeoverReport(
+        "orbit", str(orbit), dry_run, tuple(map(_migration_outcome, plan.outcomes)), tuple(plan.notes)
+    )
 
 
 def _move(target: Workspace, orbit: Path) -> OrbitPlan:
@@ -215,23 +217,23 @@ def _move(target: Workspace, orbit: Path) -> OrbitPlan:
     return plan
 
 
-def _changes(plan: OrbitPlan) -> list[Change]:
+def _changes(plan: OrbitPlan) -> list[FileChange]:
     return [change for group in plan.groups for change in group]
 
 
-def _learnings(orbit: Path) -> Layout:
+def _learnings(orbit: Path) -> OrbitLayout:
     """Return the learnings of an older layout, and what stands among them that is none."""
     layout = read_layout(orbit)
     strays = [name for name in layout.strays if name.startswith("learnings/")]
-    return Layout(orbit, learnings=layout.learnings, strays=strays)
+    return OrbitLayout(orbit, learnings=layout.learnings, strays=strays)
 
 
-def _said(outcome: Outcome) -> Outcome:
+def _migration_outcome(outcome: Outcome) -> Outcome:
     """Return an outcome; a record that is there in both layouts is for a person to look at."""
     if outcome.what != "present":
         return outcome
-    why = f"{outcome.record} has its place already: compare the two, and delete this one"
-    return replace(outcome, what="left", reason=why)
+    reason = f"{outcome.record} has its place already: compare the two, and delete this one"
+    return replace(outcome, what="left", reason=reason)
 
 
 def _root(start: Path) -> Path:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.importers.orbit_layout import Foreign
+from orbit_registry.importers.orbit_layout import ForeignRecord
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adopt.fields import one_line, words
@@ -143,9 +143,9 @@ def _evidence(value: object) -> list[object]:
             entries.append({"kind": "external", "reference": one_line(str(entry), 2000)})
             continue
         kind, reference = _text(entry.get("kind")), _text(entry.get("reference") or entry.get("ref"))
-        known = kind in _EVIDENCE
-        named = reference if known else f"{kind}:{reference}"
-        entries.append({"kind": kind if known else "external", "reference": named})
+        is_standard = kind in _EVIDENCE
+        label = reference if is_standard else f"{kind}:{reference}"
+        entries.append({"kind": kind if is_standard else "external", "reference": label})
     return entries
 
 
@@ -161,12 +161,12 @@ def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -
     times: dict[str, object] = {}
     created = _moment(data.get("created_at"))
     for ours, theirs, other in (("created_at", "created_at", None), ("updated_at", updated, created)):
-        written = data.get(theirs)
-        found = _moment(written)
-        times[ours] = found or other or now
-        if found is None:
-            if written is not None:
-                times[f"x-{ours}"] = written
+        value = data.get(theirs)
+        moment = _moment(value)
+        times[ours] = moment or other or now
+        if moment is None:
+            if value is not None:
+                times[f"x-{ours}"] = value
             mapped.changed.append(f"its {theirs} is no time with a zone, so {ours} is {times[ours]}")
     return times
 
@@ -183,15 +183,15 @@ def _moment(value: object) -> str | None:
     return format_time(at.replace(tzinfo=at.tzinfo or UTC)) if "T" in text or " " in text else None
 
 
-def _unknown(data: Mapping[str, object], known: frozenset[str], mapped: Mapped) -> dict[str, object]:
+def _unknown(data: Mapping[str, object], standard: frozenset[str], mapped: Mapped) -> dict[str, object]:
     """Return the keys that are none of theirs, prefixed."""
-    kept: dict[str, object] = {}
+    extra: dict[str, object] = {}
     for key, value in data.items():
-        if key not in known and value not in (None, [], {}, ""):
+        if key not in standard and value not in (None, [], {}, ""):
             name = key if key.startswith("x-") else f"x-{_KEY.sub('-', key)}"
-            kept[name] = value
+            extra[name] = value
             mapped.changed.append(f"the field {key} is kept as {name}")
-    return kept
+    return extra
 
 
 def _text(value: object) -> str:
@@ -201,7 +201,7 @@ def _text(value: object) -> str:
 def _list(value: object) -> list[str]:
     """Return a list of texts, also where one text stands alone."""
     if isinstance(value, list):
-        return [_text(one) for one in value if _text(one).strip()]
+        return [_text(part) for part in value if _text(part).strip()]
     return [_text(value)] if _text(value).strip() else []
 
 
@@ -230,7 +230,7 @@ class ProseHome:
 
 
 def find_homes(
-    workspace: Workspace, wanted: Sequence[tuple[str, Foreign]], records: Sequence[Record]
+    workspace: Workspace, decisions: Sequence[tuple[str, ForeignRecord]], records: Sequence[Record]
 ) -> tuple[dict[str, ProseHome], int]:
     """Return the entry whose heading names each decision, by the decision's new id, and how many entries no record has.
 
@@ -243,26 +243,26 @@ def find_homes(
             home = ProseHome(document, entry)
             if (document.path, home.heading) not in claimed:
                 entries[home.heading].append(home)
-    by_id: dict[str, list[tuple[str, Foreign]]] = defaultdict(list)
-    for record_id, foreign in wanted:
+    by_id: dict[str, list[tuple[str, ForeignRecord]]] = defaultdict(list)
+    for record_id, foreign in decisions:
         by_id[foreign.id].append((record_id, foreign))
     homes: dict[str, ProseHome] = {}
-    for record_id, foreign in wanted:
+    for record_id, foreign in decisions:
         held = entries.get(foreign.id)
         if held:
             best = max(held, key=lambda home: _fit(home, foreign.data))
-            rivals = [other for other in by_id[foreign.id] if other[0] != record_id]
-            if any(_fit(best, other.data) > _fit(best, foreign.data) for _, other in rivals):
+            competitors = [other for other in by_id[foreign.id] if other[0] != record_id]
+            if any(_fit(best, other.data) > _fit(best, foreign.data) for _, other in competitors):
                 continue
             homes[record_id] = best
             held.remove(best)
-    known = {str(name) for _, foreign in wanted for name in _legacy(foreign)}
-    known.update(name for record in records for name in record.legacy_ids)
-    spare = sum(1 for held in entries.values() for home in held if home.local_name not in known)
+    named_ids = {str(name) for _, foreign in decisions for name in _legacy(foreign)}
+    named_ids.update(name for record in records for name in record.legacy_ids)
+    spare = sum(1 for candidates in entries.values() for home in candidates if home.local_name not in named_ids)
     return homes, spare
 
 
-def _legacy(foreign: Foreign) -> list[object]:
+def _legacy(foreign: ForeignRecord) -> list[object]:
     names = foreign.data.get("legacy_ids")
     return names if isinstance(names, list) else []
 
@@ -289,9 +289,9 @@ def same_prose(body: str, entry: str) -> bool:
     return _prose_words(body) == _prose_words(entry)
 
 
-def same_words(one: str, other: str) -> bool:
+def same_words(title: str, other_title: str) -> bool:
     """Say whether two titles differ in markup and case alone."""
-    return _words(one) == _words(other)
+    return _words(title) == _words(other_title)
 
 
 def _prose_words(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.workspace.files import TEMPORARY, read_text
-from orbit_registry.workspace.workspace import OURS
+from orbit_registry.workspace.workspace import RESERVED_NAMES
 
 STATUSES = ("accepted", "superseded", "proposed", "deleted")
 """The status folders; where one id stands in two of them, the first in this order keeps it."""
@@ -31,7 +31,7 @@ _PLURAL = {"adr": "adrs", "learning": "learnings"}
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignRecord:
     """One foreign record: its files (paths from the `.orbit/`) and what its YAML says, or why that can't be read."""
 
     kind: str
@@ -49,17 +49,17 @@ class Foreign:
     @property
     def id(self) -> str:
         """The id it has: the one in the file, else that of its folder."""
-        named = (self.folder or self.path.removesuffix(".yaml")).rpartition("/")[2]
-        return str(self.data.get("id") or named)
+        folder_name = (self.folder or self.path.removesuffix(".yaml")).rpartition("/")[2]
+        return str(self.data.get("id") or folder_name)
 
 
 @dataclass(slots=True)
-class Layout:
+class OrbitLayout:
     """A whole foreign `.orbit/`."""
 
     root: Path
-    adrs: list[Foreign] = field(default_factory=list)
-    learnings: list[Foreign] = field(default_factory=list)
+    adrs: list[ForeignRecord] = field(default_factory=list)
+    learnings: list[ForeignRecord] = field(default_factory=list)
     strays: list[str] = field(default_factory=list)
     """Files where only records should stand, from the `.orbit/`."""
     others: list[str] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Layout:
     """Hidden files and folders among the records."""
 
     @property
-    def records(self) -> list[Foreign]:
+    def records(self) -> list[ForeignRecord]:
         """Every record, in the order in which ids are given."""
         return [*self.adrs, *self.learnings]
 
@@ -76,27 +76,27 @@ class Layout:
 def find_orbit(path: Path) -> Path | None:
     """Return the `.orbit/` of another tool that a path means: itself, or the one in it; None where there is none."""
     for folder in (path / ".orbit", path, path.parent):
-        if folder.is_dir() and any(_scan_kind(folder, kind) for kind in _RECORD):
+        if folder.is_dir() and any(_has_foreign(folder, kind) for kind in _RECORD):
             return folder
         if folder.name == ".orbit" and folder.is_dir():
             return None
     return None
 
 
-def read_layout(orbit: Path) -> Layout:
+def read_layout(orbit: Path) -> OrbitLayout:
     """Return every foreign record below an `.orbit/`; a file that can't be read is a record with a problem."""
-    layout = Layout(orbit)
-    for kind, held in (("adr", layout.adrs), ("learning", layout.learnings)):
-        held += (found for found in _records(orbit, kind, layout.strays) if not _is_ours(orbit, found))
-    layout.adrs.sort(key=lambda one: (one.id, STATUSES.index(one.status_folder or STATUSES[0]), one.path))
-    layout.learnings.sort(key=lambda one: (one.id, one.path))
+    layout = OrbitLayout(orbit)
+    for kind, records in (("adr", layout.adrs), ("learning", layout.learnings)):
+        records += (record for record in _records(orbit, kind, layout.strays) if not _is_ours(orbit, record))
+    layout.adrs.sort(key=lambda record: (record.id, STATUSES.index(record.status_folder or STATUSES[0]), record.path))
+    layout.learnings.sort(key=lambda record: (record.id, record.path))
     for folder in (*_PLURAL.values(), *(f"adrs/{status}" for status in STATUSES), "learnings/superseded"):
         if (orbit / folder).is_dir():
             layout.hidden += sorted(
                 f"{folder}/{here.name}" for here in (orbit / folder).iterdir() if _is_hidden(here.name)
             )
     for name in sorted(entry.name for entry in orbit.iterdir()):
-        if name not in OURS and name not in _PLURAL.values():
+        if name not in RESERVED_NAMES and name not in _PLURAL.values():
             layout.others.append(name)
     return layout
 
@@ -105,20 +105,20 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") and not name.startswith(TEMPORARY)
 
 
-def _is_ours(orbit: Path, found: Foreign) -> bool:
+def _is_ours(orbit: Path, record: ForeignRecord) -> bool:
     """Say whether a record is ours already; one that can't be read is, where it stands in our layout and not theirs."""
-    if found.problem is not None:
-        return found.status_folder is None and found.folder is not None and (orbit / "config.yaml").exists()
-    return "uid" in found.data
+    if record.problem is not None:
+        return record.status_folder is None and record.folder is not None and (orbit / "config.yaml").exists()
+    return "uid" in record.data
 
 
-def _scan_kind(orbit: Path, kind: str) -> bool:
+def _has_foreign(orbit: Path, kind: str) -> bool:
     """Say whether a folder of records holds at least one foreign one."""
     strays: list[str] = []
-    return any(not _is_ours(orbit, found) for found in _records(orbit, kind, strays))
+    return any(not _is_ours(orbit, record) for record in _records(orbit, kind, strays))
 
 
-def _records(orbit: Path, kind: str, strays: list[str]) -> Iterator[Foreign]:
+def _records(orbit: Path, kind: str, strays: list[str]) -> Iterator[ForeignRecord]:
     top = _PLURAL[kind]
     yield from _folder(orbit, kind, top, None, strays)
     for name in STATUSES:
@@ -126,7 +126,7 @@ def _records(orbit: Path, kind: str, strays: list[str]) -> Iterator[Foreign]:
             yield from _folder(orbit, kind, f"{top}/{name}", name, strays)
 
 
-def _folder(orbit: Path, kind: str, top: str, status: str | None, strays: list[str]) -> Iterator[Foreign]:
+def _folder(orbit: Path, kind: str, top: str, status: str | None, strays: list[str]) -> Iterator[ForeignRecord]:
     try:
         names = sorted(entry.name for entry in (orbit / top).iterdir())
     except OSError:
@@ -141,8 +141,8 @@ def _folder(orbit: Path, kind: str, top: str, status: str | None, strays: list[s
         elif here.is_dir():
             siblings = tuple(_siblings(here))
             if _RECORD[kind] in siblings:
-                rest = tuple(file for file in siblings if file != _RECORD[kind])
-                yield _read(orbit, kind, f"{path}/{_RECORD[kind]}", path, rest, status)
+                other_files = tuple(file for file in siblings if file != _RECORD[kind])
+                yield _read(orbit, kind, f"{path}/{_RECORD[kind]}", path, other_files, status)
             else:
                 strays += (f"{path}/{file}" for file in siblings)
         elif name.endswith(".yaml") and _ID[kind].match(name.removesuffix(".yaml")):
@@ -160,22 +160,24 @@ def _siblings(folder: Path) -> Iterator[str]:
 
 def _read(
     orbit: Path, kind: str, path: str, folder: str | None, siblings: tuple[str, ...], status: str | None
-) -> Foreign:
+) -> ForeignRecord:
     try:
         text = read_text(orbit / path)
         if _OURS_BY_UID.search(text):
-            return Foreign(kind, path, folder, siblings, {"uid": ""}, text, status)
+            return ForeignRecord(kind, path, folder, siblings, {"uid": ""}, text, status)
         data = load(text)
     except YamlProblemError as error:
-        place = error.problem.position
-        where = f"line {place.line}, column {place.column}: " if place else ""
-        return Foreign(kind, path, folder, siblings, status_folder=status, problem=f"{where}{error.problem.message}")
+        position = error.problem.position
+        where = f"line {position.line}, column {position.column}: " if position else ""
+        return ForeignRecord(
+            kind, path, folder, siblings, status_folder=status, problem=f"{where}{error.problem.message}"
+        )
     except OrbitError as error:
-        said = error.message.replace(f"{orbit}{os.sep}", "")
-        return Foreign(kind, path, folder, siblings, status_folder=status, problem=said)
+        message = error.message.replace(f"{orbit}{os.sep}", "")
+        return ForeignRecord(kind, path, folder, siblings, status_folder=status, problem=message)
     if not isinstance(data, dict):
-        return Foreign(kind, path, folder, siblings, status_folder=status, problem="the file holds no mapping")
-    return Foreign(kind, path, folder, siblings, data, text, status)
+        return ForeignRecord(kind, path, folder, siblings, status_folder=status, problem="the file holds no mapping")
+    return ForeignRecord(kind, path, folder, siblings, data, text, status)
 
 
 def has_comment(text: str) -> bool:

@@ -18,7 +18,7 @@ from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
 from orbit_registry.model.rank import EPOCH
 from orbit_registry.model.votes import format_time
-from orbit_registry.workspace.journal import WRITTEN
+from orbit_registry.workspace.journal import WRITTEN_ROOTS
 from orbit_registry.workspace.user_dirs import user_home
 from orbit_registry.workspace.workspace import Workspace, find_workspace, open_workspace, project_path
 
@@ -122,8 +122,8 @@ def current_index(workspace: Workspace) -> Index:
 def sync_written() -> str:
     """Bring the push index up to date with what this process has written; return what went wrong, empty if nothing."""
     problem = ""
-    while WRITTEN:
-        root = WRITTEN.pop()
+    while WRITTEN_ROOTS:
+        root = WRITTEN_ROOTS.pop()
         try:
             current_index(open_workspace(root))
             if root == user_home().resolve():  # personal records stand in the index of the project at hand

@@ -62,7 +62,7 @@ def references_in(
     """Return what the texts of records refer to, by the records' paths."""
     forms = kinds.id_forms
     return {
-        record.path: references_of(record, forms, prose.home_of(record) if prose is not None else None)
+        record.path: references_of(record, forms, prose.document_text(record) if prose is not None else None)
         for record in records
     }
 

@@ -22,13 +22,13 @@ from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import standing
 from orbit_registry.operations.freshness.probe import windows_of
-from orbit_registry.repository.reader import Entry, Reading
+from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.redaction import free_of_secrets
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.cache import code_version
-from orbit_registry.workspace.files import RECORD_LIMIT, TEMPORARY, read_found, write_atomic
-from orbit_registry.workspace.git import looks_elsewhere
+from orbit_registry.workspace.files import RECORD_LIMIT, TEMPORARY, read_with_status, write_atomic
+from orbit_registry.workspace.git import uses_another_index
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
 
@@ -59,7 +59,7 @@ class Inputs:
     lines: list[str]
     """A hash of it all, and stamps that were taken before anything was read: what changes later is seen as a change."""
     reading: Reading
-    entries: Sequence[Entry]
+    entries: Sequence[RecordFolder]
     records: Sequence[Record]
     tracked: Sequence[str]
     causes: Mapping[str, str]
@@ -131,13 +131,13 @@ def inputs_of(workspace: Workspace) -> Inputs:
     return Inputs([digest, *stamps], reading, entries, records, tracked, causes, untrusted, personal)
 
 
-def _entries(reading: Reading) -> Sequence[Entry]:
+def _entries(reading: Reading) -> Sequence[RecordFolder]:
     """Return where records stand; of an id that stands in this machine's inbox and in git, the one in git counts."""
     shared = {entry.folder.rpartition("/")[2] for entry in reading.entries if not entry.pending}
     return [entry for entry in reading.entries if not entry.pending or entry.folder.rpartition("/")[2] not in shared]
 
 
-def _line(workspace: Workspace, reading: Reading, entry: Entry) -> str:
+def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:
     """Return what tells a record's files from their earlier selves."""
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
     known = stamp(f"{workspace.root}/{entry.path}")
@@ -180,9 +180,9 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     return pack(parts, globs, half_life_us, _holdout(workspace), settings_of(workspace.config), unread), len(parts)
 
 
-def _origin(workspace: Workspace, inputs: Inputs, entry: Entry) -> Origin:
+def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> Origin:
     try:
-        content, status = read_found(workspace.root / entry.path, limit=RECORD_LIMIT)
+        content, status = read_with_status(workspace.root / entry.path, limit=RECORD_LIMIT)
     except OrbitError:
         content, status = b"", None
     is_as_read = hashlib.sha256(content).hexdigest() == inputs.reading.states[entry.path].sha256
@@ -209,7 +209,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
     own = git_folder(root)
     if own is not None:
         name = own.relative_to(root).as_posix() if own.is_relative_to(root) else str(own)
-        watched += [f"{name}/HEAD", *([f"{name}/index"] if not looks_elsewhere() else [])]
+        watched += [f"{name}/HEAD", *([f"{name}/index"] if not uses_another_index() else [])]
         with contextlib.suppress(OSError):
             head = (own / "HEAD").read_text("utf-8", "replace").strip()
             if head.startswith("ref: refs/") and ".." not in head and own.is_relative_to(root):

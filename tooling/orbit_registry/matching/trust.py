@@ -68,7 +68,7 @@ def trust_of(workspace: Workspace) -> Trust | None:
     Raises:
         GitError: git is missing, or takes too long.
     """
-    asked = workspace.trusts_default_alone
+    asked = workspace.trusts_only_default_branch
     files = _ref_files(workspace)
     if not files:
         return Trust(workspace, "") if asked else None
@@ -77,7 +77,7 @@ def trust_of(workspace: Workspace) -> Trust | None:
         commit = workspace.default_commit()
         if workspace.git.top is None:  # git can't be asked: nothing is known of its branches
             return None
-        return [commit, workspace.default_trusts_itself_alone(commit)]
+        return [commit, workspace.default_branch_trusts_only_itself(commit)]
 
     commit, trusts_itself_alone = workspace.values.memo("trust", "\n".join(map(_stamp, files)), branch) or ["", False]
     return Trust(workspace, commit) if asked or trusts_itself_alone else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orbit_registry.errors import RefusedError
 from orbit_registry.mcp.tool import Answer, Asked
 from orbit_registry.resources.run import Order, run
-from orbit_registry.workspace.trusted_commands import switched
+from orbit_registry.workspace.trusted_commands import forced_by_environment
 from orbit_registry.workspace.workspace import Workspace
 
 _USUAL_SECONDS = 60.0
@@ -13,7 +13,7 @@ _USUAL_SECONDS = 60.0
 
 def may_run(workspace: Workspace) -> bool:
     """Say whether the configuration allows it and the environment of the server does: a clone alone decides nothing."""
-    return workspace.config.setting("mcp", "run") is True and switched() is True
+    return workspace.config.setting("mcp", "run") is True and forced_by_environment() is True
 
 
 def run_script(asked: Asked) -> Answer:

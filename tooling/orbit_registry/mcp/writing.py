@@ -20,7 +20,7 @@ from orbit_registry.operations import lifecycle, voting
 from orbit_registry.render.hits import known_already, near_text, neighbours_data, settles
 from orbit_registry.render.records import record_data, vote_data
 from orbit_registry.repository.guard import refuse_secrets
-from orbit_registry.repository.writer import Edit, newcomers
+from orbit_registry.repository.writer import Edit, records_added
 from orbit_registry.search.query import Query
 
 REPLACES = "amends"
@@ -236,7 +236,7 @@ def _proposed(asked: Asked, wanted: Proposal) -> Answer:
     compared = {record.path for record in registry.collection.records.of_kind(kind.name)}
 
     def admit(new: Record) -> None:  # somebody may have added the same since it was compared
-        _refuse_duplicate(copies_of(newcomers(registry.workspace, kind, compared), new))
+        _refuse_duplicate(copies_of(records_added(registry.workspace, kind, compared), new))
 
     return _written(asked, registry.add(kind.name, fields, author, admit), wanted.instead_of)
 

@@ -24,20 +24,20 @@ from orbit_registry.repository.ids import allocate, next_number, release
 from orbit_registry.repository.prompt_lines import first_prompt, prompts_of
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import (
-    Admission,
     Edit,
-    edited,
+    PreWriteHook,
     new_data,
+    prepare_edit,
     record_path,
-    refuse_places,
+    refuse_bad_scope,
+    remove_abandoned,
     render,
-    sweep,
     validated,
     writing,
 )
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import inside
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 _FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
@@ -96,7 +96,7 @@ def new_adr(
 
 
 def add_adr(
-    workspace: Workspace, wanted: NewAdr, author: Author, admit: Admission | None = None, *, dry_run: bool = False
+    workspace: Workspace, wanted: NewAdr, author: Author, admit: PreWriteHook | None = None, *, dry_run: bool = False
 ) -> Added:
     """Take a number, and write the record and its document as one step; `admit` is asked before a number is taken.
 
@@ -108,7 +108,7 @@ def add_adr(
     kind = workspace.kinds["adr"]
     wanted = _proposed_if_unfilled(kind, _checked(workspace, kind, wanted), author)
     with writing(workspace):
-        sweep(workspace, kind)
+        remove_abandoned(workspace, kind)
         _probe(workspace, kind, wanted, author, admit)
         allocation = next_number(workspace, kind) if dry_run else allocate(workspace, kind)[0]
         changes, record = _new_files(workspace, kind, wanted, author, allocation.id)
@@ -186,7 +186,7 @@ def refuse_date(text: str) -> None:
         raise UsageError(f"{text!r} is no date", hint="YYYY-MM-DD or YYYY-MM") from None
 
 
-def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, admit: Admission | None) -> None:
+def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, admit: PreWriteHook | None) -> None:
     """Find out what is wrong before a number is taken for it; a log is not parsed here, which costs the most."""
     config = workspace.config
     record_id = sequence_id(kind.prefix, 0)
@@ -195,9 +195,9 @@ def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, adm
     if wanted.style == "log":
         _refuse_moved(workspace, path)
     record, text = _record(workspace, kind, wanted, author, record_id, NewText(path, None, "", record_id))
-    new = Change(record.path, None, text)
+    new = FileChange(record.path, None, text)
     refuse_for_agent(workspace, [new], author=author)
-    refuse_secrets_in([new, Change(f"the text of {wanted.title!r}", None, wanted.body)])
+    refuse_secrets_in([new, FileChange(f"the text of {wanted.title!r}", None, wanted.body)])
     if wanted.body is not None:
         status = wanted.status or kind.initial["agent"]
         if wanted.style == "log":
@@ -220,13 +220,13 @@ def _record(
     path = record_path(workspace, kind, record_id)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
-    refuse_places(record)
+    refuse_bad_scope(record)
     return record, text
 
 
 def _new_files(
     workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str
-) -> tuple[list[Change], Record]:
+) -> tuple[list[FileChange], Record]:
     status = wanted.status or kind.initial.get(author.role, kind.initial["agent"])
     if wanted.style == "log":
         fields = _placeholders(wanted, record_id, status)
@@ -239,7 +239,7 @@ def _new_files(
             f"{new.path}: the new entry can't be found again in the text written",
             hint="close a block of code or comment that is open where it goes, else give another title or --style",
         )
-    return [Change(new.path, new.before, new.after), Change(record.path, None, text)], record
+    return [FileChange(new.path, new.before, new.after), FileChange(record.path, None, text)], record
 
 
 def _fields(wanted: NewAdr) -> dict[str, object]:
@@ -314,8 +314,8 @@ def amend_adr(
         day = date or datetime.now(UTC).strftime("%Y-%m-%d")
         after = add_amendment(document.text, entry, day, task, text)
         refuse_restated(document.text, after, document.path)
-        change, result = edited(workspace, record, lambda data: _with_task(data, task))
-        write_step(workspace, "adr-amend", [Change(document.path, document.text, after), change], author=author)
+        change, result = prepare_edit(workspace, record, lambda data: _with_task(data, task))
+        write_step(workspace, "adr-amend", [FileChange(document.path, document.text, after), change], author=author)
         return result
 
 
@@ -343,7 +343,7 @@ def update_adr(
 
 def planned_update(
     workspace: Workspace, any_id: str, edit: Edit, title: str | None = None
-) -> tuple[Record, list[Change]]:
+) -> tuple[Record, list[FileChange]]:
     """Return the decision and the changes of files that `update_adr` would make now; see there for what is raised."""
     record = read_collection(workspace).records.get(any_id)
     if record.phase == "closed":
@@ -357,11 +357,11 @@ def planned_update(
             changed["source"] = {**source, "heading": flat}  # an entry without a number is found by its title
         return {**changed, "title": flat} if flat is not None else changed
 
-    change, result = edited(workspace, record, whole)
+    change, result = prepare_edit(workspace, record, whole)
     return result, [*_projected(workspace, record, result), change]
 
 
-def _projected(workspace: Workspace, old: Record, new: Record) -> list[Change]:
+def _projected(workspace: Workspace, old: Record, new: Record) -> list[FileChange]:
     """Return what a new title and a new date change in a decision's document."""
     found = read_documents(workspace, [old]).of(old)
     if found is None:
@@ -375,4 +375,4 @@ def _projected(workspace: Workspace, old: Record, new: Record) -> list[Change]:
         refuse_date(day)
         moved = entry_in(document.path, text, old)
         text = set_date(text, moved, day) if moved else text
-    return [Change(document.path, document.text, text)]
+    return [FileChange(document.path, document.text, text)]

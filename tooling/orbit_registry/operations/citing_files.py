@@ -20,7 +20,7 @@ from orbit_registry.operations.citation_rewrite import (
     search_patterns,
 )
 from orbit_registry.repository.codec import decode_record
-from orbit_registry.repository.draft import Draft
+from orbit_registry.repository.draft import ChangeSet
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace
@@ -57,7 +57,7 @@ class Cited:
 
 
 def rewrite_everywhere(
-    workspace: Workspace, draft: Draft, ids: frozenset[str], meaning: Meaning, moves: Moves
+    workspace: Workspace, draft: ChangeSet, ids: frozenset[str], meaning: Meaning, moves: Moves
 ) -> tuple[tuple[Cited, ...], tuple[Unclear, ...]]:
     """Draft every file that mentions the ids or the moved documents; returns all files the draft changes, and what was
     left for a person.
@@ -80,7 +80,7 @@ def rewrite_everywhere(
     return changed_files(draft, counts), tuple(unclear)
 
 
-def changed_files(draft: Draft, citations: Mapping[str, int] = MappingProxyType({})) -> tuple[Cited, ...]:
+def changed_files(draft: ChangeSet, citations: Mapping[str, int] = MappingProxyType({})) -> tuple[Cited, ...]:
     """Return what the draft changes, a moved file once, with how many citations in it were rewritten."""
     changed = [change for change in draft.changes if change.after is not None]
     return tuple(
@@ -148,7 +148,7 @@ def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]
         return []
     if workspace.git.top is None:
         return sorted(_walked(workspace, patterns))
-    found = workspace.git.listed("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_given(patterns), "--", ".",
+    found = workspace.git.run_names("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_given(patterns), "--", ".",
                               f":(exclude){ORBIT}/state", f":(exclude){ORBIT}/schemas", settings=_SETTINGS,
                               check=False)  # fmt: skip
     return sorted({*found})

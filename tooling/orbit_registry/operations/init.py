@@ -24,7 +24,7 @@ from orbit_registry.workspace.config import CONFIG_SCHEMA, FOREIGN_HINT, AdrConf
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.user_dirs import user_home
-from orbit_registry.workspace.workspace import ORBIT, Workspace, is_begun_anew, open_workspace
+from orbit_registry.workspace.workspace import ORBIT, Workspace, has_only_state, open_workspace
 
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
@@ -123,7 +123,7 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
         raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init` again")
     config = orbit / "config.yaml"
-    if orbit.is_dir() and not config.exists() and not is_begun_anew(orbit):
+    if orbit.is_dir() and not config.exists() and not has_only_state(orbit):
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT)
     for path in (".gitignore", ".gitattributes") if git.top is not None else ():
         inside(root, path)
@@ -208,7 +208,7 @@ def _is_of_project(git: Git, folder: str) -> bool:
     if git.top is None:
         return True
     try:
-        return bool(git.listed("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder))
+        return bool(git.run_names("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder))
     except GitError:
         return True
 

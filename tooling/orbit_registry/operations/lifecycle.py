@@ -27,16 +27,16 @@ from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import (
     FIXED,
     Edit,
-    edited,
+    prepare_edit,
     record_path,
-    refuse_places,
+    refuse_bad_scope,
     schema_line,
     validated,
     writing,
 )
 from orbit_registry.workspace.author import Author, Review
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, read_text
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 _LONGEST_LINK = 500
@@ -78,7 +78,7 @@ def transitions(
         records = read_collection(workspace).records
         done: list[Record] = []
         left: list[OrbitError] = []
-        changes: list[Change] = []
+        changes: list[FileChange] = []
         for any_id in ids:
             try:
                 own, result = _moved(workspace, records.get(any_id), to, author)
@@ -94,7 +94,7 @@ def transitions(
 
 def _moved(
     workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None
-) -> tuple[list[Change], Record]:
+) -> tuple[list[FileChange], Record]:
     """Return what giving a record another status changes, and the record as it is then."""
     refuse_transition(record, to)
     if to == SUPERSEDED and not record.superseded_by:
@@ -104,7 +104,7 @@ def _moved(
         )
     restated = _restated(workspace, record, to.capitalize(), to)
     fields = {"status": to, **_reviewed(record, to, review or Review(), author), **restated.fields}
-    change, result = edited(workspace, record, lambda data: {**data, **fields})
+    change, result = prepare_edit(workspace, record, lambda data: {**data, **fields})
     changes = [change, *restated.changes]
     if record.phase == "pending" and result.phase == "live":
         _refuse_unfilled(workspace, record, to)
@@ -191,8 +191,8 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
             by = _with(data.get("superseded_by"), new.id)
             return {**data, "status": SUPERSEDED, "superseded_by": by, **restated.fields}
 
-        old_change, old_record = edited(workspace, old, closed)
-        new_change, new_record = edited(
+        old_change, old_record = prepare_edit(workspace, old, closed)
+        new_change, new_record = prepare_edit(
             workspace, new, lambda data: {**data, "supersedes": _with(data.get("supersedes"), old.id)}
         )
         step = [*restated.changes, old_change, new_change]
@@ -258,7 +258,7 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
 class _Restated:
     """What a new status changes beside the record's own: its document, and the status as that has it now."""
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -286,7 +286,7 @@ def _restated(workspace: Workspace, record: Record, words: str, status: str) -> 
         raise RefusedError(said, hint="write the status there by hand, then run `orbit check --fix`")
     # The words last agreed on tell a document that changed since from one that is older than the record.
     fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
-    return _Restated((Change(document.path, document.text, text),), fields)
+    return _Restated((FileChange(document.path, document.text, text),), fields)
 
 
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
@@ -296,8 +296,8 @@ def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
 
 
 def _out_of_inbox(
-    workspace: Workspace, record: Record, result: Record, changes: list[Change]
-) -> tuple[list[Change], Record]:
+    workspace: Workspace, record: Record, result: Record, changes: list[FileChange]
+) -> tuple[list[FileChange], Record]:
     """Return the changes with the record's whole folder moved out of the inbox, where it stands in it."""
     path = record_path(workspace, record.kind, record.id)
     if record.path == path or record.kind.in_document:
@@ -309,10 +309,10 @@ def _out_of_inbox(
         f"# {schema_line(workspace, record.kind, record.path)}\n", f"# {schema_line(workspace, record.kind, path)}\n", 1
     )
     # No reader may find a folder without its record: that comes first and goes last.
-    come = [Change(path, None, text), *(Change(f"{folder}/{name}", None, text) for name, text in beside)]
+    come = [FileChange(path, None, text), *(FileChange(f"{folder}/{name}", None, text) for name, text in beside)]
     gone = [
-        *(Change(f"{record.folder}/{name}", text, None) for name, text in beside),
-        Change(own.path, own.before, None),
+        *(FileChange(f"{record.folder}/{name}", text, None) for name, text in beside),
+        FileChange(own.path, own.before, None),
     ]
     return [*come, *gone, *others], replace(result, path=path)
 
@@ -338,11 +338,11 @@ def change_fields(workspace: Workspace, any_id: str, edit: Edit, *, author: Auth
         return result
 
 
-def planned_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, list[Change]]:
+def planned_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, list[FileChange]]:
     """Return the record and the change of its file that `change_fields` would make now; raises what that does."""
     record = read_collection(workspace).records.get(any_id)
     _refuse_closed(record)
-    change, result = edited(workspace, record, edit)
+    change, result = prepare_edit(workspace, record, edit)
     return result, [change]
 
 
@@ -363,13 +363,13 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, 
             if result.data.get(name) != record.data.get(name):
                 verbs = ", ".join(("supersede", *record.kind.verbs))
                 raise InvalidRecordError(f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}")
-        refuse_places(result, known=record)
+        refuse_bad_scope(result, previous=record)
         if after == before:
             return record
         text = rewrite(
             after, {**result.data, "updated_at": format_time(datetime.now(UTC))}, order=record.kind.schema.properties
         )
-        write_step(workspace, f"{record.kind.name}-update", [Change(record.path, before, text)], author=author)
+        write_step(workspace, f"{record.kind.name}-update", [FileChange(record.path, before, text)], author=author)
         return validated(text, record.kind, record.path)
 
 

@@ -11,9 +11,9 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.lifecycle import change_fields
 from orbit_registry.repository.guard import write_step
-from orbit_registry.repository.writer import edited, writing
+from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 
@@ -103,13 +103,13 @@ def _is(one: object, rel: str, names: Sequence[str]) -> bool:
     return isinstance(one, Mapping) and one.get("rel") == rel and one.get("to") in names
 
 
-def planned_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[Change]:
+def planned_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[FileChange]:
     """Return the changes that `add_globs` would write."""
-    changes = (edited(workspace, record, partial(_with, tuple(globs)))[0] for record, globs in wanted if globs)
+    changes = (prepare_edit(workspace, record, partial(_with, tuple(globs)))[0] for record, globs in wanted if globs)
     return [change for change in changes if change.before != change.after]
 
 
-def add_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[Change]:
+def add_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[FileChange]:
     """Add globs to the records' scopes, all or none, and return what was written.
 
     Raises:

@@ -23,7 +23,7 @@ from orbit_registry.operations.renumber_texts import (
     renumbered_data,
     renumbered_document,
 )
-from orbit_registry.repository.draft import Draft
+from orbit_registry.repository.draft import ChangeSet
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
 from orbit_registry.repository.reader import read_collection
@@ -120,7 +120,7 @@ def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dr
         return report
 
 
-def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: bool) -> tuple[RenumberReport, Draft]:
+def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: bool) -> tuple[RenumberReport, ChangeSet]:
     git = workspace.git
     if git.top is not None and git.run("ls-files", "-u", "--", ORBIT):
         raise RefusedError("a merge waits to be resolved", hint="run `orbit resolve` first")
@@ -132,7 +132,7 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
     alone = len(records.with_id(record.id)) == 1
     bare = alone and not _taken_elsewhere(workspace, record)
     aliases = alias_ids(record.title, record.uid, record.id, records, bare=bare)
-    draft = Draft(workspace)
+    draft = ChangeSet(workspace)
     done = move_record(workspace, draft, record, new, aliases, why)
     meaning = _meaning(records, record, done, alone)
     files, unclear = rewrite_everywhere(
@@ -208,7 +208,7 @@ def _taken_elsewhere(workspace: Workspace, record: Record) -> bool:
 
 
 def move_record(
-    workspace: Workspace, draft: Draft, record: Record, new: str, aliases: tuple[str, ...], why: str
+    workspace: Workspace, draft: ChangeSet, record: Record, new: str, aliases: tuple[str, ...], why: str
 ) -> Renumbered:
     """Draft a record's move to its new folder, and its document's to its new name, with the number in both.
 
@@ -255,7 +255,7 @@ def _files_below(workspace: Workspace, folder: str) -> list[str]:
     return sorted(found)
 
 
-def settle_document(draft: Draft, done: Renumbered) -> None:
+def settle_document(draft: ChangeSet, done: Renumbered) -> None:
     """Put the renumbered entry of a log where its new number belongs, so that entries go on ascending."""
     text = draft.readable(done.document) if done.document else None
     if done.document and text is not None:

@@ -12,7 +12,7 @@ from orbit_registry.repository.guard import refuse_secrets
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import append_vote, half_life_days
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.journal import WRITTEN
+from orbit_registry.workspace.journal import WRITTEN_ROOTS
 from orbit_registry.workspace.workspace import Workspace
 
 
@@ -42,7 +42,7 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     cast = Vote(record.id, author.model or author.name, now, task.strip())
     folder = workspace.root / record.folder
     new = append_vote(folder, workspace.state / "votes.lock", cast, record.votes)
-    WRITTEN.add(workspace.root)
+    WRITTEN_ROOTS.add(workspace.root)
     votes = (*record.votes, cast) if new else record.votes
     return VoteResult(replace(record, votes=votes), new, tally(votes, now, half_life))
 

@@ -17,7 +17,7 @@ from orbit_registry.workspace.workspace import Workspace
 VERSION = 1
 """The `schema_version` of the file."""
 BROKEN = "ORB109"
-NEVER = frozenset({BROKEN, "ORB290", "ORB410"})
+NEVER_BASELINED = frozenset({BROKEN, "ORB290", "ORB410"})
 """Findings about this run or this change, which no baseline can hold."""
 _COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
 """Numbers that stand alone; those in ids, paths, dates and positions stay."""
@@ -26,7 +26,7 @@ _COMMENT = "Findings that were there at adoption; `orbit baseline update` rewrit
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Known:
+class BaselineFinding:
     """One finding of the baseline, without its place."""
 
     code: str
@@ -39,52 +39,56 @@ class Known:
 class Baseline:
     """The known findings, and how often each is there."""
 
-    counts: Mapping[Known, int] = field(default_factory=dict)
+    counts: Mapping[BaselineFinding, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return sum(self.counts.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Sorted:
+class SortedFindings:
     """Findings as a baseline sorts them."""
 
     new: tuple[Diagnostic, ...]
     baselined: tuple[Diagnostic, ...]
-    gone: tuple[Known, ...]
+    resolved: tuple[BaselineFinding, ...]
     """Known findings that no longer are."""
 
 
-def known_as(diagnostic: Diagnostic) -> Known:
+def baseline_key(diagnostic: Diagnostic) -> BaselineFinding:
     """Return what the baseline knows a finding by: its words without counts, which move with every other file."""
     words = _COUNTS.sub("…", diagnostic.message)
-    return Known(diagnostic.code, _written(diagnostic.location.path), diagnostic.record or "", _written(words))
+    return BaselineFinding(
+        diagnostic.code, _printable(diagnostic.location.path), diagnostic.record or "", _printable(words)
+    )
 
 
-def _written(text: str) -> str:
+def _printable(text: str) -> str:
     """Return a text as a file can hold it: bytes of a file's name that are no UTF-8 as escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
     """Return the baseline that knows these findings."""
-    return Baseline(Counter(known_as(one) for one in diagnostics if one.code not in NEVER))
+    return Baseline(
+        Counter(baseline_key(diagnostic) for diagnostic in diagnostics if diagnostic.code not in NEVER_BASELINED)
+    )
 
 
-def apply(baseline: Baseline, diagnostics: Iterable[Diagnostic]) -> Sorted:
+def apply(baseline: Baseline, diagnostics: Iterable[Diagnostic]) -> SortedFindings:
     """Tell new findings from known ones; one that is there more often than the baseline says is new."""
-    left = Counter(baseline.counts)
+    remaining = Counter(baseline.counts)
     new: list[Diagnostic] = []
     baselined: list[Diagnostic] = []
     for diagnostic in diagnostics:
-        known = known_as(diagnostic)
-        if left[known] > 0:
-            left[known] -= 1
+        finding = baseline_key(diagnostic)
+        if remaining[finding] > 0:
+            remaining[finding] -= 1
             baselined.append(diagnostic)
         else:
             new.append(diagnostic)
-    gone = sorted(known for known, count in left.items() for _ in range(count))
-    return Sorted(tuple(new), tuple(baselined), tuple(gone))
+    fixed = sorted(finding for finding, count in remaining.items() for _ in range(count))
+    return SortedFindings(tuple(new), tuple(baselined), tuple(fixed))
 
 
 def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
@@ -100,19 +104,19 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
         problem = from_problem(error.problem, path)
         return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, problem.message, problem.location, hint)]
     except OrbitError as error:
-        said = error.message.replace(f"{file}", path)
-        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, said, Location(path), hint)]
+        message = error.message.replace(f"{file}", path)
+        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, message, Location(path), hint)]
     newer = _newer(data)
     if newer:
         return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, newer, Location(path, Position(1)), _UPGRADE)]
-    counts: Counter[Known] = Counter()
+    counts: Counter[BaselineFinding] = Counter()
     rows = data.get("findings") if isinstance(data, dict) else None
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
-            said = "the baseline holds something that is no list of findings"
-            return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, said, Location(path, Position(1)), hint)]
+            message = "the baseline holds something that is no list of findings"
+            return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, message, Location(path, Position(1)), hint)]
         names = ("code", "path", "record", "message")
-        counts[Known(*(str(row.get(name, "")) for name in names))] += max(0, int(row.get("count", 1)))
+        counts[BaselineFinding(*(str(row.get(name, "")) for name in names))] += max(0, int(row.get("count", 1)))
     return Baseline(counts), []
 
 
@@ -141,11 +145,11 @@ def refuse_newer(workspace: Workspace) -> None:
 def baseline_text(baseline: Baseline) -> str:
     """Return the file of a baseline: sorted, so that the same findings give the same bytes."""
     rows: list[dict[str, object]] = []
-    for known, count in sorted(baseline.counts.items()):
-        row: dict[str, object] = {"code": known.code, "path": known.path}
-        if known.record:
-            row["record"] = known.record
-        row["message"] = known.message
+    for finding, count in sorted(baseline.counts.items()):
+        row: dict[str, object] = {"code": finding.code, "path": finding.path}
+        if finding.record:
+            row["record"] = finding.record
+        row["message"] = finding.message
         if count > 1:
             row["count"] = count
         rows.append(row)

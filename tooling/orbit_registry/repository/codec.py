@@ -34,9 +34,9 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
     except YamlProblemError as error:
         return None, [from_problem(error.problem, path)]
     if not isinstance(data, dict):
-        found = "empty" if data is None else "not a mapping"
+        state = "empty" if data is None else "not a mapping"
         hint = "a record is `key: value` lines; compare with another record"
-        return None, [Diagnostic(INVALID, Severity.ERROR, f"the file is {found}", Location(path, Position(1)), hint)]
+        return None, [Diagnostic(INVALID, Severity.ERROR, f"the file is {state}", Location(path, Position(1)), hint)]
     version = data.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         message = f"schema_version {version} is newer than this tool knows ({SCHEMA_VERSION})"
@@ -57,8 +57,8 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
 
 def explain_invalid(text: str, data: Mapping[str, object], kind: Kind, path: str) -> list[Diagnostic]:
     """Return why data break the kind's schema, each with its place in the text."""
-    named = data.get("id")
-    record = named if isinstance(named, str) else None
+    record_id = data.get("id")
+    record = record_id if isinstance(record_id, str) else None
     return [_diagnostic(text, problem, path, record) for problem in kind.schema.problems(data)]
 
 
@@ -75,5 +75,5 @@ def record_of(data: Mapping[str, object], kind: Kind, path: str) -> Record:
 
 def ordered(data: Mapping[str, object], order: Sequence[str]) -> dict[str, object]:
     """Return data with keys in the schema's order, unknown ones last."""
-    known = {name: data[name] for name in order if name in data}
-    return {**known, **{name: value for name, value in data.items() if name not in known}}
+    listed = {name: data[name] for name in order if name in data}
+    return {**listed, **{name: value for name, value in data.items() if name not in listed}}

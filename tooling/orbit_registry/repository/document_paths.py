@@ -31,7 +31,9 @@ def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
         return
     if folder == ".":  # the decisions of a repository that is all decisions: what is below it are other things
         with contextlib.suppress(OSError):
-            yield from sorted(one.name for one in os.scandir(workspace.root) if is_markdown(one.name) and one.is_file())
+            yield from sorted(
+                entry.name for entry in os.scandir(workspace.root) if is_markdown(entry.name) and entry.is_file()
+            )
         return
     for path in walk(workspace.root, folder, without=_NO_DECISIONS):
         if is_markdown(path):

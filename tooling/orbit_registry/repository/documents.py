@@ -51,11 +51,11 @@ class Document:
         entries = self.entries
         if heading is None:
             return entries[0] if len(entries) == 1 else None
-        wanted = _number(heading)
-        by_number = [entry for entry in entries if wanted is not None and _number(entry.number or "") == wanted]
+        number = _number(heading)
+        by_number = [entry for entry in entries if number is not None and _number(entry.number or "") == number]
         by_title = [entry for entry in entries if entry.title == heading]
-        found = by_number or by_title
-        return found[0] if found else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
+        matches = by_number or by_title
+        return matches[0] if matches else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
 
     @cached_property
     def _only(self) -> Span | None:
@@ -63,16 +63,16 @@ class Document:
 
         return single_span(self.text, self.path)
 
-    def place(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
+    def locate(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
         """Return where the decision that `entry` returns begins, and where its prose begins and ends."""
         if heading is None and self._only is not None:
             return 0, (self._only.start, self._only.end)
         entry = self.entry(heading)
         return None if entry is None else (entry.span.start, entry_span(entry))
 
-    def prose(self, place: tuple[int, tuple[int, int]]) -> str:
-        """Return the prose that stands at a `place`."""
-        start, end = place[1]
+    def prose(self, position: tuple[int, tuple[int, int]]) -> str:
+        """Return the prose that stands at a `position`."""
+        start, end = position[1]
         return self.text[start:end].strip("\r\n")
 
 
@@ -94,8 +94,8 @@ class Documents:
         """Return a record's prose as its document has it; None where no document holds it."""
         source = record.source
         document = self.by_path.get(source.path) if source else None
-        place = document.place(source.heading) if document and source else None
-        return document.prose(place) if document and place else None
+        position = document.locate(source.heading) if document and source else None
+        return document.prose(position) if document and position else None
 
 
 def heading_of(entry: AdrDocument, format_name: str) -> str | None:
@@ -110,26 +110,26 @@ def heading_of(entry: AdrDocument, format_name: str) -> str | None:
 def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents:
     """Return the documents that hold the prose of some decisions."""
     paths = {record.source.path for record in records if record.kind.in_document and record.source is not None}
-    found: dict[str, Document] = {}
+    by_path: dict[str, Document] = {}
     problems: list[Diagnostic] = []
     for path in sorted(paths):
-        document = read_one(workspace, path)
+        document = load_document(workspace, path)
         if isinstance(document, Document):
-            found[path] = document
+            by_path[path] = document
         elif document is not None:
             problems.append(document)
-    return Documents(found, tuple(problems))
+    return Documents(by_path, tuple(problems))
 
 
-def read_one(workspace: Workspace, path: str) -> Document | Diagnostic | None:
+def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | None:
     """Return a document, or why it can't be read; None where there is none, or a link to a file of the project."""
     try:
         text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     except OrbitError as error:
         if not os.path.lexists(workspace.root / path) or _leads_inside(workspace.root, path):
             return None
-        said = error.message.replace(f"{workspace.root}{os.sep}", "")
-        return Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, said, Location(path), error.hint)
+        message = error.message.replace(f"{workspace.root}{os.sep}", "")
+        return Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, message, Location(path), error.hint)
     return document_of(path, text)
 
 
@@ -152,7 +152,7 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
     if record.kind.in_record:
         return record
     if record.kind.in_file:
-        return replace(record, prose=_whole(workspace, record.source) if record.source else "")
+        return replace(record, prose=_file_text(workspace, record.source) if record.source else "")
     prose = documents.prose_of(record)
     if prose is not None:
         return replace(record, prose=prose)
@@ -163,7 +163,7 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
         return record
 
 
-def _whole(workspace: Workspace, source: Source) -> str:
+def _file_text(workspace: Workspace, source: Source) -> str:
     """Return the text of a file that is a record's prose; the gate says why there is none."""
     return document_text(workspace.root, source.path) or ""
 
@@ -182,5 +182,5 @@ def entry_span(entry: AdrDocument) -> tuple[int, int]:
 @lru_cache(maxsize=65_536)  # a log of many decisions is asked for each of them
 def _number(text: str) -> int | None:
     """Return the first number in a text."""
-    found = _DIGITS.search(text)
-    return int(found[0]) if found else None
+    match = _DIGITS.search(text)
+    return int(match[0]) if match else None

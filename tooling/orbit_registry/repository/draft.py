@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from orbit_registry.errors import OrbitError, UnreadableFileError
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 
-class Draft:
+class ChangeSet:
     """The files of a workspace as they will be; bytes that are not UTF-8 pass through unharmed."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -33,9 +33,9 @@ class Draft:
         """Return a file's text as it stands on disk."""
         if path not in self._before:
             file = inside(self._root, path)
-            there = file.exists()
-            held = read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape") if there else None
-            self._before[path] = held
+            exists = file.exists()
+            text = read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape") if exists else None
+            self._before[path] = text
         return self._before[path]
 
     def readable(self, path: str) -> str | None:
@@ -70,15 +70,15 @@ class Draft:
         self.came_from[new] = old
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[FileChange]:
         """The files whose text will differ, in an order in which a reader in between misses nothing: new documents,
         changed files, new records, then records and documents that go.
         """
-        found = [Change(path, self._before[path], after) for path, after in self._after.items()]
-        return sorted((change for change in found if change.before != change.after), key=_order)
+        changes = [FileChange(path, self._before[path], after) for path, after in self._after.items()]
+        return sorted((change for change in changes if change.before != change.after), key=_order)
 
 
-def _order(change: Change) -> int:
+def _order(change: FileChange) -> int:
     record = change.path.startswith(f"{ORBIT}/")
     if change.after is None:
         return 3 if record else 4

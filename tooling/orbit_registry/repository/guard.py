@@ -16,21 +16,21 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.repository.codec import decode_record
 from orbit_registry.workspace.author import Author, acting_role
-from orbit_registry.workspace.journal import Change, apply_step
+from orbit_registry.workspace.journal import FileChange, apply_step
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
 _LISTED = 3
 LONGEST_DAYS = 30
 """Days for which an agent's record may hold that nobody reviewed."""
-AGENTS_OWN = frozenset(("attempts", "freshness", "status", "updated_at"))
+AGENT_EDITABLE = frozenset(("attempts", "freshness", "status", "updated_at"))
 """What an agent may change in a person's record of such a kind: that it was tried again, and that it is over."""
 
 
 def write_step(
     workspace: Workspace,
     name: str,
-    changes: Iterable[Change],
+    changes: Iterable[FileChange],
     *,
     author: Author | None = None,
     taken_over: bool = False,
@@ -45,35 +45,37 @@ def write_step(
             change or remove one that is. Nothing was written.
         UnsafePathError, WriteError: see `store.journal.apply_step`.
     """
-    wanted = list(changes)
-    refuse_for_agent(workspace, wanted, author=author)
+    step_changes = list(changes)
+    refuse_for_agent(workspace, step_changes, author=author)
     if not taken_over:
-        known = {said for one in wanted for said in _secrets(_said(one.path, one.before))}
-        refuse_secrets_in(wanted, known)
-    apply_step(workspace, name, wanted)
+        existing_secrets = {
+            secret for change in step_changes for secret in _secrets(_content(change.path, change.before))
+        }
+        refuse_secrets_in(step_changes, existing_secrets)
+    apply_step(workspace, name, step_changes)
 
 
-def refuse_secrets_in(changes: Iterable[Change], known: Collection[str] = ()) -> None:
+def refuse_secrets_in(changes: Iterable[FileChange], allowed: Collection[str] = ()) -> None:
     """Raise where a file would hold what looks like a secret, beside those known; see `refuse_secrets`."""
     for change in changes:
-        said = _said(change.path, change.after)
-        refuse_secrets("" if isinstance(said, Mapping) else change.path, said, known)
+        content = _content(change.path, change.after)
+        refuse_secrets("" if isinstance(content, Mapping) else change.path, content, allowed)
 
 
-def refuse_secrets(name: str, value: object, known: Collection[str] = ()) -> None:
+def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> None:
     """Raise where a text, or one within a value, holds what looks like a secret; the secret itself is not shown.
 
     `name` is what a text is called; what stands in a mapping is called by its key.
     """
-    for place, text in _texts(name, value):
-        for found in find_secrets(text):
-            if text[found.start : found.end] not in known:
-                line = f":{text.count(chr(10), 0, found.start) + 1}" if "\n" in text else ""
+    for label, text in _texts(name, value):
+        for secret in find_secrets(text):
+            if text[secret.start : secret.end] not in allowed:
+                line = f":{text.count(chr(10), 0, secret.start) + 1}" if "\n" in text else ""
                 hint = "withdraw it where it is valid, take it out of the text, then try again"
-                raise RefusedError(f"{place}{line} holds a secret: {found.kind}; nothing was written", hint=hint)
+                raise RefusedError(f"{label}{line} holds a secret: {secret.kind}; nothing was written", hint=hint)
 
 
-def _said(path: str, text: str | None) -> object:
+def _content(path: str, text: str | None) -> object:
     """Return what a file says: the fields of a record, else its text."""
     if text is None or not NEEDLES.search(text):
         return ""
@@ -87,7 +89,7 @@ def _said(path: str, text: str | None) -> object:
 
 def _secrets(value: object) -> Iterator[str]:
     for _, text in _texts("", value):
-        yield from (text[found.start : found.end] for found in find_secrets(text))
+        yield from (text[secret.start : secret.end] for secret in find_secrets(text))
 
 
 def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
@@ -95,16 +97,16 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
         yield name, value
     elif isinstance(value, Mapping):
         for key, part in value.items():
-            place = name or f"`{key}`"
+            label = name or f"`{key}`"
             yield name or "a key", str(key)
-            yield from _texts(place, part)
+            yield from _texts(label, part)
     elif isinstance(value, list | tuple):
         for part in value:
             yield from _texts(name, part)
 
 
 def refuse_for_agent(
-    workspace: Workspace, changes: Iterable[Change], *, author: Author | None = None, hint: str = BY_A_PERSON
+    workspace: Workspace, changes: Iterable[FileChange], *, author: Author | None = None, hint: str = BY_A_PERSON
 ) -> None:
     """Raise when changes break the rule: by an agent nothing comes into force, is turned down, or changes in force.
 
@@ -115,8 +117,8 @@ def refuse_for_agent(
     if role != "agent":
         return
     files = {f"{kind.name}.yaml": kind for kind in workspace.kinds}
-    made: list[Record] = []
-    waited: set[str] = set()
+    decided: list[Record] = []
+    pending_uids: set[str] = set()
     for change in changes:
         kind = files.get(change.path.rpartition("/")[2])
         if kind is None or not change.path.startswith(f"{ORBIT}/"):
@@ -127,18 +129,20 @@ def refuse_for_agent(
             _refuse_overreach(before, after)
             continue
         if before is not None and before.phase == "live":
-            said = f"{before.id} is in force; an agent may not change it"
-            way = "propose a new record; " if hint == BY_A_PERSON else ""
-            raise RefusedError(said, hint=way + hint)
+            message = f"{before.id} is in force; an agent may not change it"
+            advice = "propose a new record; " if hint == BY_A_PERSON else ""
+            raise RefusedError(message, hint=advice + hint)
         if before is not None and before.phase == "pending":
-            waited.add(before.uid)
+            pending_uids.add(before.uid)
         if after is not None and (after.phase == "live" or after.is_rejected):
-            made.append(after)
-    made = [one for one in made if one.phase == "live" or one.uid in waited]  # it may import what others rejected
-    if made:
-        first = made[0]
-        said = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {_listed(made)}"
-        raise RefusedError(said, hint=hint)
+            decided.append(after)
+    decided = [
+        record for record in decided if record.phase == "live" or record.uid in pending_uids
+    ]  # it may import what others rejected
+    if decided:
+        first = decided[0]
+        message = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {_listed(decided)}"
+        raise RefusedError(message, hint=hint)
 
 
 def _refuse_overreach(before: Record | None, after: Record | None) -> None:
@@ -147,17 +151,17 @@ def _refuse_overreach(before: Record | None, after: Record | None) -> None:
         return
     if before is not None and before.role == "human":
         changed = {name for name in {*before.data, *after.data} if before.data.get(name) != after.data.get(name)}
-        if theirs := sorted(changed - AGENTS_OWN):
-            said = f"{before.id} is what a person said; an agent may not change its {', '.join(theirs)}"
-            raise RefusedError(said, hint=BY_A_PERSON)
+        if forbidden := sorted(changed - AGENT_EDITABLE):
+            message = f"{before.id} is what a person said; an agent may not change its {', '.join(forbidden)}"
+            raise RefusedError(message, hint=BY_A_PERSON)
         return
     days = after.data.get("ttl_days")
-    for_long = "expires_at" in freshness_fields(after) or (isinstance(days, int) and not 0 < days <= LONGEST_DAYS)
-    if for_long or after.data.get("priority") or after.legacy_ids:
-        said = (
+    is_long = "expires_at" in freshness_fields(after) or (isinstance(days, int) and not 0 < days <= LONGEST_DAYS)
+    if is_long or after.data.get("priority") or after.legacy_ids:
+        message = (
             f"an agent's {after.kind.label.lower()} holds {LONGEST_DAYS} days at most, without priority or earlier ids"
         )
-        raise RefusedError(said, hint=BY_A_PERSON)
+        raise RefusedError(message, hint=BY_A_PERSON)
 
 
 def _may_be_live(kind: Kind) -> bool:
@@ -169,5 +173,5 @@ def _record(text: str | None, kind: Kind, path: str) -> Record | None:
 
 
 def _listed(records: list[Record]) -> str:
-    shown = ", ".join(f"{record.id} ({record.title})" for record in records[:_LISTED])
-    return shown if len(records) <= _LISTED else f"{shown} and {len(records) - _LISTED} more"
+    text = ", ".join(f"{record.id} ({record.title})" for record in records[:_LISTED])
+    return text if len(records) <= _LISTED else f"{text} and {len(records) - _LISTED} more"

@@ -38,7 +38,7 @@ class Allocation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _SeenNumber:
     number: int
     where: str
 
@@ -54,8 +54,8 @@ def allocate(workspace: Workspace, kind: Kind, count: int = 1) -> list[Allocatio
     claims = folder / f"{kind.name}.json"
     with locked(folder / f"{kind.name}.lock"):
         highest = _highest(workspace, kind, claims)
-        taken = {"highest": highest.number + count, "root": str(workspace.root), "at": int(time.time())}
-        write_atomic(claims, json.dumps(taken))
+        claim = {"highest": highest.number + count, "root": str(workspace.root), "at": int(time.time())}
+        write_atomic(claims, json.dumps(claim))
     return [_above(kind, highest, highest.number + 1 + index) for index in range(count)]
 
 
@@ -78,11 +78,11 @@ def next_number(workspace: Workspace, kind: Kind) -> Allocation:
     return _above(kind, highest, highest.number + 1)
 
 
-def _highest(workspace: Workspace, kind: Kind, claims: Path) -> _Seen:
-    return max(seen_numbers(workspace, kind, claims), key=lambda seen: seen.number, default=_Seen(0, ""))
+def _highest(workspace: Workspace, kind: Kind, claims: Path) -> _SeenNumber:
+    return max(seen_numbers(workspace, kind, claims), key=lambda number: number.number, default=_SeenNumber(0, ""))
 
 
-def _above(kind: Kind, highest: _Seen, number: int) -> Allocation:
+def _above(kind: Kind, highest: _SeenNumber, number: int) -> Allocation:
     above = f"{sequence_id(kind.prefix, highest.number)} {highest.where}" if highest.number else ""
     return Allocation(sequence_id(kind.prefix, number), above)
 
@@ -93,41 +93,41 @@ def claims_folder(workspace: Workspace) -> Path:
     return (common / "orbit") if common is not None else (workspace.state / "claims")
 
 
-def seen_numbers(workspace: Workspace, kind: Kind, claims: Path) -> Iterator[_Seen]:
+def seen_numbers(workspace: Workspace, kind: Kind, claims: Path) -> Iterator[_SeenNumber]:
     """Yield every number of a kind that is taken, with where it was seen."""
     for parent in (workspace.folder_of(kind), workspace.folder_of(kind, pending=True)):
         with contextlib.suppress(OSError):
             for entry in os.scandir(parent):
                 number = sequence_number(entry.name, kind.prefix)
                 if number is not None:
-                    yield _Seen(number, "in the working tree")
+                    yield _SeenNumber(number, "in the working tree")
     if kind.in_document:
         yield from _in_documents(workspace)
     yield from _in_claims(claims)
     yield from _in_refs(workspace, kind)
 
 
-def _in_documents(workspace: Workspace) -> Iterator[_Seen]:
+def _in_documents(workspace: Workspace) -> Iterator[_SeenNumber]:
     for path in decision_paths(workspace):
-        named = number_of_path(path) if path.rpartition("/")[2] != LOG_NAME else None
-        if named is not None and named.isdigit() and int(named) <= _MOST:
-            yield _Seen(int(named), f"in {path}")
+        number = number_of_path(path) if path.rpartition("/")[2] != LOG_NAME else None
+        if number is not None and number.isdigit() and int(number) <= _MOST:
+            yield _SeenNumber(int(number), f"in {path}")
         with contextlib.suppress(OrbitError):
-            for found in _HEADING.finditer(read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)):
-                yield _Seen(int(found[1]), f"in {path}")
+            for heading in _HEADING.finditer(read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)):
+                yield _SeenNumber(int(heading[1]), f"in {path}")
 
 
-def _in_claims(claims: Path) -> Iterator[_Seen]:
+def _in_claims(claims: Path) -> Iterator[_SeenNumber]:
     try:
         data = json.loads(claims.read_text(encoding="utf-8"))
         highest, root = data["highest"], data["root"]
     except (OSError, ValueError, KeyError, TypeError):
         return
     if isinstance(highest, int) and 0 < highest <= _MOST:
-        yield _Seen(highest, f"claimed in {root}")
+        yield _SeenNumber(highest, f"claimed in {root}")
 
 
-def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_Seen]:
+def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
     git = workspace.git
     if git.top is None:
         return
@@ -138,14 +138,14 @@ def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_Seen]:
         for ref, names in git.names(refs, f"{base}{ORBIT}/{kind.plural}").items():
             numbers = [number for name in names if (number := sequence_number(name, kind.prefix)) is not None]
             if numbers:
-                yield _Seen(max(numbers), f"on {_said(ref)}{_fetched(git.common_dir, ref)}")
+                yield _SeenNumber(max(numbers), f"on {_short_name(ref)}{_fetch_age(git.common_dir, ref)}")
 
 
-def _said(ref: str) -> str:
+def _short_name(ref: str) -> str:
     return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("refs/tags/")
 
 
-def _fetched(common_dir: Path | None, ref: str) -> str:
+def _fetch_age(common_dir: Path | None, ref: str) -> str:
     """Return how old our knowledge of a remote branch is, in words."""
     if common_dir is None or not ref.startswith("refs/remotes/"):
         return ""

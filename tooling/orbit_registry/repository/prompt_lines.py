@@ -21,33 +21,33 @@ _BARE = re.compile(rf"{_DRESS.pattern}(.*)", re.MULTILINE)
 
 def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines outside code, with their offsets."""
-    at, fenced = 0, False
+    offset, fenced = 0, False
     for line in text.split("\n"):
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced and not _INDENTED.match(line):
-            yield at, line
-        at += len(line) + 1
+            yield offset, line
+        offset += len(line) + 1
 
 
-def may_hold_prompts(text: str, known: frozenset[str]) -> bool:
+def may_hold_prompts(text: str, prompts: frozenset[str]) -> bool:
     """Say quickly whether a text may hold a prompt: false only where `is_prompt` says so of each of its lines."""
     if any(map(text.__contains__, _SIGNS)):
         return True
-    return bool(known) and not known.isdisjoint(map(str.strip, _BARE.findall(text)))
+    return bool(prompts) and not prompts.isdisjoint(map(str.strip, _BARE.findall(text)))
 
 
-def is_prompt(line: str, known: frozenset[str]) -> bool:
-    """Say whether a line is one of the `known` prompts, or looks like one of a common template."""
+def is_prompt(line: str, prompts: frozenset[str]) -> bool:
+    """Say whether a line is one of the `prompts` prompts, or looks like one of a common template."""
     bare = _DRESS.sub("", line).strip()
-    return bool(bare) and (bare in known or _PLACEHOLDER.fullmatch(bare) is not None)
+    return bool(bare) and (bare in prompts or _PLACEHOLDER.fullmatch(bare) is not None)
 
 
-def first_prompt(text: str, known: frozenset[str]) -> tuple[int, str] | None:
+def first_prompt(text: str, prompts: frozenset[str]) -> tuple[int, str] | None:
     """Return the offset and the text of the first prompt; None where a text holds none."""
-    if not may_hold_prompts(text, known):
+    if not may_hold_prompts(text, prompts):
         return None
-    return next(((offset, line.strip()) for offset, line in lines_outside_code(text) if is_prompt(line, known)), None)
+    return next(((offset, line.strip()) for offset, line in lines_outside_code(text) if is_prompt(line, prompts)), None)
 
 
 @cache
@@ -61,9 +61,11 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
 
         texts += [text for language in (None, *languages()) for text in prompts_in(language).values()]
     lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
-    return frozenset(line for line in lines if line and "$" not in line and not line.startswith("#") and _is_said(line))
+    return frozenset(
+        line for line in lines if line and "$" not in line and not line.startswith("#") and _is_sentence(line)
+    )
 
 
-def _is_said(line: str) -> bool:
+def _is_sentence(line: str) -> bool:
     """Say whether a line is a sentence and no bare word, which somebody might write; some scripts have no spaces."""
     return " " in line or not line.isascii()

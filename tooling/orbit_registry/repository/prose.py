@@ -11,7 +11,7 @@ from types import MappingProxyType
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.repository.reader import Entry
+from orbit_registry.repository.reader import RecordFolder
 from orbit_registry.workspace.cache import FileValue
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, decode, read_bytes
 from orbit_registry.workspace.workspace import Workspace
@@ -22,7 +22,7 @@ class ProseReading:
 
     def __init__(self, workspace: Workspace, documents: Iterable[str], bodies: Iterable[str]) -> None:
         self._workspace = workspace
-        paths = [*filter(Folders(workspace.root).hold, sorted(set(documents))), *sorted(bodies)]
+        paths = [*filter(Folders(workspace.root).contain, sorted(set(documents))), *sorted(bodies)]
         states = workspace.values.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Documents and bodies by path; one that can't be read is not among them."""
@@ -35,11 +35,11 @@ class ProseReading:
         lines = "\0".join(lines_of(self.states, instead))
         return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
-    def body_of(self, entry: Entry) -> FileValue | None:
+    def body_of(self, entry: RecordFolder) -> FileValue | None:
         """Return the state of the body beside a record, where one is read."""
         return self.states.get(entry.body_path)
 
-    def home_of(self, record: Record) -> str | None:
+    def document_text(self, record: Record) -> str | None:
         """Return the document that holds a decision's prose, whole."""
         return self._text(record.source.path)[0] if record.source and record.kind.in_document else None
 
@@ -110,7 +110,7 @@ def lines_of(states: Mapping[str, FileValue], instead: Mapping[str, str] = Mappi
     return [f"{path}\n{instead.get(path) or states[path].sha256}" for path in sorted(states)]
 
 
-def prose_of(workspace: Workspace, entries: Iterable[Entry], documents: Iterable[str]) -> ProseReading:
+def prose_of(workspace: Workspace, entries: Iterable[RecordFolder], documents: Iterable[str]) -> ProseReading:
     """Return the reading of the prose of the records in some folders, which name some documents."""
     return ProseReading(workspace, documents, (entry.body_path for entry in entries if entry.has_body))
 
@@ -129,6 +129,6 @@ def _spans(path: str, text: str, headings: Iterable[str]) -> dict[str, list[int]
     document = document_of(path, text)
     spans: dict[str, list[int] | None] = {}
     for heading in sorted(headings):
-        place = document.place(heading[1:] if heading else None)
-        spans[heading] = None if place is None else [*place[1]]
+        position = document.locate(heading[1:] if heading else None)
+        spans[heading] = None if position is None else [*position[1]]
     return spans

@@ -19,7 +19,7 @@ from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import Vote
 from orbit_registry.repository.codec import MISPLACED, decode_record, record_of
-from orbit_registry.repository.legacy_layout import old_layout_problem, old_names
+from orbit_registry.repository.legacy_layout import legacy_layout_problem, legacy_names
 from orbit_registry.repository.votes import BROKEN, parse_votes
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.cache import FileValue
@@ -29,7 +29,7 @@ from orbit_registry.workspace.workspace import Workspace
 UNREADABLE = "ORB101"
 
 
-class Entry(NamedTuple):
+class RecordFolder(NamedTuple):
     """One record folder as it stands on disk, unread."""
 
     kind: Kind
@@ -126,7 +126,7 @@ class Reading:
         code, record_id = (UNREADABLE, None) if entry is None else (BROKEN, entry.record_id)
         return Diagnostic(code, Severity.ERROR, message, Location(path), error.hint, record_id)
 
-    def document_of(self, entry: Entry) -> str | None:
+    def document_of(self, entry: RecordFolder) -> str | None:
         """Return the document that a record names."""
         record = self.record(entry)
         source = record.source if record is not None and entry.kind.has_source else None
@@ -150,7 +150,7 @@ class Reading:
                 problems += self._problems.get(entry.votes_path, ())
         return Collection(RecordSet(records, problems), tuple(problems))
 
-    def record(self, entry: Entry) -> Record | None:
+    def record(self, entry: RecordFolder) -> Record | None:
         """Return one record; None where its file holds none."""
         data = self.states[entry.path].value
         if data is None:
@@ -158,7 +158,7 @@ class Reading:
         record = record_of(data, entry.kind, entry.path)
         return replace(record, votes=self._votes(entry)) if entry.has_votes else record
 
-    def _votes(self, entry: Entry) -> tuple[Vote, ...]:
+    def _votes(self, entry: RecordFolder) -> tuple[Vote, ...]:
         path = entry.votes_path
         if path in self._faulty_votes:
             return tuple(self._faulty_votes[path])
@@ -166,7 +166,7 @@ class Reading:
         return tuple(Vote(entry.record_id, model, datetime.fromisoformat(at), task) for model, at, task in rows)
 
 
-def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[Entry]:
+def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[RecordFolder]:
     """Yield every record folder, by kind and name; what stands where a record should goes to `problems`."""
     for kind in workspace.kinds:
         for pending in (False, True):
@@ -176,39 +176,39 @@ def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[Entry
 
 def _entries_in(
     workspace: Workspace, kind: Kind, folder: str, pending: bool, problems: list[Diagnostic]
-) -> Iterator[Entry]:
+) -> Iterator[RecordFolder]:
     try:
-        names = _names(f"{workspace.root}/{folder}")
+        names = _list_folder(f"{workspace.root}/{folder}")
     except FileNotFoundError:
         return
     except OSError as error:
-        problems.append(_unlisted(folder, (error.strerror or "").lower()))
+        problems.append(_unlistable(folder, (error.strerror or "").lower()))
         return
     record_file = f"{kind.name}.yaml"
-    old = old_names(kind.plural, names)
+    old = legacy_names(kind.plural, names)
     if old:
-        problems.append(old_layout_problem(folder, old))
+        problems.append(legacy_layout_problem(folder, old))
     skipped = frozenset(old)
     for name in names:
         if name in skipped or name.startswith("."):
             continue
         path = f"{folder}/{name}"
         try:
-            files = _names(f"{workspace.root}/{path}") if is_safe_id(name) else None
+            files = _list_folder(f"{workspace.root}/{path}") if is_safe_id(name) else None
         except NotADirectoryError:
             files = None
         except OSError:
-            problems.append(_unlisted(path, "see its owner and permissions"))
+            problems.append(_unlistable(path, "see its owner and permissions"))
             continue
         if files is None:
             problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
         elif record_file in files:
-            yield Entry(kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files)
+            yield RecordFolder(kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files)
         elif files:  # git keeps no empty folder, and a killed move may leave one
             problems.append(_misplaced(path, f"the folder holds no {record_file}", kind, name))
 
 
-def _names(folder: str) -> list[str]:
+def _list_folder(folder: str) -> list[str]:
     """Return the names in a folder, sorted.
 
     Raises:
@@ -219,9 +219,9 @@ def _names(folder: str) -> list[str]:
     return sorted(os.listdir(folder))
 
 
-def _unlisted(folder: str, why: str) -> Diagnostic:
+def _unlistable(folder: str, reason: str) -> Diagnostic:
     hint = "make it a folder that can be read, and no symbolic link"
-    return Diagnostic(UNREADABLE, Severity.ERROR, f"can't be listed: {why}", Location(folder), hint)
+    return Diagnostic(UNREADABLE, Severity.ERROR, f"can't be listed: {reason}", Location(folder), hint)
 
 
 def _misplaced(path: str, message: str, kind: Kind, folder: str = "") -> Diagnostic:

@@ -18,14 +18,14 @@ from orbit_registry.model.record import Record
 from orbit_registry.workspace.files import inside, read_text
 from orbit_registry.workspace.workspace import Workspace
 
-PLACES = (
+SKILL_FOLDERS = (
     "skills", ".agents/skills", ".claude/skills", ".codex/skills", ".cursor/skills", ".gemini/skills", ".github/skills",
 )  # fmt: skip
 PAGE, SKILL = "SKILL.md", "skill"
 MARK = "<!-- Made by `orbit export`: changes are lost. -->"
 LIMIT, MOST = 200_000, 500
 """Bytes of a page, and pages, that are read."""
-_PATH = re.compile(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
+_PATH = re.compile(rf"(?:{'|'.join(map(re.escape, SKILL_FOLDERS))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
 _HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
 _SECTION = re.compile(
     r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$", re.I | re.M
@@ -57,31 +57,31 @@ def is_skill(path: str) -> bool:
 
 def head(text: str) -> str:
     """Return the head of a skill's page, which says what it may do and when; empty where it has none."""
-    found = _HEAD.match(text)
-    return found[0] if found is not None else ""
+    match = _HEAD.match(text)
+    return match[0] if match is not None else ""
 
 
 def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
     """Return the skills in the order of their paths, and why others can't be read: too large, no text, links."""
-    found: list[Skill] = []
+    skills: list[Skill] = []
     problems: list[str] = []
-    for place in PLACES:
+    for root in SKILL_FOLDERS:
         try:
-            folder = inside(workspace.root, place)
+            folder = inside(workspace.root, root)
             names = sorted(entry.name for entry in folder.iterdir() if (entry / PAGE).exists())
         except (OSError, OrbitError):
             continue
         for name in names[:MOST]:
-            path = f"{place}/{name}/{PAGE}"
+            path = f"{root}/{name}/{PAGE}"
             try:
                 text = read_text(inside(workspace.root, path), limit=LIMIT)
             except OrbitError as error:
                 problems.append(f"{path}: {error.message}")
                 continue
             if MARK not in text:
-                said = _said(head(text))
-                found.append(Skill(path, said.get("name") or name, said.get("description", ""), text))
-    return found, problems
+                fields = _head_fields(head(text))
+                skills.append(Skill(path, fields.get("name") or name, fields.get("description", ""), text))
+    return skills, problems
 
 
 def skill_records(workspace: Workspace) -> list[Record]:
@@ -96,12 +96,12 @@ def skill_records(workspace: Workspace) -> list[Record]:
         workspace.kinds["learning"], name=SKILL, plural="skills", prefix="", label="Skill", labels="Skills",
         headline="title", prose="body", initial={}, statuses={"active": status}, verbs={}, voted=False,
     )  # fmt: skip
-    found = []
+    records = []
     for skill in read_skills(workspace)[0]:
         title = f"{skill.name}: {skill.description}" if skill.description else skill.name
         data = {"id": skill.path, "uid": skill.path, "status": "active", "title": title}
-        found.append(Record(kind, data, skill.path, skill.body))
-    return found
+        records.append(Record(kind, data, skill.path, skill.body))
+    return records
 
 
 def statements(skill: Skill) -> Sequence[str]:
@@ -114,11 +114,11 @@ def statements(skill: Skill) -> Sequence[str]:
     return [*dict.fromkeys(chain.from_iterable([text, *filter(None, _SENTENCE_END.split(text))] for text in texts))]
 
 
-def _said(stated: str) -> dict[str, str]:
+def _head_fields(head_text: str) -> dict[str, str]:
     """Return what a head states by its keys, each on one line however many it is written on."""
     from orbit_registry.formats.adr.header import read_fields  # with the formats of decisions, which are much to load
 
-    return {one.key: " ".join(one.value.split()) for one in read_fields(stated, Span(0, len(stated)))}
+    return {field.key: " ".join(field.value.split()) for field in read_fields(head_text, Span(0, len(head_text)))}
 
 
 def with_items(text: str, items: Iterable[str]) -> str:
@@ -132,9 +132,17 @@ def with_items(text: str, items: Iterable[str]) -> str:
     if section is None:
         start = text if text.endswith("\n") or not text else f"{text}\n"
         return f"{start}{chr(10) if start.strip() else ''}{_NEW_SECTION}\n\n" + "".join(f"{item}\n" for item in items)
-    following = (one.start() for one in _HEADING.finditer(text, section.end()) if len(one[1]) <= len(section[1]))
+    following = (
+        heading.start() for heading in _HEADING.finditer(text, section.end()) if len(heading[1]) <= len(section[1])
+    )
     end = next(following, len(text))
-    held = text[section.start() : end].rstrip()
-    is_list = held != section[0].rstrip() and held.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
+    section_text = text[section.start() : end].rstrip()
+    is_list = section_text != section[0].rstrip() and section_text.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
     added = ("\n" if is_list else "\n\n") + "\n".join(items)
-    return text[: section.start()] + held + added + (text[section.start() + len(held) : end] or "\n") + text[end:]
+    return (
+        text[: section.start()]
+        + section_text
+        + added
+        + (text[section.start() + len(section_text) : end] or "\n")
+        + text[end:]
+    )

@@ -13,18 +13,18 @@ from orbit_registry.errors import GitError, GitStoppedError, UsageError
 from orbit_registry.formats.globs import Glob, GlobIndex, parse_glob
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
-from orbit_registry.repository.reader import Entry, Reading
+from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.workspace.files import Folders, walk
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.journal import pending
-from orbit_registry.workspace.workspace import OURS, Workspace
+from orbit_registry.workspace.journal import unfinished_steps
+from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
 
 IMPORTED_BODY = "imported-body.md"
 _MOST_FILES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class UnavailableInfo:
     """A question that git can't answer here, why, and what would let it."""
 
     message: str
@@ -32,7 +32,7 @@ class Untold:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierRecord:
     """A record as another commit holds it."""
 
     uid: str
@@ -41,7 +41,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class VcsState:
     """What disk and git say beside the records."""
 
     tracked: tuple[str, ...] | None = None
@@ -52,7 +52,7 @@ class Facts:
     """What `changed` compares with, in words."""
     changed: frozenset[str] | None = None
     """Paths that differ from the base; None where git can't tell."""
-    before: Mapping[str, Earlier] = field(default_factory=dict)
+    before: Mapping[str, EarlierRecord] = field(default_factory=dict)
     """Changed records as the base holds them, by id."""
     authors: Mapping[str, str] = field(default_factory=dict)
     """Who made the last commit since the base of a record that waited there or is new, by id; none if uncommitted."""
@@ -62,14 +62,14 @@ class Facts:
     """The revision asked for, in words."""
     is_unanswered: bool = False
     """Whether a revision was asked for and git can't tell what differs from it."""
-    theirs: Mapping[str, Earlier] = field(default_factory=dict)
+    at_against: Mapping[str, EarlierRecord] = field(default_factory=dict)
     """Changed records as that revision holds them, by id."""
-    untold: tuple[Untold, ...] = ()
+    unavailable: tuple[UnavailableInfo, ...] = ()
     citing: tuple[str, ...] = ()
     """Files in which ids are looked up, sorted: documents and, where configured, code."""
     journals: tuple[str, ...] = ()
     """Steps that were begun and not ended."""
-    beside: frozenset[str] = frozenset()
+    body_files: frozenset[str] = frozenset()
     """Text files beside records: `body.md`, `imported-body.md`."""
     documents_gone: frozenset[str] = frozenset()
     """Documents that records name and that are not there."""
@@ -77,7 +77,9 @@ class Facts:
     """Folders of `.orbit/` that no kind has though records stand in them, each with the folder of their kind."""
 
 
-def gather(workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None) -> Facts:
+def collect_vcs_state(
+    workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None
+) -> VcsState:
     """Return the facts of a workspace.
 
     `documents` are those that records name; `against` is the revision that the work is
@@ -88,17 +90,17 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
         GitStoppedError: git was killed or took too long, so that it is not known what changed.
     """
     git, entries = workspace.git, reading.entries
-    untold: list[Untold] = []
-    tracked = _tracked(git, untold)
-    base = _base(git, against, untold) if tracked is not None else None
-    edited = _edited(git, untold) if tracked is not None else None
+    unavailable: list[UnavailableInfo] = []
+    tracked = _tracked(git, unavailable)
+    base = _base(git, against, unavailable) if tracked is not None else None
+    edited = _edited(git, unavailable) if tracked is not None else None
     untracked = tuple(git.untracked()) if edited is not None else ()
-    changed = _changed(git, base, edited, untracked, tracked or (), untold)
+    changed = _changed(git, base, edited, untracked, tracked or (), unavailable)
     moved = [entry for entry in entries if changed is not None and entry.path in changed]
-    named = git.commit(against) if against is not None and tracked is not None else None
-    before = _held_at(git, base.commit, moved) if base and base.commit else {}
+    against_commit = git.commit(against) if against is not None and tracked is not None else None
+    before = _records_at(git, base.commit, moved) if base and base.commit else {}
     files = islice(walk(workspace.root, hidden=False), _MOST_FILES) if tracked is None else (*tracked, *untracked)
-    return Facts(
+    return VcsState(
         tracked=None if tracked is None else tuple(tracked),
         untracked=untracked,
         base=base.words if base else None,
@@ -106,14 +108,14 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
         before=before,
         authors=_authors(git, base.commit, moved, before, edited or ()) if base and base.commit else {},
         texts_before=_texts_at(git, base.commit, changed & set(documents)) if base and base.commit and changed else {},
-        against=against if named else None,
+        against=against if against_commit else None,
         is_unanswered=against is not None and changed is None,
-        theirs=_held_at(git, named, moved) if named else {},
-        untold=tuple(untold),
+        at_against=_records_at(git, against_commit, moved) if against_commit else {},
+        unavailable=tuple(unavailable),
         citing=tuple(citing_files(workspace, files)),
-        journals=tuple(path.name for path in pending(workspace)),
-        beside=frozenset(_beside(workspace.root, entries)),
-        documents_gone=frozenset(gone(workspace.root, documents)),
+        journals=tuple(path.name for path in unfinished_steps(workspace)),
+        body_files=frozenset(_body_files(workspace.root, entries)),
+        documents_gone=frozenset(missing_files(workspace.root, documents)),
         unknown_folders=unknown_folders(workspace),
     )
 
@@ -129,50 +131,50 @@ class _Base:
     head: str | None = None
 
 
-def _tracked(git: Git, untold: list[Untold]) -> list[str] | None:
+def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
     try:
         tracked = git.tracked()
     except GitStoppedError:
         raise
     except GitError as error:
-        untold.append(Untold(f"git can't list the tracked files: {error.message}", error.hint))
+        unavailable.append(UnavailableInfo(f"git can't list the tracked files: {error.message}", error.hint))
         return None
     if tracked is None:
-        said = "not in a git repository: can't tell which records changed, nor which globs match no tracked file"
-        untold.append(Untold(said, "run it in a git work tree, with git installed"))
+        message = "not in a git repository: can't tell which records changed, nor which globs match no tracked file"
+        unavailable.append(UnavailableInfo(message, "run it in a git work tree, with git installed"))
     return tracked
 
 
-def _base(git: Git, against: str | None, untold: list[Untold]) -> _Base | None:
+def _base(git: Git, against: str | None, unavailable: list[UnavailableInfo]) -> _Base | None:
     """Return the commit that "changed" compares with: where HEAD left the branch that it goes to."""
     head = git.head()
-    named = git.commit(against) if against is not None else None
-    if against is not None and named is None:
+    requested = git.commit(against) if against is not None else None
+    if against is not None and requested is None:
         if git.is_shallow:
-            said = f"can't compare with {against}: this shallow clone doesn't hold it"
+            message = f"can't compare with {against}: this shallow clone doesn't hold it"
             branch = "" if any(mark in against for mark in "~^@:") else f" origin {_branch(against)}"
-            untold.append(Untold(said, f"fetch it: `git fetch --unshallow{branch}`"))
+            unavailable.append(UnavailableInfo(message, f"fetch it: `git fetch --unshallow{branch}`"))
             return None
         raise UsageError(
             f"{against!r} names no commit here", hint="fetch it first, or name a branch or commit you have"
         )
     if head is None:
         return _Base(None, "nothing: there is no commit yet")
-    target, tip = (against, named) if against is not None else git.default_tip() or (None, None)
+    target, tip = (against, requested) if against is not None else git.default_tip() or (None, None)
     if target is None and git.ask("symbolic-ref", "--quiet", "HEAD") is None:
-        said = "can't tell what changed: HEAD is detached and no default branch is in this clone"
-        untold.append(Untold(said, "name the branch this work goes to: `orbit check --against REF`"))
+        message = "can't tell what changed: HEAD is detached and no default branch is in this clone"
+        unavailable.append(UnavailableInfo(message, "name the branch this work goes to: `orbit check --against REF`"))
         return None
     if target is None or tip == head:
         return _Base(head, "HEAD: uncommitted changes", head)
     merge_base = git.merge_base(target)
     if merge_base is not None:
         return _Base(merge_base, f"{_branch(target)} at {merge_base[:10]}", head)
-    why = "the clone is shallow" if git.is_shallow else "they share no commit"
+    reason = "the clone is shallow" if git.is_shallow else "they share no commit"
     hint = (
         "fetch the history: `git fetch --unshallow`" if git.is_shallow else "name the branch it goes to: --against REF"
     )
-    untold.append(Untold(f"can't tell what changed since {_branch(target)}: {why}", hint))
+    unavailable.append(UnavailableInfo(f"can't tell what changed since {_branch(target)}: {reason}", hint))
     return None
 
 
@@ -180,14 +182,18 @@ def _branch(revision: str) -> str:
     return revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
 
 
-def _edited(git: Git, untold: list[Untold]) -> set[str] | None:
+def _edited(git: Git, unavailable: list[UnavailableInfo]) -> set[str] | None:
     """Return what differs from HEAD in the work tree or the index, new files left out."""
     try:
-        rows = git.listed("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
+        rows = git.run_names("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
     except GitError as error:
-        untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
+        unavailable.append(_unknown_changes(error))
         return None
     return {row[3 + len(git.prefix) :] for row in rows if row.startswith(git.prefix, 3)}
+
+
+def _unknown_changes(error: GitError) -> UnavailableInfo:
+    return UnavailableInfo(f"can't tell what changed: {error.message}", "check the repository with `git fsck`")
 
 
 def _changed(
@@ -196,7 +202,7 @@ def _changed(
     edited: Iterable[str] | None,
     untracked: Iterable[str],
     tracked: Iterable[str],
-    untold: list[Untold],
+    unavailable: list[UnavailableInfo],
 ) -> set[str] | None:
     """Return the paths that differ from the base: committed since, edited, or new."""
     if base is None or edited is None:
@@ -207,49 +213,49 @@ def _changed(
     try:
         if base.commit != base.head:
             changed |= {
-                *git.listed("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "HEAD", "--")
+                *git.run_names("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "HEAD", "--")
             }
     except GitError as error:
-        untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
+        unavailable.append(_unknown_changes(error))
         return None
     return changed
 
 
-def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earlier]:
+def _records_at(git: Git, commit: str, entries: Sequence[RecordFolder]) -> dict[str, EarlierRecord]:
     """Return what a commit holds under the ids of these records, in place or in a committed inbox."""
-    asked: list[tuple[str, str]] = []
+    requests: list[tuple[str, str]] = []
     for entry in entries:
         name = entry.kind.file_of(entry.record_id)
-        asked += [(entry.record_id, f".orbit/{name}"), (entry.record_id, f".orbit/inbox/{name}")]
-    texts = _texts(git, commit, [path for _, path in asked])
-    found: dict[str, Earlier] = {}
-    for record_id, path in asked:
-        held = _earlier(texts.get(path), path)
-        if held is not None:
-            found.setdefault(record_id, held)
-    return found
+        requests += [(entry.record_id, f".orbit/{name}"), (entry.record_id, f".orbit/inbox/{name}")]
+    texts = _texts(git, commit, [path for _, path in requests])
+    by_id: dict[str, EarlierRecord] = {}
+    for record_id, path in requests:
+        earlier = _earlier(texts.get(path), path)
+        if earlier is not None:
+            by_id.setdefault(record_id, earlier)
+    return by_id
 
 
 def _authors(
-    git: Git, commit: str, entries: Sequence[Entry], before: Mapping[str, Earlier], edited: Collection[str]
+    git: Git, commit: str, entries: Sequence[RecordFolder], before: Mapping[str, EarlierRecord], edited: Collection[str]
 ) -> dict[str, str]:
     """Return who made the last commit of each record that waited at a commit, or is new, and is as HEAD has it."""
-    wanted = {}
+    ids_by_path = {}
     for entry in entries:
-        held = before.get(entry.record_id)
-        waited = held is None or entry.kind.status(held.status).phase == "pending"
+        earlier = before.get(entry.record_id)
+        waited = earlier is None or entry.kind.status(earlier.status).phase == "pending"
         if waited and entry.path not in edited:
-            wanted[entry.path] = entry.record_id
-    if not wanted:
+            ids_by_path[entry.path] = entry.record_id
+    if not ids_by_path:
         return {}
-    said = git.run("log", "-z", "--relative", "--format=%x1e%an", "--name-only", f"{commit}..HEAD", "--", ".orbit")
-    found: dict[str, str] = {}
-    for one in said.decode("utf-8", "replace").split("\x1e")[1:]:
-        author, *names = one.replace("\n", "\0").split("\0")
+    output = git.run("log", "-z", "--relative", "--format=%x1e%an", "--name-only", f"{commit}..HEAD", "--", ".orbit")
+    authors: dict[str, str] = {}
+    for commit_text in output.decode("utf-8", "replace").split("\x1e")[1:]:
+        author, *names = commit_text.replace("\n", "\0").split("\0")
         for name in names:
-            if name in wanted:
-                found.setdefault(wanted[name], author)
-    return found
+            if name in ids_by_path:
+                authors.setdefault(ids_by_path[name], author)
+    return authors
 
 
 def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
@@ -259,10 +265,10 @@ def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
 def _texts(git: Git, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
     """Return what a commit holds at each path, all asked at once."""
     names = {f"{commit}:{git.prefix}{path}": path for path in paths}
-    return {names[name]: held for name, held in git.blobs(names, check=False).items()}
+    return {names[name]: content for name, content in git.blobs(names, check=False).items()}
 
 
-def _earlier(content: bytes | None, path: str) -> Earlier | None:
+def _earlier(content: bytes | None, path: str) -> EarlierRecord | None:
     if content is None:
         return None
     try:
@@ -271,7 +277,7 @@ def _earlier(content: bytes | None, path: str) -> Earlier | None:
         return None
     if not isinstance(data, dict) or "uid" not in data:
         return None
-    return Earlier(str(data["uid"]), str(data.get("status", "")), path)
+    return EarlierRecord(str(data["uid"]), str(data.get("status", "")), path)
 
 
 # --- what the disk says
@@ -290,7 +296,7 @@ def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
+def _body_files(root: Path, entries: Iterable[RecordFolder]) -> Iterator[str]:
     for entry in entries:
         if entry.kind.in_document:
             if entry.has_body:
@@ -303,7 +309,7 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
     """Return the folders of `.orbit/` that no kind has though records stand in them, each with their kind's folder."""
     folders = {kind.plural for kind in workspace.kinds}
     try:
-        unknown = sorted({entry.name for entry in os.scandir(workspace.orbit)} - OURS - folders)
+        unknown = sorted({entry.name for entry in os.scandir(workspace.orbit)} - RESERVED_NAMES - folders)
     except OSError:
         return {}
     return {
@@ -314,12 +320,12 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
     }
 
 
-def gone(root: Path, documents: Iterable[str]) -> Iterator[str]:
+def missing_files(root: Path, documents: Iterable[str]) -> Iterator[str]:
     """Yield the documents that are not there, or stand outside the project."""
     folders = Folders(root)
     for path in set(documents):
         try:
-            there = folders.hold(path) and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
+            there = folders.contain(path) and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
         except OSError:
             there = False
         if not there:

@@ -36,16 +36,16 @@ def half_life_days(environment: Mapping[str, str] | None = None) -> float:
     Raises:
         UsageError: the environment sets it to something that is no number of days.
     """
-    said = (os.environ if environment is None else environment).get(HALF_LIFE, "").strip()
-    if not said:
+    value = (os.environ if environment is None else environment).get(HALF_LIFE, "").strip()
+    if not value:
         return HALF_LIFE_DAYS
     try:
-        days = float(said)
+        days = float(value)
     except ValueError:
         days = math.nan
     if not 0 <= days <= LONGEST_HALF_LIFE:
         hint = "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
-        raise UsageError(f"{HALF_LIFE} is {said!r}, which is no number of days", hint=hint)
+        raise UsageError(f"{HALF_LIFE} is {value!r}, which is no number of days", hint=hint)
     return days
 
 
@@ -74,8 +74,8 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
         where = Location(path, Position(number))
         problems.append(Diagnostic(BROKEN, Severity.WARNING, problem, where, hint, record_id))
     if more:
-        said, hint = f"{more:,} more lines are no votes", "remove the lines; a vote given again is counted once"
-        problems.append(Diagnostic(BROKEN, Severity.WARNING, said, Location(path), hint, record_id))
+        message, hint = f"{more:,} more lines are no votes", "remove the lines; a vote given again is counted once"
+        problems.append(Diagnostic(BROKEN, Severity.WARNING, message, Location(path), hint, record_id))
     return votes, problems
 
 
@@ -98,7 +98,7 @@ def _vote_in(line: str) -> Vote | str:
     return Vote(row["learning_id"], row["voter_model"], at, row["task_id"])
 
 
-def append_vote(folder: Path, lock: Path, vote: Vote, held: Iterable[Vote]) -> bool:
+def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) -> bool:
     """Add a vote to a record's file; False where its key is there already.
 
     One `write` of one line under the lock; a file that does not end in a line break gets one first, so that a line
@@ -116,11 +116,11 @@ def append_vote(folder: Path, lock: Path, vote: Vote, held: Iterable[Vote]) -> b
     row = dict(zip(FIELDS, (vote.learning_id, vote.voter_model, format_time(vote.voted_at), vote.task_id), strict=True))
     line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
     with locked(lock):
-        present = {one.key for one in held}
+        present = {other.key for other in existing}
         if path.exists():
             now = datetime.now(UTC)
             present |= {
-                one.key for one in parse_votes(read_text(path, limit=DOCUMENT_LIMIT), "", vote.learning_id, now)[0]
+                other.key for other in parse_votes(read_text(path, limit=DOCUMENT_LIMIT), "", vote.learning_id, now)[0]
             }
         if vote.key in present:
             return False
@@ -140,10 +140,10 @@ def append_vote(folder: Path, lock: Path, vote: Vote, held: Iterable[Vote]) -> b
 def _append(handle: int, line: bytes) -> None:
     """Write one line at the end of a file, all of it or nothing: a disk that fills up takes a part without a word."""
     size = os.fstat(handle).st_size
-    torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-    said = b"\n" + line if torn else line
+    is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+    content = b"\n" + line if is_torn else line
     try:
-        if os.write(handle, said) < len(said):
+        if os.write(handle, content) < len(content):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(handle)
     except OSError:

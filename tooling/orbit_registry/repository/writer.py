@@ -22,15 +22,15 @@ from orbit_registry.model.scope import Scope, symbol_problem
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.codec import MISPLACED, decode_record, ordered
 from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step
-from orbit_registry.repository.legacy_layout import refuse_old_layout
+from orbit_registry.repository.legacy_layout import refuse_legacy_layout
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import TEMPORARY, read_text
-from orbit_registry.workspace.journal import Change, recover
+from orbit_registry.workspace.journal import FileChange, recover
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
-Admission = Callable[[Record], None]
+PreWriteHook = Callable[[Record], None]
 """Sees a new record when nobody else can write any more, and raises where it is not to be written."""
 FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
     "key",
@@ -55,7 +55,7 @@ def writing(workspace: Workspace, *, wait: float | None = None) -> Iterator[None
         yield
 
 
-def settle(workspace: Workspace) -> None:
+def finish_steps(workspace: Workspace) -> None:
     """Finish or undo steps that were begun, for a reader; a writer at work is waited for as long as most steps take."""
     with contextlib.suppress(LockTimeoutError), writing(workspace, wait=_SHORTLY):
         pass
@@ -73,8 +73,8 @@ def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mappi
         "updated_at": now,
         "created_by": author.as_data(),
     }
-    given = {name: value for name, value in fields.items() if value not in (None, "", [], (), {})}
-    return ordered({**envelope, **given}, kind.schema.properties)
+    filled = {name: value for name, value in fields.items() if value not in (None, "", [], (), {})}
+    return ordered({**envelope, **filled}, kind.schema.properties)
 
 
 def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: str) -> str:
@@ -112,31 +112,33 @@ def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mappi
     """
     uid = new_uid()
     record_id = _new_id(workspace, kind, uid, take=False)
-    return drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+    return build_record(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
 
 
 def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> str:
     """Return the text of a new record for somebody to complete: not valid yet, its headline there to be filled in."""
     uid = new_uid()
     record_id = _new_id(workspace, kind, uid, take=False)
-    whole = {kind.headline: "", kind.prose: "", **fields}
+    all_fields = {kind.headline: "", kind.prose: "", **fields}
     data = new_data(kind, record_id, uid, author, fields)
-    empty = {name: value for name, value in whole.items() if name not in data}
+    empty = {name: value for name, value in all_fields.items() if name not in data}
     return render(workspace, kind, ordered({**data, **empty}, kind.schema.properties), f"{workspace.state}/edits/new")
 
 
-def fields_of(kind: Kind, text: str, place: str) -> dict[str, object]:
-    """Return the fields of a text that somebody completed, those that only verbs set left out; `place` names it.
+def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
+    """Return the fields of a text that somebody completed, those that only verbs set left out; `file` names it.
 
     Raises:
         InvalidRecordError: it is no record of that kind; it says where.
     """
-    _, problems = decode_record(text, kind, place)
-    wrong = [problem for problem in problems if problem.code != MISPLACED]
-    if wrong:
-        said = "; ".join(f"{one.location}: {one.message}" for one in wrong)
-        hint = next((one.hint for one in wrong if one.hint), f"`orbit {kind.name} add --help` names the fields")
-        raise InvalidRecordError(said, hint=hint)
+    _, problems = decode_record(text, kind, file)
+    errors = [problem for problem in problems if problem.code != MISPLACED]
+    if errors:
+        message = "; ".join(f"{problem.location}: {problem.message}" for problem in errors)
+        hint = next(
+            (problem.hint for problem in errors if problem.hint), f"`orbit {kind.name} add --help` names the fields"
+        )
+        raise InvalidRecordError(message, hint=hint)
     data = load(text)
     fixed = FIXED | kind.schema.managed
     return {name: value for name, value in data.items() if name not in fixed} if isinstance(data, dict) else {}
@@ -147,7 +149,7 @@ def create_record(
     kind: Kind,
     author: Author,
     fields: Mapping[str, object],
-    admit: Admission | None = None,
+    admit: PreWriteHook | None = None,
     beside: Mapping[str, str] | None = None,
 ) -> Record:
     """Write a new record of a kind whose ids are codes; one that waits for review goes into the inbox.
@@ -163,18 +165,18 @@ def create_record(
     if kind.in_file and beside is None:
         raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
     with writing(workspace):
-        sweep(workspace, kind)
+        remove_abandoned(workspace, kind)
         uid = new_uid()
         record_id = _new_id(workspace, kind, uid, take=True)
-        text, record = drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+        text, record = build_record(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
         if admit is not None:
             admit(record)
-        more = [Change(f"{record.folder}/{name}", None, said) for name, said in (beside or {}).items()]
-        write_step(workspace, f"{kind.name}-add", [Change(record.path, None, text), *more], author=author)
+        more = [FileChange(f"{record.folder}/{name}", None, content) for name, content in (beside or {}).items()]
+        write_step(workspace, f"{kind.name}-add", [FileChange(record.path, None, text), *more], author=author)
         return record
 
 
-def newcomers(workspace: Workspace, kind: Kind, known: Collection[str]) -> Iterator[Record]:
+def records_added(workspace: Workspace, kind: Kind, existing_paths: Collection[str]) -> Iterator[Record]:
     """Yield a kind's records whose files are none of the known paths: what was added since somebody looked."""
     for pending in (False, True):
         try:
@@ -182,7 +184,7 @@ def newcomers(workspace: Workspace, kind: Kind, known: Collection[str]) -> Itera
         except OSError:
             continue
         for path in (record_path(workspace, kind, name, pending_review=pending) for name in names):
-            if path in known:
+            if path in existing_paths:
                 continue
             with contextlib.suppress(OrbitError):
                 record, _ = decode_record(read_text(workspace.root / path), kind, path)
@@ -190,7 +192,7 @@ def newcomers(workspace: Workspace, kind: Kind, known: Collection[str]) -> Itera
                     yield record
 
 
-def drafted(
+def build_record(
     workspace: Workspace, kind: Kind, author: Author, record_id: str, data: Mapping[str, object]
 ) -> tuple[str, Record]:
     """Return the text of a new record's file and the record, unless its author may not write it; nothing is written.
@@ -199,14 +201,14 @@ def drafted(
         InvalidRecordError: the data break the schema.
         RefusedError: see `store.authority`.
     """
-    refuse_old_layout(workspace, kind)
+    refuse_legacy_layout(workspace, kind)
     in_inbox = str(data["status"]) in _pending(kind)
     path = record_path(workspace, kind, record_id, pending_review=in_inbox)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
-    refuse_places(record)
-    refuse_for_agent(workspace, [Change(path, None, text)], author=author)
-    refuse_secrets_in([Change(path, None, text)])
+    refuse_bad_scope(record)
+    refuse_for_agent(workspace, [FileChange(path, None, text)], author=author)
+    refuse_secrets_in([FileChange(path, None, text)])
     return text, record
 
 
@@ -218,7 +220,7 @@ def _new_id(workspace: Workspace, kind: Kind, uid: str, *, take: bool) -> str:
     return allocate.allocate(workspace, kind)[0].id if take else allocate.next_number(workspace, kind).id
 
 
-def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[Change, Record]:
+def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[FileChange, Record]:
     """Return the change that an edit of a record's data makes to its file, and the record it will be.
 
     The file is read anew, so the caller holds the write lock. Every byte the edit doesn't concern stays.
@@ -230,41 +232,41 @@ def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = Tr
     current = validated(text, record.kind, record.path)
     data = dict(edit(dict(current.data)))
     if data == dict(current.data):
-        return Change(record.path, text, text), current
+        return FileChange(record.path, text, text), current
     if touch:
         data["updated_at"] = format_time(datetime.now(UTC))
     try:
         result = rewrite(text, data, order=record.kind.schema.properties)
     except YamlProblemError as error:
-        place = error.problem.position
-        where = f"{record.path}:{place.line}:{place.column}" if place else record.path
+        position = error.problem.position
+        where = f"{record.path}:{position.line}:{position.column}" if position else record.path
         hint = error.problem.hint or f"mend {record.path} by hand; `orbit check` says when it is right"
         raise InvalidRecordError(f"{where}: {error.problem.message}", hint=hint) from None
     changed = validated(result, record.kind, record.path)
-    refuse_places(changed, known=current)
-    return Change(record.path, text, result), changed
+    refuse_bad_scope(changed, previous=current)
+    return FileChange(record.path, text, result), changed
 
 
-def refuse_places(record: Record, *, known: Record | None = None) -> None:
+def refuse_bad_scope(record: Record, *, previous: Record | None = None) -> None:
     """Raise when a scope gets a path that is no glob of ours (absolute, leading upwards, broken), or no symbol.
 
-    Evidence gets no file outside the project either. `known` is the record as it was before: an old mistake is the
+    Evidence gets no file outside the project either. `previous` is the record as it was before: an old mistake is the
     gate's to report, and hinders no other edit.
     """
-    before = known.scope if known is not None else Scope()
+    before = previous.scope if previous is not None else Scope()
     for path in record.scope.paths:
-        found = parse_glob(path) if path not in before.paths else None
-        if isinstance(found, Problem):
-            hint = found.hint or "write it from the project's root: `src/**`, `docs/*.md`"
-            raise InvalidRecordError(f"`{path}` can't be a scope's path: {found.message}", hint=hint)
+        parsed = parse_glob(path) if path not in before.paths else None
+        if isinstance(parsed, Problem):
+            hint = parsed.hint or "write it from the project's root: `src/**`, `docs/*.md`"
+            raise InvalidRecordError(f"`{path}` can't be a scope's path: {parsed.message}", hint=hint)
     for symbol in record.scope.symbols:
         problem = symbol_problem(symbol) if symbol not in before.symbols else None
         if problem is not None:
             hint = "for example src/app/session.py::open_session"
             raise InvalidRecordError(f"`{symbol}` can't be a scope's symbol: {problem}", hint=hint)
     for kind, file in record.evidence:
-        new = kind == "file" and (known is None or (kind, file) not in known.evidence)
-        if new and (file.startswith("/") or ".." in file.split("/")):
+        is_new = kind == "file" and (previous is None or (kind, file) not in previous.evidence)
+        if is_new and (file.startswith("/") or ".." in file.split("/")):
             hint = "name a file of the project from its root; what stands elsewhere is `external:`"
             raise InvalidRecordError(f"`{file}` can't be evidence: it does not stay inside the project", hint=hint)
 
@@ -277,14 +279,16 @@ def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Reco
     """
     record, problems = decode_record(text, kind, path)
     if record is None:
-        said = "; ".join(f"{problem.message}" for problem in problems)
-        place = f"the new {kind.name}" if is_new else str(problems[0].location)
+        message = "; ".join(f"{problem.message}" for problem in problems)
+        subject = f"the new {kind.name}" if is_new else str(problems[0].location)
         hint = next((problem.hint for problem in problems if problem.hint), None)
-        raise InvalidRecordError(f"{place}: {said}", hint=hint or f"`orbit {kind.name} add --help` names the fields")
+        raise InvalidRecordError(
+            f"{subject}: {message}", hint=hint or f"`orbit {kind.name} add --help` names the fields"
+        )
     return record
 
 
-def sweep(workspace: Workspace, kind: Kind) -> None:
+def remove_abandoned(workspace: Workspace, kind: Kind) -> None:
     """Remove temporary folders that a killed writer left an hour ago or more."""
     for folder in (workspace.folder_of(kind), workspace.folder_of(kind, pending=True)):
         try:

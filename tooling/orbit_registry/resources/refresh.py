@@ -16,12 +16,12 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import Edit, edited, writing
+from orbit_registry.repository.writer import Edit, prepare_edit, writing
 from orbit_registry.resources.intake import DOC, Text, cut_off, known_as, place_of, raw_digest, text_at, versions_of
 from orbit_registry.search.chunks import Cut, chunking_from, cut
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, document_text, inside, read_text
-from orbit_registry.workspace.journal import Change, unified_diff
+from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import Workspace
 
 
@@ -71,7 +71,7 @@ def refresh(
         text = _text_now(workspace, record, path)
         _refuse_second(workspace, record, text, asked)
         old = _text_before(workspace, record)
-        change, result = edited(workspace, record, _edit(record, text, asked, author))
+        change, result = prepare_edit(workspace, record, _edit(record, text, asked, author))
         changes = [change, *_moves(workspace, record, result, text)]
         is_changed = any(one.before != one.after for one in changes)
         if is_changed and not dry_run:
@@ -82,7 +82,7 @@ def refresh(
                 old_ref=old_ref, new_ref=new_ref, content_hash=text.digest,
             )  # fmt: skip
     chunking = chunking_from(result.data.get("chunking"))
-    diff = "" if old is None else unified_diff([Change(path or "text", old, text.content)])
+    diff = "" if old is None else unified_diff([FileChange(path or "text", old, text.content)])
     parts = cut(text.content, chunking, markdown=is_markdown(_name(result)))
     refs = (record.text("source_ref"), result.text("source_ref"))
     return Refreshed(result, *refs, is_changed, diff, parts, tuple(_notes(refs, text, old is None)))
@@ -169,7 +169,7 @@ def _edit(record: Record, text: Text, asked: Asked, author: Author) -> Edit:
     return edit
 
 
-def _moves(workspace: Workspace, record: Record, result: Record, text: Text) -> list[Change]:
+def _moves(workspace: Workspace, record: Record, result: Record, text: Text) -> list[FileChange]:
     """Return what happens to a document's copy: other text, another folder, or both."""
     if record.text("type") != DOC:
         return []
@@ -179,8 +179,8 @@ def _moves(workspace: Workspace, record: Record, result: Record, text: Text) -> 
     except OrbitError:
         before = None
     if old == new:
-        return [Change(new, before, text.content)]
-    return [Change(new, None, text.content), *([Change(old, before, None)] if before is not None else [])]
+        return [FileChange(new, before, text.content)]
+    return [FileChange(new, None, text.content), *([FileChange(old, before, None)] if before is not None else [])]
 
 
 def _notes(refs: tuple[str | None, str | None], text: Text, is_unknown: bool) -> list[str]:

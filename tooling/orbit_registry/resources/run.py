@@ -135,7 +135,7 @@ def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes
         GitError: git is missing, or takes too long.
     """
     default = workspace.default_commit()
-    only_default = workspace.trusts_default_alone or workspace.default_trusts_itself_alone(default)
+    only_default = workspace.trusts_only_default_branch or workspace.default_branch_trusts_only_itself(default)
     revision, where = (default, "commit of the default branch") if only_default else ("HEAD", "commit")
     # Without a revision git would read the index, which anybody may have written.
     is_known = workspace.git.top is not None and bool(revision)

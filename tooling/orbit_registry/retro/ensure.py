@@ -21,19 +21,19 @@ from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets, wr
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import (
     FIXED,
-    Admission,
-    drafted,
-    edited,
+    PreWriteHook,
+    build_record,
     free_code_id,
     new_data,
-    newcomers,
+    prepare_edit,
+    records_added,
     writing,
 )
 from orbit_registry.search.similarity import normalised
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.files import document_text
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 INSERTED, UPDATED, UNCHANGED, REFUSED = "inserted", "updated", "unchanged", "refused"
@@ -163,7 +163,7 @@ class _Batch:
 
     def __init__(self, workspace: Workspace, author: Author, *, pending: bool) -> None:
         self.workspace, self.author, self.pending = workspace, author, pending
-        self.changes: list[Change] = []
+        self.changes: list[FileChange] = []
         self._keys: dict[tuple[str, str], list[Record]] = {}
         self._of_kind: dict[str, dict[str, Record]] = {}
         self._known: dict[tuple[str, str], tuple[str, str]] = {}
@@ -272,9 +272,9 @@ class _Batch:
         text, record = self._drafted(kind, entry)
         if kind.voted and (existing := self._same(entry, record)) is not None:
             return EnsureResult(entry, UNCHANGED, *existing)
-        self.changes.append(Change(record.path, None, text))
+        self.changes.append(FileChange(record.path, None, text))
         if entry.text is not None and record.source is not None:
-            self.changes.append(Change(record.source.path, None, entry.text))
+            self.changes.append(FileChange(record.source.path, None, entry.text))
         self._remember(record)
         self._touched.add(record.path)
         self._ids.add(record.id)
@@ -287,7 +287,7 @@ class _Batch:
         while record_id in self._ids:
             record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
         data = new_data(kind, record_id, uid, self.author, {**entry.fields, **_identity_fields(entry), **status})
-        return drafted(self.workspace, kind, self.author, record_id, data)
+        return build_record(self.workspace, kind, self.author, record_id, data)
 
     def _same(self, entry: EnsureRequest, new: Record) -> tuple[Record, str] | None:
         """Return the pending, live or rejected record that says the same, and in which sense."""
@@ -310,12 +310,12 @@ class _Batch:
         return record, f"{record.id} says so already, {how}"
 
     def _updated(self, record: Record, entry: EnsureRequest) -> EnsureResult:
-        change, result = edited(
+        change, result = prepare_edit(
             self.workspace, record, lambda data: {**data, **entry.fields, **_identity_fields(entry)}
         )
         changes = [change]
         if entry.text is not None and record.source is not None:
-            changes.append(Change(record.source.path, self._text(record), entry.text))
+            changes.append(FileChange(record.source.path, self._text(record), entry.text))
         changes = [step for step in changes if step.before != step.after]
         refuse_for_agent(self.workspace, [change], author=self.author)
         if not changes:
@@ -371,10 +371,10 @@ class _Batch:
         )
         return replace(result, record=changed)
 
-    def _is_new(self, entry: EnsureRequest) -> Admission:
+    def _is_new(self, entry: EnsureRequest) -> PreWriteHook:
 
         def admit(new: Record) -> None:
-            for newcomer in newcomers(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
+            for newcomer in records_added(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
                 if newcomer.text("key") == entry.key:
                     raise RefusedError(
                         f"{newcomer.id} says {entry.key} since just now", hint=f"`orbit show {newcomer.id}`"

@@ -20,7 +20,7 @@ from orbit_registry.hook.events import NOTED
 from orbit_registry.hook.hosts import session_of_process
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.repository.writer import create_record, draft_record, newcomers
+from orbit_registry.repository.writer import create_record, draft_record, records_added
 from orbit_registry.retro.failures import fail, read_target
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, write_event
@@ -167,7 +167,7 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
         compared = {record.path for record in records.of_kind(LEARNING)}
 
         def admit(new: Record) -> None:  # somebody may have noted the same since it was compared
-            if any(copies_of(newcomers(workspace, kind, compared), new)):
+            if any(copies_of(records_added(workspace, kind, compared), new)):
                 raise RefusedError("another process has just noted the same", hint="run the command again")
 
         unsolved = same or create_record(workspace, kind, author, fields, admit)

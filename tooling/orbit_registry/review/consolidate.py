@@ -23,7 +23,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import create_record, edited, writing
+from orbit_registry.repository.writer import create_record, prepare_edit, writing
 from orbit_registry.review.proposals import ADDITIVE, Draft, proposal_digest
 from orbit_registry.search.all_pairs import Pairs, Scores
 from orbit_registry.search.contrast import Words, contrast
@@ -294,7 +294,7 @@ def retirements(workspace: Workspace, records: RecordSet, reasons: Mapping[str, 
     with writing(workspace):
         for any_id, reason in reasons.items():
             record = records.get(any_id)
-            change, _ = edited(workspace, record, lambda data: {**data, "status": "retired"})
+            change, _ = prepare_edit(workspace, record, lambda data: {**data, "status": "retired"})
             digest = proposal_digest(record.path, "retire", record.title, reason.partition(" in ")[0])
             title = f"Retire {record.id}: {inert_line(record.title)}"[:200]
             diff = unified_diff(record.path, change.before or "", change.after or "")

@@ -26,7 +26,7 @@ from orbit_registry.operations.lifecycle import refuse_transition
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.skills import Skill, head, is_skill, statements, with_items
-from orbit_registry.repository.writer import FIXED, create_record, edited, validated, writing
+from orbit_registry.repository.writer import FIXED, create_record, prepare_edit, validated, writing
 from orbit_registry.retro.form import Retro
 from orbit_registry.retro.keep import ALIKE as NEARLY_SAME
 from orbit_registry.retro.keep import recorded_retros
@@ -38,7 +38,7 @@ from orbit_registry.search.weights import Vector, Weights
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import LoggedEvent, write_event
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 KIND, LEARNING = "proposal", "learning"
@@ -320,7 +320,7 @@ def apply(
         after = apply_diff(diff, path, before)
         if isinstance(after, Conflict):
             raise _conflict_error(proposal, path, after, before, diff)
-        changes = [Change(path, before, after)]
+        changes = [FileChange(path, before, after)]
         if target is not None:
             _refuse_other(target, validated(after, target.kind, path))
         else:
@@ -329,7 +329,7 @@ def apply(
         if expected not in ("", digest_of(current_diff)):
             message = f"{proposal.id} would not do what was read: the digest of its diff is {digest_of(current_diff)}"
             raise RefusedError(message, hint=f"read it again: `orbit apply {proposal.id} --dry-run`")
-        closing, closed = edited(workspace, proposal, lambda data: {**data, "status": APPLIED})
+        closing, closed = prepare_edit(workspace, proposal, lambda data: {**data, "status": APPLIED})
         if dry_run:
             return proposal, current_diff
         write_step(workspace, "proposal-apply", [*changes, closing], author=author)
@@ -471,7 +471,7 @@ def _addition_to_learning(workspace: Workspace, learning: Record, retro: Record,
     safe_text = inert_line(without_secrets(text))
     body = "\n\n".join(filter(None, (learning.prose.rstrip(), f"{safe_text} ({retro.id})")))
     with writing(workspace):
-        change, _ = edited(workspace, learning, lambda data: {**data, learning.kind.prose: f"{body}\n"})
+        change, _ = prepare_edit(workspace, learning, lambda data: {**data, learning.kind.prose: f"{body}\n"})
     diff = unified_diff(learning.path, change.before or "", change.after or "")
     title = f"{learning.id}: add what {retro.id} says"
     digest = proposal_digest(learning.path, text)

@@ -12,7 +12,7 @@ from orbit_registry.operations.citing_files import mentioning_files
 from orbit_registry.repository.document_paths import decision_paths
 from orbit_registry.search.suggestion import LIKELY, SURE, Clue, Proposal, Tree, clues_in_text, propose
 from orbit_registry.workspace.files import document_text
-from orbit_registry.workspace.git_log import Commit, newest
+from orbit_registry.workspace.git_log import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, SITE_MANIFEST, Workspace
 
 MOST_FILES = 25
@@ -32,7 +32,7 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     sites = tuple(path.removesuffix(SITE_MANIFEST) for path in tracked if path.endswith(f"/{SITE_MANIFEST}"))
     pages = (path for path in tracked if sites and path.startswith(sites))
     tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *filter(_MEDIA.search, tracked), *pages}))
-    history = [commit for commit in newest(workspace.git) if len(commit.files) <= MOST_FILES]
+    history = [commit for commit in newest_commits(workspace.git) if len(commit.files) <= MOST_FILES]
     cited = _citing(workspace, records, tree)
     found = {}
     for record in records:

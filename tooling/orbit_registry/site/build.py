@@ -17,7 +17,7 @@ from orbit_registry.site.result import Progress, SiteInput, SiteResult, heavier_
 from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, untracked_files, without_records
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.lock import locked
-from orbit_registry.workspace.trusted_commands import allowed, switched, why_not
+from orbit_registry.workspace.trusted_commands import allowed, forced_by_environment, refusal_reason
 
 CACHE = "site"
 LOCK = "build.lock"
@@ -53,7 +53,7 @@ def build_site(
     for path in (out, cache, cache / LOCK):
         refuse_links(workspace.root, path)
     today = datetime.now(UTC).date().isoformat()  # records age by the day
-    may_run = (switched(), allowed(workspace))
+    may_run = (forced_by_environment(), allowed(workspace))
     namespace, key = f"site stamps {out}", repr((address, snapshot, today, may_run, half_life_days()))
     # One build at a time: the staged tree and the generator's pages are shared.
     with locked(cache / LOCK, wait=BUILD_WAIT_SECONDS):
@@ -91,7 +91,7 @@ def _build(
     report("read", 0, 1)
     user_config = read_user_config(workspace.root)
     if user_config is not None and user_config.code_settings:
-        reason = why_not(workspace, FILE, user_config.code_settings, FILE)
+        reason = refusal_reason(workspace, FILE, user_config.code_settings, FILE)
         user_config = user_config.without_code(reason) if reason else user_config
     context = prepare(registry, user_config, cache, address, target.folder)
     report("generate", 0, 1)

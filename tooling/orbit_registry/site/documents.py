@@ -27,14 +27,14 @@ from orbit_registry.site.urls import document_url, relative
 from orbit_registry.site.words import tags_of
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.cache import FileValue
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, FOREIGN, Folders, inside, read_text, walk
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, Folders, inside, read_text, walk
 from orbit_registry.workspace.workspace import Workspace
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
 UNREADABLE = "SITE392"
 LEADS_OUT = "put the files themselves inside the repository"
 _BUILT = frozenset({"build", "dist"})
-UNSEARCHED = FOREIGN | _BUILT
+UNSEARCHED = SKIPPED_FOLDERS | _BUILT
 """Folders in which no document is looked for, wherever they stand."""
 _TOC_LEVELS = (2, 3)
 _WILD = re.compile(r"[*?\[{]")
@@ -261,7 +261,7 @@ class _DocumentCache(Mapping[str, Document]):
     def __getitem__(self, path: str) -> Document:
         if path not in self._documents:
             try:
-                content = read_text(self._root / path, limit=DOCUMENT_LIMIT) if self._folders.hold(path) else None
+                content = read_text(self._root / path, limit=DOCUMENT_LIMIT) if self._folders.contain(path) else None
             except OrbitError:
                 content = None
             if content is None:
@@ -326,7 +326,7 @@ class ProseLoader:
             return self._file_text(record)
         source = record.source
         document = self._cache.get(source.path) if source else None
-        span = document.place(source.heading) if document and source else None
+        span = document.locate(source.heading) if document and source else None
         if document is None or span is None:
             return RecordText(self._body(record), record.body_path, 1)
         text, begins = document.prose(span), span[0]

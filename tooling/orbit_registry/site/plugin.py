@@ -25,7 +25,7 @@ from orbit_registry.site.config import SCRIPTS, STYLES, read_user_config
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 from orbit_registry.site.pages import SHELL
 from orbit_registry.site.stage import DOCS, OVERRIDES, BuildContext
-from orbit_registry.workspace.git import pattern_of
+from orbit_registry.workspace.git import ignore_pattern
 from orbit_registry.workspace.lock import locked
 
 _log = logging.getLogger("mkdocs.plugins.orbit")
@@ -79,7 +79,7 @@ class OrbitPlugin(BasePlugin[Options]):
         config.docs_dir = str(staged / DOCS)
         config.site_dir = str(self._cache / "generated")
         config.theme.dirs.insert(0, str(staged / OVERRIDES))
-        unlisted = map(pattern_of, context.staged.unlisted)
+        unlisted = map(ignore_pattern, context.staged.unlisted)
         hidden = pathspec.gitignore.GitIgnoreSpec.from_lines([f"/{SHELL}/", *unlisted])
         config.not_in_nav = hidden if config.not_in_nav is None else config.not_in_nav + hidden
         if user_config is None or not user_config.makes_nav:

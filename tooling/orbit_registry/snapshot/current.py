@@ -114,7 +114,7 @@ def export_snapshot(
     meant = vectors(()) if vectors is not None else None
     if vectors is not None and meant is None:
         raise UsageError("no model is configured that makes vectors", hint="set `search.model` in .orbit/config.yaml")
-    everything = unfiltered or not workspace.config.publish.stated
+    everything = unfiltered or not workspace.config.publish.is_set
     if meant is not None and not everything:
         message = "a record's vector tells of all its text, also of what `site.publish` withholds"
         raise UsageError(message, hint="leave `--vectors` out, or add `--unfiltered`")

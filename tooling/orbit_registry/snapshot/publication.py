@@ -57,7 +57,7 @@ class Publication:
     @property
     def is_active(self) -> bool:
         """Whether anything is withheld or struck out beside secrets."""
-        return self.config.stated
+        return self.config.is_set
 
     @cached_property
     def key(self) -> str:
@@ -71,7 +71,7 @@ class Publication:
     def admits(self, record: Record) -> bool:
         """Say whether a record may be read."""
         config = self.config
-        if not config.stated:
+        if not config.is_set:
             return True
         source = [record.source.path] if record.source else []
         return (
@@ -300,7 +300,7 @@ def _names_of_file(path: str) -> set[str]:
 def publication_of(workspace: Workspace, collection: Collection) -> Publication:
     """Return the filter of a workspace for the records that were read."""
     config = workspace.config.publish
-    if not config.stated:
+    if not config.is_set:
         return Publication(workspace, config)
     unread = tuple(problem.location.path for problem in collection.problems)
     return Publication(workspace, config, tuple(collection.records), unread)

@@ -60,11 +60,11 @@ def current_author(git: Git, *, model: str | None = None, environment: Mapping[s
     """
     env = os.environ if environment is None else environment
     role, agent = acting_role(env), _marked_agent(env)
-    model = _line(model or env.get("ORBIT_MODEL") if role == "agent" else model)
+    model = _one_line(model or env.get("ORBIT_MODEL") if role == "agent" else model)
     if role == "agent":
-        return Author(_line(env.get("ORBIT_AGENT")) or agent or "agent", role, model)
+        return Author(_one_line(env.get("ORBIT_AGENT")) or agent or "agent", role, model)
     name = git.ask("config", "user.name") or env.get("USER") or env.get("USERNAME")
-    return Author(_line(name) or "unknown", role, model)
+    return Author(_one_line(name) or "unknown", role, model)
 
 
 def acting_role(environment: Mapping[str, str] | None = None) -> str:
@@ -84,6 +84,6 @@ def _marked_agent(env: Mapping[str, str]) -> str | None:
     return next((name for marker, name in AGENT_MARKERS.items() if env.get(marker)), None)
 
 
-def _line(text: str | None) -> str | None:
+def _one_line(text: str | None) -> str | None:
     """Return a name as a record can hold it: one line, 200 characters; None where there is none."""
     return " ".join((text or "").split())[:200].strip() or None

@@ -31,13 +31,13 @@ CHOICES = ("kinds", "statuses", "tags")
 LEARNINGS, MAPPING = "learnings_config", "agent_category_mapping"
 GENERAL = "general"
 """The category of what is for everybody: what an agent that nobody knows is briefed with."""
-_SHORT = 100
+_LONGEST_PLAIN_NAME = 100
 """A name of a project that no limit of the schema is near."""
-_APART = re.compile(r"[\s_]+")
+_SEPARATORS = re.compile(r"[\s_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class NameFilter:
     """Names that are wanted, and names that are never: `internal` and `!internal`; case makes no difference."""
 
     only: frozenset[str] = frozenset()
@@ -45,34 +45,34 @@ class Choice:
 
     def admits(self, names: Iterable[str]) -> bool:
         """Say whether something with these names is wanted; where none is asked for, all are."""
-        held = {name.casefold() for name in names}
-        return not held & self.never and (not self.only or bool(held & self.only))
+        folded = {name.casefold() for name in names}
+        return not folded & self.never and (not self.only or bool(folded & self.only))
 
 
 @dataclass(frozen=True, slots=True)
 class PublishConfig:
     """The section `site.publish`; without one everything that the site shows is published."""
 
-    kinds: Choice = field(default_factory=Choice)
-    statuses: Choice = field(default_factory=Choice)
-    tags: Choice = field(default_factory=Choice)
+    kinds: NameFilter = field(default_factory=NameFilter)
+    statuses: NameFilter = field(default_factory=NameFilter)
+    tags: NameFilter = field(default_factory=NameFilter)
     redact: tuple[re.Pattern[str], ...] = ()
-    stated: bool = False
+    is_set: bool = False
     """Whether anything is said at all."""
 
 
 def publish_config(data: Mapping[str, Any]) -> PublishConfig:
     """Return the values of a section in which `publish_problems` found nothing."""
-    chosen = {name: _choice(data.get(name, ())) for name in CHOICES}
+    chosen = {name: _name_filter(data.get(name, ())) for name in CHOICES}
     patterns = tuple(re.compile(pattern) for pattern in data.get("redact", ()))
-    stated = any(data.get(name) for name in (*CHOICES, "redact"))
-    return PublishConfig(**chosen, redact=patterns, stated=stated)
+    is_set = any(data.get(name) for name in (*CHOICES, "redact"))
+    return PublishConfig(**chosen, redact=patterns, is_set=is_set)
 
 
-def _choice(names: Iterable[str]) -> Choice:
-    held = [name.strip().casefold() for name in names]
-    never = frozenset(name[1:].strip() for name in held if name.startswith("!"))
-    return Choice(frozenset(name for name in held if not name.startswith("!")), never)
+def _name_filter(names: Iterable[str]) -> NameFilter:
+    folded = [name.strip().casefold() for name in names]
+    never = frozenset(name[1:].strip() for name in folded if name.startswith("!"))
+    return NameFilter(frozenset(name for name in folded if not name.startswith("!")), never)
 
 
 def publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) -> Iterator[SchemaProblem]:
@@ -80,22 +80,22 @@ def publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) ->
 
     A misspelt kind or status would publish what it was to keep back; where the kinds are given, that is a problem.
     """
-    for place, pattern in enumerate(data.get("redact", ())):
-        said = _refused(pattern)
-        if said:
+    for index, pattern in enumerate(data.get("redact", ())):
+        message = _pattern_problem(pattern)
+        if message:
             hint = "write a regular expression of Python's that matches what must not be read: `(?i)project falcon`"
-            yield SchemaProblem((*PUBLISH, "redact", place), f"{_PUBLISH_KEY}.redact: {pattern!r} {said}", hint)
+            yield SchemaProblem((*PUBLISH, "redact", index), f"{_PUBLISH_KEY}.redact: {pattern!r} {message}", hint)
     if kinds is None:
         return
     statuses = {status for kind in kinds for status in kind.statuses}
-    for name, known in (("kinds", {kind.name for kind in kinds}), ("statuses", statuses)):
-        for place, written in enumerate(data.get(name, ())):
-            if written.removeprefix("!").strip().casefold() not in known:
-                said = f"{_PUBLISH_KEY}.{name}: there is no {written.removeprefix('!')!r}"
-                yield SchemaProblem((*PUBLISH, name, place), said, f"known are {', '.join(sorted(known))}")
+    for name, existing in (("kinds", {kind.name for kind in kinds}), ("statuses", statuses)):
+        for index, choice in enumerate(data.get(name, ())):
+            if choice.removeprefix("!").strip().casefold() not in existing:
+                message = f"{_PUBLISH_KEY}.{name}: there is no {choice.removeprefix('!')!r}"
+                yield SchemaProblem((*PUBLISH, name, index), message, f"known are {', '.join(sorted(existing))}")
 
 
-def _refused(pattern: str) -> str | None:
+def _pattern_problem(pattern: str) -> str | None:
     try:
         matches_nothing = re.compile(pattern).search("")
     except (re.error, OverflowError, RecursionError) as error:
@@ -112,15 +112,15 @@ def _refused(pattern: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """The categories an agent is briefed with; `known` says whether a mapping names the agent."""
+    """The categories an agent is briefed with; `is_mapped` says whether a mapping names the agent."""
 
     names: tuple[str, ...]
-    known: bool
+    is_mapped: bool
 
 
-def agent_name(said: str) -> str:
+def agent_name(name: str) -> str:
     """Return an agent's name in the one form in which names are compared."""
-    return _APART.sub("-", said.strip()).casefold()
+    return _SEPARATORS.sub("-", name.strip()).casefold()
 
 
 @cache
@@ -136,8 +136,8 @@ def defaults() -> Mapping[str, Any]:
 
 
 def _defaults(forms: Mapping[str, Any]) -> dict[str, Any]:
-    found = {name: _defaults(form["properties"]) for name, form in forms.items() if "properties" in form}
-    return {**found, **{name: form["default"] for name, form in forms.items() if "default" in form}}
+    sections = {name: _defaults(form["properties"]) for name, form in forms.items() if "properties" in form}
+    return {**sections, **{name: form["default"] for name, form in forms.items() if "default" in form}}
 
 
 def default_mapping() -> Mapping[str, tuple[str, ...]]:
@@ -145,8 +145,8 @@ def default_mapping() -> Mapping[str, tuple[str, ...]]:
     return _mapping(defaults()[LEARNINGS][MAPPING])
 
 
-def _mapping(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    return {agent_name(name): tuple(dict.fromkeys(names)) for name, names in said.items()}
+def _mapping(table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {agent_name(name): tuple(dict.fromkeys(names)) for name, names in table.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +166,8 @@ class LearningsConfig:
         name = agent_name(agent)
         if not name:
             return None
-        named = self.mapping.get(name)
-        return Categories((GENERAL,), False) if named is None else Categories(named, True)
+        mapped = self.mapping.get(name)
+        return Categories((GENERAL,), False) if mapped is None else Categories(mapped, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,20 +214,20 @@ class Config:
 
     def setting(self, section: str, name: str) -> Any:
         """Return one key of one section: what the file says, else the default, None for a key that is the user's."""
-        said = self.raw.get(section)
-        if isinstance(said, Mapping) and name in said:
-            return said[name]
+        values = self.raw.get(section)
+        if isinstance(values, Mapping) and name in values:
+            return values[name]
         return defaults().get(section, {}).get(name)
 
     def names_of(self, tag: str) -> tuple[str, ...]:
         """Return a tag, and its other names by `tags.aliases`."""
         aliases: Mapping[str, str] = self.setting("tags", "aliases")
-        meant = aliases.get(tag, tag)
-        return tuple(dict.fromkeys((tag, meant, *(name for name, of in aliases.items() if of == meant))))
+        canonical = aliases.get(tag, tag)
+        return tuple(dict.fromkeys((tag, canonical, *(name for name, of in aliases.items() if of == canonical))))
 
-    def is_tagged(self, own: Collection[str], tags: Iterable[str]) -> bool:
+    def is_tagged(self, own_tags: Collection[str], tags: Iterable[str]) -> bool:
         """Say whether something with these tags of its own has all of some others, by whichever of their names."""
-        return all(any(name in own for name in self.names_of(tag)) for tag in tags)
+        return all(any(name in own_tags for name in self.names_of(tag)) for tag in tags)
 
 
 def read_config(path: Path, kinds: KindTable | None = None) -> Config:
@@ -241,8 +241,8 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
         text = read_text(path)
         data = load(text)
     except YamlProblemError as error:
-        place = error.problem.position
-        where = f"{path}:{place.line}:{place.column}" if place else str(path)
+        position = error.problem.position
+        where = f"{path}:{position.line}:{position.column}" if position else str(path)
         raise ConfigError(f"{where}: {error.problem.message}", hint=error.problem.hint or _CORRECT) from None
     except ConfigError:
         raise
@@ -259,22 +259,22 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
     problems = [] if _is_plain(data) else config_schema().problems(data)
     problems = problems or list(publish_problems(_section(data), kinds))
     if problems:
-        place = position_of(text, problems[0].pointer)
-        said = "; ".join(dict.fromkeys(problem.message for problem in problems))
-        raise ConfigError(f"{path}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _CORRECT)
+        position = position_of(text, problems[0].pointer)
+        message = "; ".join(dict.fromkeys(problem.message for problem in problems))
+        raise ConfigError(f"{path}:{position.line}:{position.column}: {message}", hint=problems[0].hint or _CORRECT)
     return config_of(data)
 
 
 def _is_plain(data: Mapping[str, Any]) -> bool:
     """Say whether a configuration says hardly more than `orbit init` writes: valid, and loading what validates costs a
     tenth of a start."""
-    named = data.get("project", "")
+    project = data.get("project", "")
     return (
         data.keys() <= {"format", "schema_version", "project"}
         and type(data.get("schema_version")) is int
         and data["schema_version"] == CONFIG_VERSION
-        and isinstance(named, str)
-        and len(named) <= _SHORT
+        and isinstance(project, str)
+        and len(project) <= _LONGEST_PLAIN_NAME
     )
 
 
@@ -284,25 +284,25 @@ def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return site.get("publish", {}) if isinstance(site, dict) else {}
 
 
-def config_of(said: Mapping[str, Any]) -> Config:
+def config_of(raw: Mapping[str, Any]) -> Config:
     """Return what a mapping that is valid by the schema means, with the defaults of what it does not say."""
-    held: dict[str, Any] = {
-        name: {**default, **said.get(name, {})} if isinstance(default, dict) else said.get(name, default)
+    values: dict[str, Any] = {
+        name: {**default, **raw.get(name, {})} if isinstance(default, dict) else raw.get(name, default)
         for name, default in defaults().items()
     }
-    adr, learnings, tasks = held["adr"], held[LEARNINGS], held["tasks"]
+    adr, learnings, tasks = values["adr"], values[LEARNINGS], values["tasks"]
     folders = tuple(folder.strip("/") for folder in adr["folders"])
     return Config(
-        project=held["project"],
-        schemas=held["schemas"],
+        project=values["project"],
+        schemas=values["schemas"],
         adr=AdrConfig(adr["style"], adr["folder"].strip("/"), folders, adr["log"]),
-        design=held["design"].strip("/"),
-        inbox=held["inbox"],
-        citations=tuple(held["citations"]),
-        code=tuple(held["code"]),
-        site=held["site"],
-        publish=publish_config(held["site"]["publish"]),
-        duplicates=held["duplicates"],
+        design=values["design"].strip("/"),
+        inbox=values["inbox"],
+        citations=tuple(values["citations"]),
+        code=tuple(values["code"]),
+        site=values["site"],
+        publish=publish_config(values["site"]["publish"]),
+        duplicates=values["duplicates"],
         learnings=LearningsConfig(
             {**default_mapping(), **_mapping(learnings[MAPPING])},
             learnings["max_learnings_per_category"],
@@ -310,5 +310,5 @@ def config_of(said: Mapping[str, Any]) -> Config:
             learnings["cache_ttl_seconds"],
         ),
         tasks=TasksConfig(tasks["url"], tuple(tasks["command"]), tuple(tasks["classifier"]), tasks["timeout_seconds"]),
-        raw=said,
+        raw=raw,
     )

@@ -28,26 +28,26 @@ def read_text(path: Path, *, limit: int = RECORD_LIMIT) -> str:
 
 def read_bytes(path: Path | str, *, limit: int) -> bytes:
     """Return a file's bytes; see `read_text` for what is refused."""
-    return read_found(path, limit=limit)[0]
+    return read_with_status(path, limit=limit)[0]
 
 
-def read_found(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_result]:
+def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_result]:
     """Return a file's bytes, and what the system said of it before they were read."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            found = os.fstat(handle)
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
                 raise UnreadableFileError(f"{path} is not a regular file", hint="put a file with its text there")
-            if found.st_size > limit:
+            if status.st_size > limit:
                 raise UnreadableFileError(
-                    f"{path} has {found.st_size:,} bytes; at most {limit:,} are read", hint="move long text elsewhere"
+                    f"{path} has {status.st_size:,} bytes; at most {limit:,} are read", hint="move long text elsewhere"
                 )
-            content = os.read(handle, found.st_size + 1)
-            if len(content) != found.st_size:  # cut short by a signal, or growing
+            content = os.read(handle, status.st_size + 1)
+            if len(content) != status.st_size:  # cut short by a signal, or growing
                 with os.fdopen(handle, "rb", closefd=False) as file:
-                    content += file.read(max(found.st_size + 1 - len(content), 0))
-            return content, found
+                    content += file.read(max(status.st_size + 1 - len(content), 0))
+            return content, status
         finally:
             os.close(handle)
     except OSError as error:
@@ -65,9 +65,9 @@ def read_error(path: Path | str, error: OSError) -> UnreadableFileError:
         errno.ENOTDIR: "a file stands where a folder is needed",
         errno.ENAMETOOLONG: "give it a shorter name",
     }
-    said = (error.strerror or str(error)).lower()
+    reason = (error.strerror or str(error)).lower()
     hint = hints.get(error.errno or 0, "see what the system says of the file with `ls -l`")
-    return UnreadableFileError(f"{path}: {said}", hint=hint)
+    return UnreadableFileError(f"{path}: {reason}", hint=hint)
 
 
 def decode(content: bytes, path: Path | str) -> str:
@@ -109,12 +109,12 @@ def inside(root: Path, relative: str) -> Path:
         for part in pure.parts:
             path = path / part
             if path.is_symlink():
-                said = f"{relative!r} passes through a symbolic link at {path.relative_to(root)}"
-                raise UnsafePathError(said, hint="put the files themselves there, or name where they really are")
+                reason = f"{relative!r} passes through a symbolic link at {path.relative_to(root)}"
+                raise UnsafePathError(reason, hint="put the files themselves there, or name where they really are")
     except OSError as error:
-        said = (error.strerror or str(error)).lower()
+        reason = (error.strerror or str(error)).lower()
         raise UnsafePathError(
-            f"{relative[:60]!r} can't be the name of a file: {said}", hint="name a file of the project"
+            f"{relative[:60]!r} can't be the name of a file: {reason}", hint="name a file of the project"
         ) from None
     return path
 
@@ -143,7 +143,7 @@ class Folders:
         self._root = root
         self._known: dict[str, bool] = {"": True}
 
-    def hold(self, path: str) -> bool:
+    def contain(self, path: str) -> bool:
         """Say whether `inside` takes a name, but for what stands there: that may be a link, or nothing."""
         folder, slash, name = path.rpartition("/")
         if name in ("", ".", "..") or "\\" in name or "\x00" in name or (slash and not folder):
@@ -165,10 +165,10 @@ def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None
     temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        held = mode_of(path)
+        existing_mode = mode_of(path)
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            if held is not None:
-                os.fchmod(file.fileno(), held)
+            if existing_mode is not None:
+                os.fchmod(file.fileno(), existing_mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -191,8 +191,10 @@ def write_error(path: Path, error: OSError) -> WriteError:
         errno.ENOTDIR: "a file stands where a folder is needed",
         errno.EEXIST: "a file stands where a folder is needed",
     }
-    said = (error.strerror or str(error)).lower()
-    return WriteError(f"can't write {path}: {said}; nothing was changed", hint=hints.get(error.errno or 0, _TRY_AGAIN))
+    reason = (error.strerror or str(error)).lower()
+    return WriteError(
+        f"can't write {path}: {reason}; nothing was changed", hint=hints.get(error.errno or 0, _TRY_AGAIN)
+    )
 
 
 def sync_file(path: Path) -> None:
@@ -217,13 +219,13 @@ def sync_folder(folder: Path) -> None:
 def mode_of(path: Path) -> int | None:
     """Return the rights of a regular file that is to be replaced; None where there is none: the umask decides then."""
     try:
-        found = path.lstat().st_mode
+        mode = path.lstat().st_mode
     except FileNotFoundError:
         return None
-    return stat.S_IMODE(found) if stat.S_ISREG(found) else None
+    return stat.S_IMODE(mode) if stat.S_ISREG(mode) else None
 
 
-FOREIGN = frozenset(
+SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", ".nox", ".tox", ".venv", "venv", "node_modules", "__pycache__"}
 )  # fmt: skip
 """Names of folders that hold nothing of the project's own."""
@@ -236,7 +238,7 @@ def walk(
 
     `without` names more folders to leave out; `hidden` says whether folders whose names begin with a dot count.
     """
-    left_out = FOREIGN | without
+    left_out = SKIPPED_FOLDERS | without
     for parent, folders, names in os.walk(root / below):
         folders[:] = sorted(name for name in folders if name not in left_out and (hidden or name[0] != "."))
         prefix = os.path.relpath(parent, root).replace(os.sep, "/")

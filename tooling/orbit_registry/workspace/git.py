@@ -15,9 +15,9 @@ from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 _SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
              "-c", "log.showSignature=false")  # fmt: skip
 """No program that a repository's configuration names is run by a question of ours."""
-_COMPARING = frozenset(("status", "diff"))
+_WORK_TREE_COMMANDS = frozenset(("status", "diff"))
 """Read the work tree: through the repository's filters, and submodules by a git of their own, with their settings."""
-_READING = frozenset(("log", "cat-file", "diff-tree", "grep", "ls-tree")) | _COMPARING
+_OBJECT_COMMANDS = frozenset(("log", "cat-file", "diff-tree", "grep", "ls-tree")) | _WORK_TREE_COMMANDS
 """May miss an object in a partial clone, and then fetch it by the programs that the repository names."""
 _FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process|required)", re.DOTALL)
 _FETCHING = re.compile(
@@ -26,15 +26,17 @@ _FETCHING = re.compile(
 _REMOTE = re.compile(
     r"(?:[a-z+]+://)?(?:[^@/\s]+@)?(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<path>[^?#\s]+?)(?:\.git)?/?\Z", re.IGNORECASE
 )
-_NAMING = r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
+_PROGRAM_KEYS = (
+    r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
+)
 _SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")
 """What stands for other characters in a pattern of git, or for none at its end."""
-_OWN_SCOPES = ("local", "worktree")
+_REPOSITORY_SCOPES = ("local", "worktree")
 _BORROWED = ("objects", "shallow")
 _NO_DOWNLOADS = ("-c", "filter.lfs.process=", "-c", "filter.lfs.smudge=", "-c", "filter.lfs.required=false")
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120
-_ELSEWHERE = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
+_INDEX_VARIABLES = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
 _DEFAULT_BRANCHES = (
     "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
     "refs/heads/master",
@@ -42,7 +44,7 @@ _DEFAULT_BRANCHES = (
 """Where the branch that others merge into is looked for; the first names it."""
 
 
-def _called(
+def _run_git(
     arguments: Sequence[str], folder: Path, stdin: bytes | None = None, more: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git in a folder, with some more of an environment, and return what came of it.
@@ -71,12 +73,12 @@ def _called(
     return done
 
 
-def looks_elsewhere() -> bool:
+def uses_another_index() -> bool:
     """Say whether git may look at another index than that of the work tree, as it does in hooks."""
-    return any(os.environ.get(name) for name in _ELSEWHERE)
+    return any(os.environ.get(name) for name in _INDEX_VARIABLES)
 
 
-def pattern_of(path: str) -> str:
+def ignore_pattern(path: str) -> str:
     """Return a path as the pattern of a `.gitignore` that means it alone."""
     return "/" + _SPECIAL.sub(r"\\\g<0>", path)
 
@@ -95,50 +97,50 @@ class Git:
         Raises:
             GitError: git is missing or exits with an error and `check` is set.
         """
-        given = list(arguments)
-        if given[0].startswith("-"):  # what reads is known by its name, and would go unguarded
+        words = list(arguments)
+        if words[0].startswith("-"):  # what reads is known by its name, and would go unguarded
             raise ValueError("settings of git are given as `settings`")
-        if given[0] in _COMPARING:
-            given.insert(1, "--ignore-submodules=dirty")
-        guards = self._guards if given[0] in _READING else None
-        done = _called([*_SETTINGS, *settings, *given], self.folder, stdin, guards)
+        if words[0] in _WORK_TREE_COMMANDS:
+            words.insert(1, "--ignore-submodules=dirty")
+        guards = self._guards if words[0] in _OBJECT_COMMANDS else None
+        done = _run_git([*_SETTINGS, *settings, *words], self.folder, stdin, guards)
         if check and done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise GitError(
-                f"git {arguments[0]}: {said[-1] if said else f'exit {done.returncode}'}",
+                f"git {arguments[0]}: {lines[-1] if lines else f'exit {done.returncode}'}",
                 hint="`git status` and `git fsck` say whether the repository is whole",
             )
         return done.stdout if not done.returncode else b""
 
-    def parted(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> list[str]:
+    def run_fields(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> list[str]:
         """Return what `run` does as texts, parted where git ends one with NUL (`-z`), empty ones among them."""
         return self.run(*arguments, stdin=stdin, check=check).decode("utf-8", "surrogateescape").split("\0")
 
-    def listed(self, *arguments: str, check: bool = True, settings: Sequence[str] = ()) -> list[str]:
+    def run_names(self, *arguments: str, check: bool = True, settings: Sequence[str] = ()) -> list[str]:
         """Return what `run` does as names, parted where git ends one with NUL (`-z`)."""
         answer = self.run(*arguments, check=check, settings=settings).decode("utf-8", "surrogateescape")
         return [name for name in answer.split("\0") if name]
 
     def blobs(self, names: Iterable[str], check: bool = True) -> dict[str, bytes]:
         """Return what the named blobs hold (a hash, or `REVISION:PATH`), all asked at once; no others are in it."""
-        asked = [name for name in dict.fromkeys(names) if "\n" not in name]
-        lines = "".join(f"{name}\n" for name in asked).encode("utf-8", "surrogateescape")
-        answer = self.run("cat-file", "--batch", stdin=lines, check=check) if asked else b""
-        found: dict[str, bytes] = {}
-        at = 0
-        for name in asked if answer else ():
-            end = answer.index(b"\n", at)
-            *_, kind, size = answer[at:end].split(b" ")
-            at = end + 1
+        requested = [name for name in dict.fromkeys(names) if "\n" not in name]
+        lines = "".join(f"{name}\n" for name in requested).encode("utf-8", "surrogateescape")
+        answer = self.run("cat-file", "--batch", stdin=lines, check=check) if requested else b""
+        contents: dict[str, bytes] = {}
+        offset = 0
+        for name in requested if answer else ():
+            end = answer.index(b"\n", offset)
+            *_, kind, size = answer[offset:end].split(b" ")
+            offset = end + 1
             if size.isdigit():
                 if kind == b"blob":
-                    found[name] = answer[at : at + int(size)]
-                at += int(size) + 1
-        return found
+                    contents[name] = answer[offset : offset + int(size)]
+                offset += int(size) + 1
+        return contents
 
     def files_at(self, revision: str, *folders: str) -> dict[str, str]:
         """Return the plain files of a revision, below some folders where they are named, each with its blob's name."""
-        listed = self.listed("ls-tree", "-r", "-z", revision, "--", *folders, check=False)
+        listed = self.run_names("ls-tree", "-r", "-z", revision, "--", *folders, check=False)
         rows = (row.partition("\t") for row in listed)
         return {path: head.split(" ")[2] for head, _, path in rows if head.startswith("100")}
 
@@ -146,18 +148,18 @@ class Git:
     def _guards(self) -> dict[str, str]:
         """The environment in which git runs no filter that the repository itself sets up, and fetches by none of its
         programs; filters that the user has for all repositories stay."""
-        asked = _called(
-            [*_SETTINGS, "config", "-z", "--show-scope", "--name-only", "--get-regexp", _NAMING], self.folder
+        completed = _run_git(
+            [*_SETTINGS, "config", "-z", "--show-scope", "--name-only", "--get-regexp", _PROGRAM_KEYS], self.folder
         )
-        words = asked.stdout.decode("utf-8", "surrogateescape").split("\0")
-        keys = [key for scope, key in zip(words[::2], words[1::2], strict=False) if scope in _OWN_SCOPES]
+        words = completed.stdout.decode("utf-8", "surrogateescape").split("\0")
+        keys = [key for scope, key in zip(words[::2], words[1::2], strict=False) if scope in _REPOSITORY_SCOPES]
         filters = list(dict.fromkeys(key for key in keys if _FILTER.fullmatch(key)))
-        first = int(said) if (said := os.environ.get("GIT_CONFIG_COUNT", "")).isdecimal() else 0
-        found = {"GIT_CONFIG_COUNT": str(first + len(filters))} if filters else {}
+        first = int(count) if (count := os.environ.get("GIT_CONFIG_COUNT", "")).isdecimal() else 0
+        environment = {"GIT_CONFIG_COUNT": str(first + len(filters))} if filters else {}
         for number, key in enumerate(filters, first):
-            found[f"GIT_CONFIG_KEY_{number}"] = key
-            found[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
-        return {**found, "GIT_NO_LAZY_FETCH": "1"} if any(map(_FETCHING.fullmatch, keys)) else found
+            environment[f"GIT_CONFIG_KEY_{number}"] = key
+            environment[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
+        return {**environment, "GIT_NO_LAZY_FETCH": "1"} if any(map(_FETCHING.fullmatch, keys)) else environment
 
     def ask(self, *arguments: str) -> str | None:
         """Return the first answer of git, or None where it has none."""
@@ -170,8 +172,8 @@ class Git:
     def web_addresses(self) -> frozenset[str]:
         """Return where the repository's remotes are on the web, without scheme: `github.com/example/project`."""
         urls = (self.ask("config", "--get-regexp", r"^remote\..*\.url$") or "").splitlines()
-        found = (_REMOTE.match(url.partition(" ")[2]) for url in urls)
-        return frozenset(f"{one['host']}/{one['path']}".casefold() for one in found if one)
+        matches = (_REMOTE.match(url.partition(" ")[2]) for url in urls)
+        return frozenset(f"{match['host']}/{match['path']}".casefold() for match in matches if match)
 
     @cached_property
     def top(self) -> Path | None:
@@ -190,8 +192,8 @@ class Git:
     @cached_property
     def _places(self) -> tuple[str, str]:
         # The name of a folder may hold a line break; what is asked between the two tells where the first one ends.
-        asked = ("--show-toplevel", "--is-inside-work-tree", "--show-prefix")
-        top, _, prefix = self._where(*asked).partition("\ntrue\n")
+        options = ("--show-toplevel", "--is-inside-work-tree", "--show-prefix")
+        top, _, prefix = self._where(*options).partition("\ntrue\n")
         return top, prefix
 
     def _where(self, *options: str) -> str:
@@ -247,23 +249,23 @@ class Git:
 
     def default_branch(self) -> str | None:
         """Return the branch that others merge into, as a revision that exists here."""
-        found = self.default_tip()
-        return found[0] if found is not None else None
+        tip = self.default_tip()
+        return tip[0] if tip is not None else None
 
     def default_tip(self) -> tuple[str, str] | None:
         """Return what `default_branch` does, and the commit that it names."""
         listed = self.ask("for-each-ref", "--format=%(refname) %(objectname) %(symref)", *_DEFAULT_BRANCHES) or ""
-        there = {name: (commit, *branch) for name, commit, *branch in map(str.split, listed.splitlines())}
-        named, *others = _DEFAULT_BRANCHES
-        if len(there.get(named, ())) > 1:  # it stands for another one
-            return there[named][1], there[named][0]
-        return next(((branch, there[branch][0]) for branch in others if branch in there), None)
+        existing = {name: (commit, *branch) for name, commit, *branch in map(str.split, listed.splitlines())}
+        origin_head, *others = _DEFAULT_BRANCHES
+        if len(existing.get(origin_head, ())) > 1:  # it stands for another one
+            return existing[origin_head][1], existing[origin_head][0]
+        return next(((branch, existing[branch][0]) for branch in others if branch in existing), None)
 
     def tracked(self) -> list[str] | None:
         """Return the tracked files below the folder, from it, sorted; None outside a repository."""
         if self.top is None:
             return None
-        return sorted(self.listed("ls-files", "-z"))
+        return sorted(self.run_names("ls-files", "-z"))
 
     def untracked(self, *, without: Iterable[str] = ()) -> list[str]:
         """Return the files that git would add, from the folder, sorted; it does not walk the folders `without`.
@@ -271,10 +273,10 @@ class Git:
         Raises:
             GitError: git is missing, or the repository is not whole.
         """
-        skipped = [f"--exclude={pattern_of(f'{self.prefix}{folder}')}/" for folder in without]
-        return sorted(self.listed("ls-files", "-z", "--others", "--exclude-standard", *skipped))
+        skipped = [f"--exclude={ignore_pattern(f'{self.prefix}{folder}')}/" for folder in without]
+        return sorted(self.run_names("ls-files", "-z", "--others", "--exclude-standard", *skipped))
 
-    def stray(self, path: Path) -> str | None:
+    def ignore_line(self, path: Path) -> str | None:
         """Return the line of a `.gitignore` that would keep a path out of git, where nothing keeps it out by now.
 
         None as well where git holds some of it, or has nothing to say of it.
@@ -282,15 +284,15 @@ class Git:
         if self.top is None or not path.is_relative_to(self.top):
             return None
         name = path.relative_to(self.top).as_posix()
-        asked = ("--others", "--exclude-standard", "--directory", "--full-name", "-z", "--", f":(literal,top){name}")
-        found = self.run("ls-files", *asked, check=False).decode("utf-8", "surrogateescape").partition("\0")[0]
-        return pattern_of(found) if found.removesuffix("/") == name else None
+        options = ("--others", "--exclude-standard", "--directory", "--full-name", "-z", "--", f":(literal,top){name}")
+        first = self.run("ls-files", *options, check=False).decode("utf-8", "surrogateescape").partition("\0")[0]
+        return ignore_pattern(first) if first.removesuffix("/") == name else None
 
     def read(self, revision: str, path: str) -> bytes | None:
         """Return a file's bytes at a revision; the path is from the folder; None where it has none."""
-        where = f"{revision}:{self.prefix}{path}"
-        found = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", where)
-        return self.run("cat-file", "blob", found) if found else None
+        object_name = f"{revision}:{self.prefix}{path}"
+        blob = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", object_name)
+        return self.run("cat-file", "blob", blob) if blob else None
 
     @contextmanager
     def checked_out(self, commit: str) -> Iterator[Path]:
@@ -301,9 +303,11 @@ class Git:
         """
         import tempfile  # see `merge_lines`
 
-        if looks_elsewhere():
+        if uses_another_index():
             raise GitError("git looks at another index here", hint="run it outside of a hook")
-        objects, shallow = (self.folder / (self.ask("rev-parse", "--git-path", one) or "") for one in _BORROWED)
+        objects, shallow = (
+            self.folder / (self.ask("rev-parse", "--git-path", file_name) or "") for file_name in _BORROWED
+        )
         form = self.ask("rev-parse", "--show-object-format") or "sha1"
         with tempfile.TemporaryDirectory(prefix="orbit-check-") as name:
             root = Path(name).resolve()
@@ -321,14 +325,16 @@ class Git:
     def names(self, revisions: Sequence[str], folder: str) -> dict[str, list[str]]:
         """Return, for each revision, the names directly in a folder (a path from the root)."""
         if "\n" in folder:  # it would be two lines, and each is a question
-            trees = [self.ask("rev-parse", "--verify", "--quiet", f"{one}:{folder}/") or "" for one in revisions]
+            trees = [
+                self.ask("rev-parse", "--verify", "--quiet", f"{revision}:{folder}/") or "" for revision in revisions
+            ]
         else:
-            asked = "".join(f"{one}:{folder}\n" for one in revisions).encode("utf-8", "surrogateescape")
-            answers = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked).splitlines()
-            trees = [one[5:].decode() if one.startswith(b"tree ") else "" for one in answers]
+            queries = "".join(f"{revision}:{folder}\n" for revision in revisions).encode("utf-8", "surrogateescape")
+            lines = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=queries).splitlines()
+            trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
         asked_of = dict.fromkeys(filter(None, trees))
         # From a folder git would look for that very folder within each tree.
-        listed = {tree: self.listed("ls-tree", "--full-tree", "--name-only", "-z", tree) for tree in asked_of}
+        listed = {tree: self.run_names("ls-tree", "--full-tree", "--name-only", "-z", tree) for tree in asked_of}
         return {revision: listed.get(tree, []) for revision, tree in zip(revisions, trees, strict=True)}
 
     def refs(self) -> list[str]:
@@ -351,11 +357,11 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
         labels = [part for side in ("ours", "base", "theirs") for part in ("-L", side)]
         style = ("-c", "merge.conflictStyle=merge")
-        done = _called([*style, "merge-file", "-p", *labels, *map(str, files)], Path(name))
+        done = _run_git([*style, "merge-file", "-p", *labels, *map(str, files)], Path(name))
     if done.returncode > 127:
-        said = done.stderr.decode("utf-8", "replace").replace(f"{name}{os.sep}", "").strip().splitlines()
+        lines = done.stderr.decode("utf-8", "replace").replace(f"{name}{os.sep}", "").strip().splitlines()
         raise GitError(
-            f"git merge-file: {said[-1] if said else f'exit {done.returncode}'}",
+            f"git merge-file: {lines[-1] if lines else f'exit {done.returncode}'}",
             hint="merge the file by hand, then `git add` it",
         )
     return done.stdout.decode("utf-8", "surrogateescape"), done.returncode > 0

@@ -15,9 +15,9 @@ MOST_COMMITS = 5000
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _FORMAT = "--format=%x00%x00%H%x00%h%x00%P%x00%ct%x00%B%x00"
 """Messages and names of files hold any character but NUL: an empty text ends a message."""
-_SHOWN = ("-z", "--raw", "--relative", _FORMAT)
+_LOG_OPTIONS = ("-z", "--raw", "--relative", _FORMAT)
 
-Change = tuple[str, str]
+CommitChange = tuple[str, str]
 """A path from the workspace's root, and the hash of what it holds afterwards, cut off where names are told in short;
 empty where it is gone."""
 
@@ -31,7 +31,7 @@ class Commit:
     parents: tuple[str, ...]
     at: float
     message: str
-    changes: Sequence[Change]
+    changes: Sequence[CommitChange]
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -39,16 +39,16 @@ class Commit:
         return tuple(path for path, _ in self.changes)
 
 
-def newest(git: Git) -> Iterator[Commit]:
+def newest_commits(git: Git) -> Iterator[Commit]:
     """Yield the newest commits, merges left out and moves followed; none outside a repository and before the first."""
     try:
-        texts = git.parted("log", "--no-merges", f"--max-count={MOST_COMMITS}", *_SHOWN, "HEAD", check=False)
+        texts = git.run_fields("log", "--no-merges", f"--max-count={MOST_COMMITS}", *_LOG_OPTIONS, "HEAD", check=False)
     except GitError:
         return
     yield from _commits(texts)
 
 
-def since(git: Git, revision: str | None) -> list[Commit]:
+def commits_since(git: Git, revision: str | None) -> list[Commit]:
     """Return the commits after a revision, parents before children, with all names whole.
 
     A file that moved is one gone and one new.
@@ -59,13 +59,14 @@ def since(git: Git, revision: str | None) -> list[Commit]:
         GitError: git fails.
     """
     revisions = ["HEAD"] if revision is None else ["HEAD", f"^{revision}"]
-    texts = git.parted(
-        "log", "--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_SHOWN, "--end-of-options", *revisions,
-        "--", check=False,
-    )  # fmt: skip
-    found = list(_commits(texts))
-    changed = _merged(git, [one for one in found if len(one.parents) > 1])
-    return [replace(one, changes=changed.get(one.name, ())) if len(one.parents) > 1 else one for one in found]
+    options = ("--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS)
+    texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
+    commits = list(_commits(texts))
+    changed = _merged(git, [commit for commit in commits if len(commit.parents) > 1])
+    return [
+        replace(commit, changes=changed.get(commit.name, ())) if len(commit.parents) > 1 else commit
+        for commit in commits
+    ]
 
 
 def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
@@ -77,9 +78,9 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
     suffixes = sorted({posixpath.splitext(path)[1] for path in names})
     if not names or git.is_shallow:
         return {}
-    shown = ("-z", "--root", "--find-renames", "--name-status", "--relative", "--format=%x00%ct")
+    options = ("-z", "--root", "--find-renames", "--name-status", "--relative", "--format=%x00%ct")
     try:
-        texts = iter(git.parted("log", *shown, "HEAD", "--", *(f"*{suffix}" for suffix in suffixes), check=False))
+        texts = iter(git.run_fields("log", *options, "HEAD", "--", *(f"*{suffix}" for suffix in suffixes), check=False))
     except GitError:
         return {}
     dates: dict[str, tuple[float, float]] = {}
@@ -99,36 +100,36 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
 
 
 def _commits(texts: Sequence[str]) -> Iterator[Commit]:
-    at = 0
-    while at + 4 < len(texts):
-        if not _HASH.match(texts[at]):
-            at += 1
+    index = 0
+    while index + 4 < len(texts):
+        if not _HASH.match(texts[index]):
+            index += 1
             continue
-        name, short, parents, time, message = texts[at : at + 5]
-        changes, at = _changes(texts, at + 6)
+        name, short, parents, time, message = texts[index : index + 5]
+        changes, index = _changes(texts, index + 6)
         yield Commit(name, short, tuple(parents.split()), float(time), message.strip(), changes)
 
 
-def _changes(texts: Sequence[str], at: int) -> tuple[list[Change], int]:
+def _changes(texts: Sequence[str], index: int) -> tuple[list[CommitChange], int]:
     """Return what `--raw` lists from a place on, and where it ends."""
-    found: list[Change] = []
-    while at + 1 < len(texts) and texts[at].lstrip("\n").startswith(":"):
-        _, mode, _, after, what = texts[at].split(" ")
-        at += 1 + what.startswith(("R", "C"))  # of a file that moved, the name it had comes first
-        found.append((texts[at], after if mode in ("100644", "100755") else ""))
-        at += 1
-    return found, at
+    changes: list[CommitChange] = []
+    while index + 1 < len(texts) and texts[index].lstrip("\n").startswith(":"):
+        _, mode, _, after, what = texts[index].split(" ")
+        index += 1 + what.startswith(("R", "C"))  # of a file that moved, the name it had comes first
+        changes.append((texts[index], after if mode in ("100644", "100755") else ""))
+        index += 1
+    return changes, index
 
 
-def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[Change]]:
+def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[CommitChange]]:
     """Return what each merge changed of the records against its first parent, in one call."""
     if not merges:
         return {}
-    asked = "".join(f"{one.name} {one.parents[0]}\n" for one in merges).encode()
-    texts = git.parted("diff-tree", "--stdin", "-r", "-z", "--no-renames", "--relative", "--", ORBIT, stdin=asked)
-    found: dict[str, list[Change]] = {}
-    at = 0
-    while at < len(texts):
-        name = texts[at].strip()[:64].split(" ")[0]
-        found[name], at = _changes(texts, at + 1)
-    return found
+    pairs = "".join(f"{merge.name} {merge.parents[0]}\n" for merge in merges).encode()
+    texts = git.run_fields("diff-tree", "--stdin", "-r", "-z", "--no-renames", "--relative", "--", ORBIT, stdin=pairs)
+    by_commit: dict[str, list[CommitChange]] = {}
+    index = 0
+    while index < len(texts):
+        name = texts[index].strip()[:64].split(" ")[0]
+        by_commit[name], index = _changes(texts, index + 1)
+    return by_commit

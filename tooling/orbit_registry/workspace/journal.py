@@ -40,15 +40,15 @@ class Staging:
         """File → what is renamed, and what that becomes: the file, or the folder that comes with it."""
         self._folders: dict[Path, None] = {}
 
-    def write(self, wanted: Iterable[tuple[Path, bytes]]) -> None:
+    def write(self, files: Iterable[tuple[Path, bytes]]) -> None:
         """Write texts under temporary names and make them durable; those in a folder that comes later are left out.
 
         Raises:
             WriteError: the file system refused; `discard` removes what was written.
         """
-        written: list[Path] = []
+        temporaries: list[Path] = []
         coming: set[Path] = set()
-        for path, content in wanted:
+        for path, content in files:
             if path in self._ready or coming.intersection(path.parents):
                 continue
             try:
@@ -65,13 +65,13 @@ class Staging:
                 _write(temporary, content, mode_of(path))
             except OSError as error:
                 raise write_error(path, error) from None
-            written.append(temporary)
-        for temporary in written:
+            temporaries.append(temporary)
+        for temporary in temporaries:
             try:
                 sync_file(temporary)
             except OSError as error:
                 raise write_error(temporary, error) from None
-        for temporary in {one.parent for one in written if one.parent.name.startswith(TEMPORARY)}:
+        for temporary in {file.parent for file in temporaries if file.parent.name.startswith(TEMPORARY)}:
             sync_folder(temporary)
 
     def rename(self, path: Path) -> bool:
@@ -111,7 +111,7 @@ class Staging:
         self._ready.clear()
 
 
-def sweep(paths: Iterable[Path]) -> None:
+def remove_leftovers(paths: Iterable[Path]) -> None:
     """Remove what a killed writer of these files may have left under temporary names; no live writer has any now."""
     names: dict[Path, set[str]] = {}
     for path in paths:
@@ -119,18 +119,18 @@ def sweep(paths: Iterable[Path]) -> None:
         names.setdefault(path.parent.parent, set()).add(path.parent.name)
     for folder, expected in names.items():
         try:
-            found = [entry.name for entry in os.scandir(folder) if entry.name.startswith(TEMPORARY)]
+            entries = [entry.name for entry in os.scandir(folder) if entry.name.startswith(TEMPORARY)]
         except OSError:
             continue
-        for name in found:
+        for name in entries:
             if name.removeprefix(TEMPORARY).rsplit("-", 2)[0] not in expected:
                 continue
-            left = folder / name
+            leftover = folder / name
             with contextlib.suppress(OSError):
-                if left.is_dir() and not left.is_symlink():
-                    _remove(left)
+                if leftover.is_dir() and not leftover.is_symlink():
+                    _remove(leftover)
                 else:
-                    left.unlink(missing_ok=True)
+                    leftover.unlink(missing_ok=True)
 
 
 def _remove(folder: Path) -> None:
@@ -151,14 +151,14 @@ def _write(temporary: Path, content: bytes, mode: int | None) -> None:
 
 
 _LIMIT = 20 * DOCUMENT_LIMIT
-WRITTEN: set[Path] = set()
+WRITTEN_ROOTS: set[Path] = set()
 """Roots in which this process has written records; whoever brings their push index up to date takes them out."""
 _NOTE = ".path"
 _PATH_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """One file of a step: its path from the root, its text before and after; None means it is not there."""
 
     path: str
@@ -166,73 +166,71 @@ class Change:
     after: str | None
 
 
-def unified_diff(changes: Iterable[Change]) -> str:
+def unified_diff(changes: Iterable[FileChange]) -> str:
     """Return changes of files as one diff."""
-    from orbit_registry.formats.diff import (
-        unified_diff,  # who writes a record, or looks for a killed step, shows no diff
-    )
+    from orbit_registry.formats import diff  # only a preview needs it
 
-    return "".join(unified_diff(one.path, one.before or "", one.after or "") for one in changes)
+    return "".join(diff.unified_diff(change.path, change.before or "", change.after or "") for change in changes)
 
 
-def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> None:
+def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -> None:
     """Make all changes, in order, as one step; the caller holds the write lock.
 
     Raises:
         UnsafePathError: a path leaves the root; nothing was changed.
         WriteError: the disk refused; what was changed is put back.
     """
-    wanted = [change for change in changes if change.before != change.after]
-    for change in wanted:
+    effective = [change for change in changes if change.before != change.after]
+    for change in effective:
         _refuse_changed(inside(workspace.root, change.path), change)
-    if not wanted:
+    if not effective:
         return
-    if len(wanted) == 1 and wanted[0].after is not None:
-        with _noted(workspace, wanted[0].path):
-            _make(workspace.root, wanted)
-        WRITTEN.add(workspace.root)
+    if len(effective) == 1 and effective[0].after is not None:
+        with _leave_note(workspace, effective[0].path):
+            _apply(workspace.root, effective)
+        WRITTEN_ROOTS.add(workspace.root)
         return
     entry = workspace.journal / f"{name}-{os.urandom(6).hex()}.json"
-    rows = [{"path": change.path, "before": change.before, "after": change.after} for change in wanted]
+    rows = [{"path": change.path, "before": change.before, "after": change.after} for change in effective]
     write_atomic(entry, json.dumps({"step": name, "changes": rows}))
     try:
-        _make(workspace.root, wanted)
+        _apply(workspace.root, effective)
     except OrbitError:
         entry.unlink(missing_ok=True)
         raise
-    WRITTEN.add(workspace.root)
+    WRITTEN_ROOTS.add(workspace.root)
     entry.unlink(missing_ok=True)
 
 
-def _make(root: Path, wanted: Sequence[Change]) -> None:
+def _apply(root: Path, changes: Sequence[FileChange]) -> None:
     """Make all changes, or put back those that were made; what somebody else wrote meanwhile stays."""
-    staging, made = Staging(), list[Change]()
+    staging, applied = Staging(), list[FileChange]()
     try:
-        after = ((root / change.path, change.after) for change in wanted)
+        after = ((root / change.path, change.after) for change in changes)
         staging.write((path, _bytes(text)) for path, text in after if text is not None)
-        for change in wanted:
+        for change in changes:
             _refuse_changed(root / change.path, change)  # to wait for the disk takes as long as to save in an editor
-            made.append(change)
+            applied.append(change)
             if change.after is None or not staging.rename(root / change.path):
-                _put(root, change.path, change.after)
+                _set_text(root, change.path, change.after)
         staging.finish()
     except OrbitError:
         staging.discard()
-        for change in made:
+        for change in applied:
             with contextlib.suppress(OrbitError):
-                if _current(root / change.path) == change.after:
-                    _put(root, change.path, change.before)
+                if _text_of(root / change.path) == change.after:
+                    _set_text(root, change.path, change.before)
         raise
 
 
-def _refuse_changed(path: Path, change: Change) -> None:
-    if _current(path) != change.before:
-        said = f"{change.path} was changed by someone else meanwhile; nothing was written"
-        raise WriteError(said, hint="try again")
+def _refuse_changed(path: Path, change: FileChange) -> None:
+    if _text_of(path) != change.before:
+        message = f"{change.path} was changed by someone else meanwhile; nothing was written"
+        raise WriteError(message, hint="try again")
 
 
 @contextlib.contextmanager
-def _noted(workspace: Workspace, path: str) -> Iterator[None]:
+def _leave_note(workspace: Workspace, path: str) -> Iterator[None]:
     """Keep in the journal's folder which single file is written, so that a kill leaves no temporary file for good."""
     note = workspace.journal / f"{TEMPORARY}{os.urandom(6).hex()}{_NOTE}"
     with contextlib.suppress(OSError):  # where no note can be left, the write itself says what is wrong
@@ -245,7 +243,7 @@ def _noted(workspace: Workspace, path: str) -> Iterator[None]:
             note.unlink(missing_ok=True)
 
 
-def pending(workspace: Workspace) -> list[Path]:
+def unfinished_steps(workspace: Workspace) -> list[Path]:
     """Return the steps that were begun and not ended, oldest name first."""
     try:
         return sorted(path for path in workspace.journal.iterdir() if path.suffix == ".json")
@@ -253,7 +251,7 @@ def pending(workspace: Workspace) -> list[Path]:
         return []
 
 
-def begun(workspace: Workspace) -> bool:
+def has_unfinished_steps(workspace: Workspace) -> bool:
     """Say whether there is anything for `recover` to do."""
     try:
         return any(path.suffix != ".unreadable" for path in workspace.journal.iterdir())
@@ -264,43 +262,43 @@ def begun(workspace: Workspace) -> bool:
 def recover(workspace: Workspace) -> list[str]:
     """Finish or undo every step that was begun; the caller holds the write lock. Returns what was done, in words."""
     done = []
-    for left in workspace.journal.glob(f"{TEMPORARY}*"):
-        if left.suffix == _NOTE:
+    for leftover in workspace.journal.glob(f"{TEMPORARY}*"):
+        if leftover.suffix == _NOTE:
             with contextlib.suppress(OrbitError, ValueError):
-                sweep([inside(workspace.root, read_bytes(left, limit=_PATH_LIMIT).decode())])
-        left.unlink(missing_ok=True)
-    for entry in pending(workspace):
+                remove_leftovers([inside(workspace.root, read_bytes(leftover, limit=_PATH_LIMIT).decode())])
+        leftover.unlink(missing_ok=True)
+    for entry in unfinished_steps(workspace):
         try:
             step = json.loads(read_bytes(entry, limit=_LIMIT))
             changes = [_change_in(row) for row in step["changes"]]
             paths = [inside(workspace.root, change.path) for change in changes]
-            sweep(paths)
-            states = [_current(path) for path in paths]
+            remove_leftovers(paths)
+            states = [_text_of(path) for path in paths]
         except (OrbitError, ValueError, KeyError, TypeError):
             entry.rename(entry.with_suffix(".unreadable"))
             done.append(f"set aside the unreadable journal {entry.name}")
             continue
         if all(state in (change.before, change.after) for state, change in zip(states, changes, strict=True)):
             for change in changes:
-                _put(workspace.root, change.path, change.after)
+                _set_text(workspace.root, change.path, change.after)
             done.append(f"finished {step['step']}")
         else:
             for state, change in zip(states, changes, strict=True):
                 if state == change.after:
-                    _put(workspace.root, change.path, change.before)
+                    _set_text(workspace.root, change.path, change.before)
             done.append(f"undid {step['step']}, because one of its files was edited since")
         entry.unlink(missing_ok=True)
     return done
 
 
-def _change_in(row: Mapping[str, object]) -> Change:
+def _change_in(row: Mapping[str, object]) -> FileChange:
     path, before, after = row["path"], row["before"], row["after"]
     if not isinstance(path, str) or not isinstance(before, str | None) or not isinstance(after, str | None):
         raise TypeError("a change is a path and two texts")
-    return Change(path, before, after)
+    return FileChange(path, before, after)
 
 
-def _current(path: Path) -> str | None:
+def _text_of(path: Path) -> str | None:
     if not path.exists():
         return None
     return read_bytes(path, limit=_LIMIT).decode("utf-8", "surrogateescape")
@@ -310,11 +308,11 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _put(root: Path, relative: str, text: str | None) -> None:
+def _set_text(root: Path, relative: str, text: str | None) -> None:
     """Make a file hold a text, or be gone with the folders it leaves empty; nothing happens where it is so already."""
     path = inside(root, relative)
     if text is not None:
-        if _current(path) != text:
+        if _text_of(path) != text:
             _write_in_new_folder(path, text) if not path.parent.exists() else write_atomic(path, _bytes(text))
         return
     try:
@@ -330,8 +328,8 @@ def _put(root: Path, relative: str, text: str | None) -> None:
 
 def _is_empty(folder: Path) -> bool:
     """Say whether a folder holds nothing; a large one is not read to its end for that."""
-    with os.scandir(folder) as found:
-        return next(found, None) is None
+    with os.scandir(folder) as entries:
+        return next(entries, None) is None
 
 
 def _write_in_new_folder(path: Path, text: str) -> None:

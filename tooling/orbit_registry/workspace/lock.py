@@ -56,28 +56,28 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
 def _note(holder: Path) -> None:
     """Write who holds the lock: the verb, but no value given to it, and never through a link or a pipe."""
     verb = next((word for word in sys.argv[1:2] if _VERB.fullmatch(word)), "")  # what follows may be a value: a secret
-    said = json.dumps({"pid": os.getpid(), "command": f"orbit {verb}".rstrip()})
+    text = json.dumps({"pid": os.getpid(), "command": f"orbit {verb}".rstrip()})
     handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(said)
+        file.write(text)
 
 
 def _wait_seconds() -> float:
-    said = os.environ.get("ORBIT_LOCK_WAIT_SECONDS")
-    if not said:
+    value = os.environ.get("ORBIT_LOCK_WAIT_SECONDS")
+    if not value:
         return WAIT_SECONDS
     try:
-        seconds = float(said)
+        seconds = float(value)
     except ValueError:
         seconds = math.nan
     if not 0 <= seconds < math.inf:
-        raise UsageError(f"ORBIT_LOCK_WAIT_SECONDS is {said!r}", hint="set it to a number of seconds, such as 30")
+        raise UsageError(f"ORBIT_LOCK_WAIT_SECONDS is {value!r}", hint="set it to a number of seconds, such as 30")
     return seconds
 
 
 def _holder(path: Path) -> str:
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        return f"process {int(said['pid'])} ({str(said['command'])[:200]})"
+        note = json.loads(path.read_text(encoding="utf-8"))
+        return f"process {int(note['pid'])} ({str(note['command'])[:200]})"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"

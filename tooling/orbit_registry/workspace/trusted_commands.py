@@ -40,12 +40,12 @@ _BETWEEN = re.compile(r"[\s;|&()<>{}\[\]`$\"'=,:]+")
 """What ends a name in a word that is a line of shell, an option with its value or JSON."""
 
 
-def named(workspace: Workspace) -> dict[str, tuple[str, ...]]:
+def configured_commands(workspace: Workspace) -> dict[str, tuple[str, ...]]:
     """Return every command that the configuration names. A model is one too: it is loaded, or asked for by the net."""
     config = workspace.config
     model = config.setting("search", "model")
     sources = config.setting("brief", "sources") or {}
-    found = {
+    commands = {
         "tasks.command": config.tasks.command,
         "tasks.classifier": config.tasks.classifier,
         "capture.command": config.setting("capture", "command"),
@@ -53,7 +53,7 @@ def named(workspace: Workspace) -> dict[str, tuple[str, ...]]:
         "search.model": [model] if model else [],
         **{f"brief.sources.{name}": (source or {}).get("command") for name, source in sources.items()},
     }
-    return {key: tuple(words) for key, words in found.items() if words}
+    return {key: tuple(words) for key, words in commands.items() if words}
 
 
 def allowed(workspace: Workspace) -> Commands:
@@ -65,17 +65,17 @@ def _allowed(workspace: Workspace) -> tuple[Commands, Mapping[str, Mapping[str, 
     """Return the commands that were allowed here, and their files; None for files that nobody else can change."""
     home = user_home()
     if home.is_absolute() and workspace.root == home.resolve():
-        return named(workspace), None
+        return configured_commands(workspace), None
     file = _file(workspace)
     content = {} if file is None else _content(file)
     files = content.get("files")
     return _commands(content), files if isinstance(files, Mapping) else {}
 
 
-def switched() -> bool | None:
+def forced_by_environment() -> bool | None:
     """Say whether the environment lets all programs run, or none; None where it leaves that to what was allowed."""
-    said = os.environ.get(SWITCH, "").casefold()
-    return True if said in ("on", "1", "yes", "true") else False if said in ("off", "0", "no", "false") else None
+    value = os.environ.get(SWITCH, "").casefold()
+    return True if value in ("on", "1", "yes", "true") else False if value in ("off", "0", "no", "false") else None
 
 
 def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
@@ -84,16 +84,16 @@ def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
     A word may name one by its path, by a module's name (`python -m tools.resolve`), as a folder that Python runs, or
     within a line of shell. What such a file starts in its turn is not known here.
     """
-    found: dict[str, str] = {}
-    for word in dict.fromkeys(part for said in words for part in (said, *_BETWEEN.split(said))):
+    hashes: dict[str, str] = {}
+    for word in dict.fromkeys(part for argument in words for part in (argument, *_BETWEEN.split(argument))):
         module = word.replace(".", "/") if word.replace(".", "").isidentifier() else ""
         parents = [module[:at] for at, letter in enumerate(module) if letter == "/"]
         for name in (word, f"{word}/__main__.py", *(f"{module}{end}" for end in (".py", "/__main__.py") if module),
-                     *(f"{one}/__init__.py" for one in (*parents, module) if one)):  # fmt: skip
+                     *(f"{package}/__init__.py" for package in (*parents, module) if package)):  # fmt: skip
             hashed = _hash(workspace.root, name)
             if hashed:
-                found[os.path.normpath(name)] = hashed
-    return found
+                hashes[os.path.normpath(name)] = hashed
+    return hashes
 
 
 def _hash(root: Path, name: str) -> str:
@@ -101,7 +101,7 @@ def _hash(root: Path, name: str) -> str:
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
     file = Path(os.path.normpath(root / name))
     try:
-        if file.is_file() and any(one.is_relative_to(top) for one in (file, file.resolve())):
+        if file.is_file() and any(path.is_relative_to(top) for path in (file, file.resolve())):
             with file.open("rb") as content:
                 return hashlib.file_digest(content, "sha256").hexdigest()
     except (OSError, ValueError):
@@ -109,7 +109,7 @@ def _hash(root: Path, name: str) -> str:
     return ""
 
 
-def state(workspace: Workspace, key: str, words: Sequence[str]) -> str:
+def permission_state(workspace: Workspace, key: str, words: Sequence[str]) -> str:
     """Return `allowed`, or `new` or `changed` for what a file names under a key and this user did not allow so."""
     commands, files = _allowed(workspace)
     if key not in commands:
@@ -118,16 +118,16 @@ def state(workspace: Workspace, key: str, words: Sequence[str]) -> str:
     return "allowed" if same else "changed"
 
 
-def why_not(workspace: Workspace, key: str, words: Sequence[str], where: str = ".orbit/config.yaml") -> str:
+def refusal_reason(workspace: Workspace, key: str, words: Sequence[str], where: str = ".orbit/config.yaml") -> str:
     """Return why what a file names under a key may not run; empty where it may."""
-    switch = switched()
+    switch = forced_by_environment()
     if switch is not None:
         return "" if switch else f"{SWITCH} is off"
-    said = state(workspace, key, words)
-    why = "is not the one that you allowed" if said == "changed" else "was not allowed by you"
-    if said == "changed" and _allowed(workspace)[0][key] == tuple(words):
-        why = "starts a file that changed since you allowed it"
-    return "" if said == "allowed" else f"what {where} names {why}; `orbit trust` shows it and asks"
+    current = permission_state(workspace, key, words)
+    reason = "is not the one that you allowed" if current == "changed" else "was not allowed by you"
+    if current == "changed" and _allowed(workspace)[0][key] == tuple(words):
+        reason = "starts a file that changed since you allowed it"
+    return "" if current == "allowed" else f"what {where} names {reason}; `orbit trust` shows it and asks"
 
 
 def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[str, str]]) -> Path:
@@ -139,10 +139,10 @@ def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[
     """
     file = _file(workspace)
     if file is None:
-        said = f"{_folder()} can't hold what is allowed: a repository could bring it"
-        raise RefusedError(said, hint="set XDG_CONFIG_HOME to a folder of yours outside of the repository")
+        message = f"{_folder()} can't hold what is allowed: a repository could bring it"
+        raise RefusedError(message, hint="set XDG_CONFIG_HOME to a folder of yours outside of the repository")
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    content = {"repository": str(_place(workspace.root)), "commands": commands, "files": files}
+    content = {"repository": str(_main_work_tree(workspace.root)), "commands": commands, "files": files}
     write_atomic(file, json.dumps(content, indent=2) + "\n", mode=0o600)
     return file
 
@@ -156,16 +156,16 @@ def revoke(workspace: Workspace) -> bool:
     return True
 
 
-def every() -> Iterator[tuple[str, Commands]]:
+def allowed_repositories() -> Iterator[tuple[str, Commands]]:
     """Yield the repositories for which something is allowed, and what, in the order of their folders."""
     contents = [_content(file) for file in sorted(_folder().glob("*.json"))]
-    held = {str(content.get("repository", "")): _commands(content) for content in contents}
-    yield from sorted((place, commands) for place, commands in held.items() if commands)
+    by_repository = {str(content.get("repository", "")): _commands(content) for content in contents}
+    yield from sorted((repository, commands) for repository, commands in by_repository.items() if commands)
 
 
 def _folder() -> Path:
-    said = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(said) if said.startswith("/") else user_home() / ".config") / "orbit-registry" / "allowed"
+    configured = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(configured) if configured.startswith("/") else user_home() / ".config") / "orbit-registry" / "allowed"
 
 
 def _file(workspace: Workspace) -> Path | None:
@@ -173,24 +173,24 @@ def _file(workspace: Workspace) -> Path | None:
     folder = _folder()
     if not folder.is_absolute() or folder.resolve().is_relative_to(workspace.root):
         return None
-    name = hashlib.sha256(os.fsencode(_place(workspace.root))).hexdigest()[:32]
+    name = hashlib.sha256(os.fsencode(_main_work_tree(workspace.root))).hexdigest()[:32]
     return folder / f"{name}.json"
 
 
-def _place(root: Path) -> Path:
+def _main_work_tree(root: Path) -> Path:
     """Return the folder by which a repository is known: its own; that of a work tree is the main one's.
 
     A `.git` that leads elsewhere may have come with an archive: what counts is that git keeps the work tree there.
     """
-    own = git_folder(root)
+    git_dir = git_folder(root)
     try:
-        own = own.resolve() if own is not None else root
-        made = Path((own / "gitdir").read_text("utf-8").strip())
-        common = (own / (own / "commondir").read_text("utf-8").strip()).resolve()
-        below = root.relative_to(made.parent)
+        git_dir = git_dir.resolve() if git_dir is not None else root
+        dot_git = Path((git_dir / "gitdir").read_text("utf-8").strip())
+        common = (git_dir / (git_dir / "commondir").read_text("utf-8").strip()).resolve()
+        below = root.relative_to(dot_git.parent)
     except (OSError, ValueError):
         return root
-    return common.parent / below if own.parent == common / "worktrees" and common.name == ".git" else root
+    return common.parent / below if git_dir.parent == common / "worktrees" and common.name == ".git" else root
 
 
 def _content(file: Path) -> Mapping[str, object]:
@@ -199,37 +199,37 @@ def _content(file: Path) -> Mapping[str, object]:
         info = file.lstat()
         if info.st_uid != os.getuid() or info.st_mode & _OTHERS_WRITE:
             return {}
-        said = json.loads(read_bytes(file, limit=LARGEST))
+        content = json.loads(read_bytes(file, limit=LARGEST))
     except (OrbitError, OSError, ValueError, RecursionError):
         return {}
-    return said if isinstance(said, Mapping) else {}
+    return content if isinstance(content, Mapping) else {}
 
 
 def _commands(content: Mapping[str, object]) -> Commands:
-    said = content.get("commands")
-    held = said if isinstance(said, Mapping) else {}
-    return {str(key): tuple(map(str, words)) for key, words in held.items() if isinstance(words, list)}
+    value = content.get("commands")
+    entries = value if isinstance(value, Mapping) else {}
+    return {str(key): tuple(map(str, words)) for key, words in entries.items() if isinstance(words, list)}
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class ProgramOutput:
     """What a program printed; `name` is how messages call it."""
 
     name: str
     text: str
 
 
-def not_run(workspace: Workspace, key: str) -> str:
+def not_run_message(workspace: Workspace, key: str) -> str:
     """Return why the program under a key of the configuration is not run; empty where it is, or there is none."""
-    words = named(workspace).get(key)
-    why = why_not(workspace, key, words) if words else ""
-    return f"`{key}` was not run: {why}" if why else ""
+    words = configured_commands(workspace).get(key)
+    reason = refusal_reason(workspace, key, words) if words else ""
+    return f"`{key}` was not run: {reason}" if reason else ""
 
 
 def run_program(
-    workspace: Workspace, key: str, seconds: float, given: str = "", filled: Mapping[str, str] | None = None
-) -> Printed:
-    """Run the program under a key with `given` on its standard input, in the root, and return what it printed.
+    workspace: Workspace, key: str, seconds: float, stdin_text: str = "", filled: Mapping[str, str] | None = None
+) -> ProgramOutput:
+    """Run the program under a key with `stdin_text` on its standard input, in the root, and return what it printed.
 
     `filled` is what stands in place of parts of its words.
 
@@ -237,27 +237,29 @@ def run_program(
         ProgramError: it is not allowed, can't be started, takes too long, prints too much or what is no UTF-8, or ends
             with an error; `fault` says it without a word of what it printed.
     """
-    refused = not_run(workspace, key)
+    refused = not_run_message(workspace, key)
     if refused:
         raise ProgramError(refused, hint="`orbit trust`", fault=refused)
-    words = list(named(workspace)[key])
-    for place, said in (filled or {}).items():
-        words = [word.replace(place, said) for word in words]
-    return _run(words, workspace.root, seconds, given)
+    words = list(configured_commands(workspace)[key])
+    for placeholder, value in (filled or {}).items():
+        words = [word.replace(placeholder, value) for word in words]
+    return _run(words, workspace.root, seconds, stdin_text)
 
 
-def _run(words: Sequence[str], folder: Path, seconds: float, given: str) -> Printed:
+def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) -> ProgramOutput:
     name = words[0]
     with tempfile.TemporaryFile() as stdin:
-        stdin.write(given.encode("utf-8", "replace"))
+        stdin.write(stdin_text.encode("utf-8", "replace"))
         stdin.seek(0)
         try:
             process = subprocess.Popen(
                 words, cwd=folder, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
             )
         except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            raise _failed(name, f"it can't be started: {said.lower()}", "install it, or name it by its path") from None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise _failed(
+                name, f"it can't be started: {reason.lower()}", "install it, or name it by its path"
+            ) from None
     with process:
         try:
             output, complaint = _read(process, name, time.monotonic() + seconds, seconds)
@@ -267,7 +269,7 @@ def _run(words: Sequence[str], folder: Path, seconds: float, given: str) -> Prin
         lines = (complaint or output).decode("utf-8", "replace").strip()[-LONGEST_COMPLAINT:]
         raise _failed(name, f"it ended with exit code {process.returncode}", "run it by hand", lines)
     try:
-        return Printed(name, output.decode("utf-8"))
+        return ProgramOutput(name, output.decode("utf-8"))
     except UnicodeDecodeError:
         raise _failed(name, "what it printed is not valid UTF-8", "let it print UTF-8") from None
 
@@ -282,9 +284,9 @@ def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: floa
             parts[pipe.fileno()] = []
             waiting.register(pipe, selectors.EVENT_READ)
         while waiting.get_map():
-            left = end - time.monotonic()
-            ready = waiting.select(max(left, 0))
-            if not ready and left <= 0:
+            remaining = end - time.monotonic()
+            ready = waiting.select(max(remaining, 0))
+            if not ready and remaining <= 0:
                 hint = "make it faster, or raise `tasks.timeout_seconds`"
                 raise _failed(name, f"it took more than {seconds:g} s", hint)
             for key, _ in ready:
@@ -313,5 +315,5 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _failed(name: str, fault: str, hint: str, printed: str = "") -> ProgramError:
-    said = f"; it printed: {printed}" if printed else ""
-    return ProgramError(f"`{name}`: {fault}{said}", hint=hint, fault=fault)
+    output = f"; it printed: {printed}" if printed else ""
+    return ProgramError(f"`{name}`: {fault}{output}", hint=hint, fault=fault)

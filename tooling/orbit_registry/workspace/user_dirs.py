@@ -14,17 +14,17 @@ _NO_HOME = Path("/nonexistent")
 
 def user_cache() -> Path:
     """Return where the user's programs keep what may be deleted, as the XDG specification has it, for us."""
-    said = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (said if said.is_absolute() else user_home() / ".cache") / _NAME
+    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (configured if configured.is_absolute() else user_home() / ".cache") / _NAME
 
 
 def user_home() -> Path:
     """Return the user's home; a folder that is not there where nobody says one, as of a container's made-up user."""
     try:
-        found = Path.home()
+        home = Path.home()
     except RuntimeError:
         return _NO_HOME
-    return found if found.is_absolute() else _NO_HOME
+    return home if home.is_absolute() else _NO_HOME
 
 
 def is_writable(path: Path) -> bool:
@@ -34,7 +34,7 @@ def is_writable(path: Path) -> bool:
     return not path.is_dir() or os.access(path, os.W_OK | os.X_OK)
 
 
-def own_cache(root: Path) -> Path | None:
+def checkout_cache(root: Path) -> Path | None:
     """Return a folder for what is derived of the checkout at `root`: in the user's cache, else among temporary files.
 
     None where neither is to be had. Nobody else may write there, since what stands there is believed.
@@ -44,9 +44,9 @@ def own_cache(root: Path) -> Path | None:
         folder = base / "checkouts" / name
         try:
             base.parent.mkdir(parents=True, exist_ok=True)
-            for one in (base, folder.parent, folder):
-                one.mkdir(mode=0o700, exist_ok=True)
-            if all(_is_ours(one) for one in (folder, folder.parent, base)) and is_writable(folder):
+            for path in (base, folder.parent, folder):
+                path.mkdir(mode=0o700, exist_ok=True)
+            if all(_is_private(path) for path in (folder, folder.parent, base)) and is_writable(folder):
                 return folder
         except OSError:
             continue
@@ -60,6 +60,6 @@ def _bases() -> Iterator[Path]:
     yield Path(tempfile.gettempdir(), f"{_NAME}-{os.getuid()}")
 
 
-def _is_ours(folder: Path) -> bool:
-    found = folder.lstat()
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o002
+def _is_private(folder: Path) -> bool:
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o002

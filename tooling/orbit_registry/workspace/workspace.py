@@ -14,12 +14,12 @@ from orbit_registry.workspace.cache import Cache, code_version, digest
 from orbit_registry.workspace.config import FOREIGN_HINT, Config, read_config
 from orbit_registry.workspace.files import inside, write_error
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.user_dirs import is_writable, own_cache, user_home
+from orbit_registry.workspace.user_dirs import checkout_cache, is_writable, user_home
 
 SITE_MANIFEST = ".orbit-site.json"
 """What marks a folder as a site that was built here."""
 ORBIT = ".orbit"
-OURS = frozenset(
+RESERVED_NAMES = frozenset(
     {"config.yaml", "baseline.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit", ".gitignore"}
 )
 """What stands in an `.orbit/` beside the folders of kinds."""
@@ -51,30 +51,30 @@ class Workspace:
     def cache(self) -> Path:
         """What may be deleted at any time; in the user's own cache where nothing here may be written."""
         here = self.root / CACHE
-        return here if is_writable(here) else (own_cache(self.root) or here)
+        return here if is_writable(here) else (checkout_cache(self.root) or here)
 
     @property
-    def own(self) -> Path:
+    def private(self) -> Path:
         """What no clone may bring: in git's own folder, else in the state."""
-        own = git_folder(self.root)
-        return own / "orbit" if own is not None else self.state
+        git_dir = git_folder(self.root)
+        return git_dir / "orbit" if git_dir is not None else self.state
 
     @cached_property
     def values(self) -> Cache:
         """The cache of file values and results, where no clone can bring one: in git's folder, else the user's."""
         folder = git_folder(self.root)
-        own = folder / "orbit" if folder is not None else None
-        if own is None or not is_writable(own):
-            own = own_cache(self.root)
+        cache_dir = folder / "orbit" if folder is not None else None
+        if cache_dir is None or not is_writable(cache_dir):
+            cache_dir = checkout_cache(self.root)
         # A repository may hold several workspaces, whose files have the same names.
         part = "" if (self.root / ".git").exists() else f"-{digest(str(self.root))[:8]}"
-        file = own / f"cache{part}.sqlite" if own is not None else None
+        file = cache_dir / f"cache{part}.sqlite" if cache_dir is not None else None
         return Cache(file, f"{code_version()} {self.kinds.fingerprint}")
 
     @property
     def journal(self) -> Path:
         """Steps that were begun."""
-        return self.own / "journal"
+        return self.private / "journal"
 
     @property
     def inbox(self) -> Path:
@@ -111,11 +111,11 @@ class Workspace:
         return (self.git.commit(branch) if branch is not None else None) or ""
 
     @property
-    def trusts_default_alone(self) -> bool:
+    def trusts_only_default_branch(self) -> bool:
         """Whether the configuration here has only the default branch trusted."""
         return bool(self.config.setting("push", "trust") == DEFAULT_BRANCH)
 
-    def default_trusts_itself_alone(self, commit: str) -> bool:
+    def default_branch_trusts_only_itself(self, commit: str) -> bool:
         """Say whether the default branch's commit says so: whoever sends a branch for review may have turned it off."""
         content = self.git.read(commit, f"{ORBIT}/config.yaml") if commit else None
         try:
@@ -154,12 +154,12 @@ def path_from_root(root: Path, here: Path, path: str) -> str:
     Raises:
         UsageError: it is outside.
     """
-    whole = here / path
-    named = PurePosixPath(path).name not in ("", "..", ".")
-    place = whole.parent.resolve() / whole.name if named else whole.resolve()
-    if not place.is_relative_to(root):
+    target = here / path
+    has_name = PurePosixPath(path).name not in ("", "..", ".")
+    resolved = target.parent.resolve() / target.name if has_name else target.resolve()
+    if not resolved.is_relative_to(root):
         raise UsageError(f"{path!r} leads out of the project", hint=f"name a file or folder below {root}")
-    relative = place.relative_to(root).as_posix()
+    relative = resolved.relative_to(root).as_posix()
     relative = "" if relative == "." else relative
     return f"{relative}/" if relative and path.endswith(("/", "/.", "/..")) else relative
 
@@ -189,11 +189,11 @@ def find_workspace(start: Path) -> Workspace:
 def git_folder(root: Path) -> Path | None:
     """Return git's folder of the work tree around `root`, without asking git; a linked work tree has its own."""
     for folder in (root, *root.parents):
-        found = folder / ".git"
-        if found.is_dir():
-            return found
-        if found.is_file():
-            pointer = found.read_text(encoding="utf-8", errors="surrogateescape").removeprefix("gitdir:").strip()
+        dot_git = folder / ".git"
+        if dot_git.is_dir():
+            return dot_git
+        if dot_git.is_file():
+            pointer = dot_git.read_text(encoding="utf-8", errors="surrogateescape").removeprefix("gitdir:").strip()
             if not pointer or "\n" in pointer or "\0" in pointer:
                 return None
             target = (folder / pointer).resolve()
@@ -201,7 +201,7 @@ def git_folder(root: Path) -> Path | None:
     return None
 
 
-def is_begun_anew(orbit: Path) -> bool:
+def has_only_state(orbit: Path) -> bool:
     """Say whether an `.orbit/` holds nothing but this clone's state, so that `orbit init` may write into it."""
     return all(entry.name == "state" for entry in orbit.iterdir())
 
@@ -214,12 +214,12 @@ def open_workspace(root: Path) -> Workspace:
         learnings = (
             "; `orbit learning migrate-layout` takes its learnings alone" if (orbit / "learnings").is_dir() else ""
         )
-        hint = "run `orbit init`" if is_begun_anew(orbit) else f"{FOREIGN_HINT}{learnings}"
+        hint = "run `orbit init`" if has_only_state(orbit) else f"{FOREIGN_HINT}{learnings}"
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
     if (orbit / "state").is_symlink():
         raise ForeignWorkspaceError(f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting")
-    own = orbit / "kinds"
-    kinds = load_kinds(*([own] if own.is_dir() else []))
+    project_kinds = orbit / "kinds"
+    kinds = load_kinds(*([project_kinds] if project_kinds.is_dir() else []))
     return Workspace(root, read_config(config_file, kinds), kinds)
 
 
@@ -233,8 +233,8 @@ def cache_folder(workspace: Workspace) -> Path:
     if folder == workspace.root / CACHE:
         inside(workspace.root, CACHE)
         if not is_writable(folder):
-            said = f"{folder} can't be written, nor is there a folder of your own for what is derived"
-            raise WriteError(said, hint="let XDG_CACHE_HOME name a folder that you may write to")
+            message = f"{folder} can't be written, nor is there a folder of your own for what is derived"
+            raise WriteError(message, hint="let XDG_CACHE_HOME name a folder that you may write to")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -20,7 +20,7 @@ from orbit_registry.model.record import BODY, Record, Source
 from orbit_registry.operations.adopt.fields import STATUS_LIMIT
 from orbit_registry.repository.document_paths import LOG_NAME
 from orbit_registry.repository.documents import Document
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 
 if TYPE_CHECKING:
     from orbit_registry.formats.adr.model import AdrDocument
@@ -143,7 +143,7 @@ def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         for name in (BODY, "imported-body.md"):
             path = f"{record.folder}/{name}"
-            if path not in context.facts.beside or (name == BODY and record.source is None):
+            if path not in context.facts.body_files or (name == BODY and record.source is None):
                 continue
             home = record.source.path if record.source is not None else record.body_path
             message = f"{record.id} has two texts: {home}, which counts, and {name} beside the record"
@@ -473,7 +473,7 @@ def _shown(text: str) -> str:
     return f"`{flat[:77]}…`" if len(flat) > 80 else f"`{flat}`"
 
 
-def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
+def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     """Rewrite the document where the record decides, else the record."""
     for record in context.records.with_id(diagnostic.record or ""):
         home, source = context.homes.get(record.path), record.source
@@ -488,7 +488,7 @@ def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
     return ()
 
 
-def _document_follows(record: Record, source: Source, document: Document, names: Sequence[str]) -> Sequence[Change]:
+def _document_follows(record: Record, source: Source, document: Document, names: Sequence[str]) -> Sequence[FileChange]:
     from orbit_registry.formats.adr.writer import set_date, set_status, set_title
 
     text = document.text
@@ -502,7 +502,7 @@ def _document_follows(record: Record, source: Source, document: Document, names:
             text = set_status(text, entry, _written_status(record))
         else:
             text = set_date(text, entry, record.text("date") or "")
-    return (Change(document.path, document.text, text),) if text != document.text else ()
+    return (FileChange(document.path, document.text, text),) if text != document.text else ()
 
 
 def _written_status(record: Record) -> str:
@@ -512,7 +512,7 @@ def _written_status(record: Record) -> str:
 
 def _record_follows(
     context: CheckContext, record: Record, entry: AdrDocument, names: Sequence[str]
-) -> Sequence[Change]:
+) -> Sequence[FileChange]:
     data = dict(record.data)
     if "title" in names:
         data["title"] = _words(entry.title)[:_LONGEST_TITLE]

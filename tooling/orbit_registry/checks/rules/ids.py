@@ -91,7 +91,7 @@ def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
 def collision_ahead(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record whose id is another record's on the branch compared with."""
     for record in context.records:
-        theirs = context.facts.theirs.get(record.id)
+        theirs = context.facts.at_against.get(record.id)
         if theirs is not None and theirs.uid != record.uid:
             message = f"{record.id} is another record on {context.facts.against}; the two will meet in a merge"
             yield collision_ahead.at(context.at(record, "id"), message, record=record)
@@ -108,7 +108,7 @@ def not_checked(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield what could not be checked, and why; an error where the comparison that was asked for is among it."""
     place = Location(".orbit/config.yaml")
     weight = Severity.ERROR if context.facts.is_unanswered else Severity.NOTE
-    for untold in context.facts.untold:
+    for untold in context.facts.unavailable:
         yield not_checked.at(place, f"not checked: {untold.message}", hint=untold.hint, severity=weight)
     for message, hint in context.filesystem.unanswered:
         yield not_checked.at(place, f"not checked: {message}", hint=hint, severity=Severity.NOTE)

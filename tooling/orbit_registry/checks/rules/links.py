@@ -13,7 +13,7 @@ from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adopt.edges import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.repository.documents import Document
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 
 Pointer = tuple[str | int, ...]
 _NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", "x-unresolved"})
@@ -82,12 +82,12 @@ OTHER_END = {"supersedes": "superseded_by", "superseded_by": "supersedes"}
 _SAYS = {"supersedes": "replaces", "superseded_by": "is replaced by"}
 
 
-def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
+def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     """Write the missing end into the other record; a status that forbids it is left to a person."""
     from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
     held = context.records.with_id(diagnostic.record or "")
-    changes: dict[str, Change] = {}
+    changes: dict[str, FileChange] = {}
     for record in held:
         for name, other_name in OTHER_END.items():
             for target in record.words(name):
@@ -100,7 +100,7 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
                     data[other_name] = [*other.words(other_name), record.id]
                     data["updated_at"] = format_time(context.now)
                     after = rewrite(text, data, order=other.kind.schema.properties)
-                    changes[other.path] = Change(other.path, text, after)
+                    changes[other.path] = FileChange(other.path, text, after)
     return tuple(changes.values())
 
 
@@ -205,7 +205,7 @@ def _circles(edges: dict[str, set[str]]) -> Iterator[tuple[str, ...]]:
                 low[node] = min(low[node], order[step])
 
 
-def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
+def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     """Write the successors that an adopted record's document names, at both ends."""
     for record in context.records.with_id(diagnostic.record or ""):
         if record.status.name == SUPERSEDED and not record.superseded_by:
@@ -355,7 +355,9 @@ def why_none(named: Named) -> str:
     return f"; its document names {'; '.join(said)}" if said else ""
 
 
-def changes_for(context: CheckContext, record: Record, data: Mapping[str, object], named: Named) -> Sequence[Change]:
+def changes_for(
+    context: CheckContext, record: Record, data: Mapping[str, object], named: Named
+) -> Sequence[FileChange]:
     """Return the changes that write `data` into a record, with its successors at both ends or at neither.
 
     Nothing where even the record by itself would break its schema.
@@ -383,16 +385,16 @@ def _with(data: Mapping[str, object], name: str, values: Sequence[object]) -> di
     return {**data, name: [*known, *added]} if added else dict(data)
 
 
-def _written(context: CheckContext, record: Record, data: Mapping[str, object]) -> Change | None:
+def _written(context: CheckContext, record: Record, data: Mapping[str, object]) -> FileChange | None:
     """Return the change that makes a record's file hold data; None where it breaks the schema or can't be read."""
     text = context.text(record.path)
     if text is None:
         return None
     if data == dict(record.data):
-        return Change(record.path, text, text)
+        return FileChange(record.path, text, text)
     whole = {**data, "updated_at": format_time(context.now)}
     if not record.kind.schema.is_valid(whole):
         return None
     from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
-    return Change(record.path, text, rewrite(text, whole, order=record.kind.schema.properties))
+    return FileChange(record.path, text, rewrite(text, whole, order=record.kind.schema.properties))

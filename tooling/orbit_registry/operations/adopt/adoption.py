@@ -39,11 +39,11 @@ from orbit_registry.repository.document_paths import decision_paths
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import edited, new_data, record_path, render, validated, writing
+from orbit_registry.repository.writer import new_data, prepare_edit, record_path, render, validated, writing
 from orbit_registry.workspace.author import Author, acting_role, current_author
 from orbit_registry.workspace.files import inside
 from orbit_registry.workspace.git_log import dates_of
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 STEP_LIMIT = 40_000_000
@@ -56,7 +56,7 @@ _SHOWN = 60
 class AdoptionPlan:
     """The files that an adoption writes, and what becomes of each document."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     outcomes: tuple[Outcome, ...]
 
 
@@ -167,9 +167,9 @@ def importer(workspace: Workspace) -> Author:
     return Author(current_author(workspace.git).name, "import")
 
 
-def in_steps(changes: Sequence[Change], limit: int = STEP_LIMIT) -> Iterator[list[Change]]:
+def in_steps(changes: Sequence[FileChange], limit: int = STEP_LIMIT) -> Iterator[list[FileChange]]:
     """Yield the changes in as few steps as the journal's size allows."""
-    step: list[Change] = []
+    step: list[FileChange] = []
     size = 0
     for change in changes:
         weight = len(change.before or "") + len(change.after or "") + 200
@@ -248,7 +248,7 @@ def _new_records(
     unresolved: Mapping[str, Sequence[Unresolved]],
     outcomes: list[Outcome],
     assume: str | None,
-) -> Iterator[Change]:
+) -> Iterator[FileChange]:
     uids: set[str] = set()
     history = dates_of(workspace.git, [one.candidate.path for one in named])
     for one in named:
@@ -283,7 +283,7 @@ def _new_records(
             outcomes.append(Outcome("changed", candidate.label, one.id, said))
         if candidate.entry.format == FOLDER:
             outcomes.append(Outcome("changed", candidate.label, one.id, _said_by_folder(candidate)))
-        yield Change(path, None, text)
+        yield FileChange(path, None, text)
 
 
 def _said_by_folder(candidate: Candidate) -> str:
@@ -309,7 +309,7 @@ def _changed_records(
     table: EdgeTable,
     made: Collection[str],
     outcomes: list[Outcome],
-) -> Iterator[Change]:
+) -> Iterator[FileChange]:
     """Yield the edits of records that were there before and are the other end of an edge."""
     resolved: dict[str, set[str]] = {}
     for edge in edges:
@@ -332,7 +332,7 @@ def _changed_records(
             return {**data, UNRESOLVED: still} if still else data
 
         try:
-            change, _ = edited(workspace, record, edit)
+            change, _ = prepare_edit(workspace, record, edit)
         except InvalidRecordError as error:
             outcomes.append(Outcome("left", record.path, record_id, f"it can't be linked back: {_said(error)}"))
             continue

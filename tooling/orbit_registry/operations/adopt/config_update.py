@@ -19,7 +19,7 @@ from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.operations.adopt.ids import Candidate, is_of_feature
 from orbit_registry.operations.import_report import Outcome
 from orbit_registry.workspace.files import read_text
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 _FEW = 4
@@ -28,7 +28,7 @@ _MANY = 5
 """Folders side by side that are named one by one; of more, the folder above them is."""
 
 
-def place_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[Change]:
+def place_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[FileChange]:
     """Yield the change of the configuration that names new folders of decision files, so that later ones are found.
 
     Where most of what was adopted stands in one folder, or in one log, and nobody chose another place, it becomes the
@@ -68,7 +68,7 @@ def place_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: l
     said += [f"adr.folder is {json.dumps(home)}: new decisions go beside those that are there"] if home else []
     said += [f"adr.folders names {json.dumps(folders)}"] if folders else []
     outcomes.append(Outcome("changed", path, None, "; ".join(said)))
-    yield Change(path, text, after)
+    yield FileChange(path, text, after)
 
 
 def _main_log(design: str, adopted: Sequence[Candidate]) -> str | None:

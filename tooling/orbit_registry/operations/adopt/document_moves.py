@@ -15,10 +15,10 @@ from orbit_registry.operations.import_report import Moves, Outcome, TakeoverRepo
 from orbit_registry.operations.lifecycle import entry_in
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import edited, writing
+from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.workspace.journal import Change
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 
@@ -76,7 +76,7 @@ def _checked(workspace: Workspace, records: Sequence[Record], old: str, new: str
 
 def _records(
     workspace: Workspace, moves: Sequence[_Move], sourced: Sequence[Record], outcomes: list[Outcome]
-) -> Iterator[Change]:
+) -> Iterator[FileChange]:
     records = [one for one in sourced if one.kind.in_document]
     for record in records:
         old = record.source.path if record.source else ""
@@ -92,7 +92,7 @@ def _records(
             source = data.get("source")
             return {**data, "source": {**source, "path": new}} if isinstance(source, dict) else data
 
-        change, _ = edited(workspace, record, corrected)
+        change, _ = prepare_edit(workspace, record, corrected)
         outcomes.append(Outcome("changed", old, record.id, f"its text is in {new}"))
         yield change
 
@@ -122,7 +122,7 @@ def _holds(workspace: Workspace, record: Record, path: str) -> str | None:
     return f"{path} holds no {named}; correct its heading, or `source.heading` of {record.id}"
 
 
-def _configuration(workspace: Workspace, moves: Sequence[_Move], outcomes: list[Outcome]) -> Iterator[Change]:
+def _configuration(workspace: Workspace, moves: Sequence[_Move], outcomes: list[Outcome]) -> Iterator[FileChange]:
     """Yield the change of the configuration that names an old place as that of decisions."""
     path = f"{ORBIT}/config.yaml"
     text = read_text(workspace.root / path)
@@ -140,4 +140,4 @@ def _configuration(workspace: Workspace, moves: Sequence[_Move], outcomes: list[
     if after != adr:
         said = "; ".join(f"adr.{key} is {value}" for key, value in after.items() if value != adr[key])
         outcomes.append(Outcome("changed", path, None, said))
-        yield Change(path, text, rewrite(text, {**data, "adr": after}))
+        yield FileChange(path, text, rewrite(text, {**data, "adr": after}))

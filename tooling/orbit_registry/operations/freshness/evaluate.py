@@ -12,7 +12,7 @@ from orbit_registry.model.freshness import FilesystemView, Freshness, derive, ex
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.probe import Ground, kinds_of, look, windows_of
 from orbit_registry.operations.glob_counts import count_matches
-from orbit_registry.repository.vcs_state import gone
+from orbit_registry.repository.vcs_state import missing_files
 from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.workspace import Workspace
 
@@ -127,7 +127,7 @@ def standing(
     lost = unmatched_scopes(scoped, counts) if counts is not None else frozenset()
     sources = (one.source for one in records if "source" in one.data or one.kind.in_file)
     documents = {source.path for source in sources if source is not None}
-    missing_documents = frozenset(gone(workspace.root, documents))
+    missing_documents = frozenset(missing_files(workspace.root, documents))
     found = not_fresh(records, filesystem, now or datetime.now(UTC), workspace.config, lost, missing_documents)
     return Standing(found, filesystem, files, tuple(tracked or ()), ground, scoped, counts, lost)
 

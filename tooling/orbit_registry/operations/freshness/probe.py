@@ -92,7 +92,7 @@ def look(
 def moved(workspace: Workspace, taken: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bool]:
     """Return the files that no longer have the hash they had, and whether they are gone."""
     pairs = sorted(taken)
-    inside_root = set(filter(Folders(workspace.root).hold, {path for path, _ in pairs}))
+    inside_root = set(filter(Folders(workspace.root).contain, {path for path, _ in pairs}))
     states = workspace.values.hashes(workspace.root, inside_root)
     changed = [(path, known) for path, known in pairs if path not in states or f"sha256:{states[path].sha256}" != known]
     return {(path, known): path not in inside_root or not (workspace.root / path).is_file() for path, known in changed}

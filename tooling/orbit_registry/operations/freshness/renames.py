@@ -14,9 +14,9 @@ from orbit_registry.model.freshness import created_at, fingerprint_inputs
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import Standing, standing
 from orbit_registry.repository.guard import write_step
-from orbit_registry.repository.writer import edited, writing
+from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.journal import Change, unified_diff
+from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import Workspace
 
 _RENAME = re.compile(r"R\d*\Z")
@@ -74,8 +74,10 @@ def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
         GitError: git is missing, or takes too long.
     """
     options = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative")
-    history = git.parted("log", "--reverse", f"--since={since.isoformat()}", "--format=", *options, "HEAD", check=False)
-    present = git.parted("diff", *options, "HEAD", check=False)
+    history = git.run_fields(
+        "log", "--reverse", f"--since={since.isoformat()}", "--format=", *options, "HEAD", check=False
+    )
+    present = git.run_fields("diff", *options, "HEAD", check=False)
     return Renames((*_pairs(history), *_pairs(present)), files)
 
 
@@ -144,7 +146,7 @@ class Relocation:
     """Every lost name with what became of it, and the changes of files that follow."""
 
     moves: tuple[Move, ...] = ()
-    changes: tuple[Change, ...] = field(default=(), repr=False)
+    changes: tuple[FileChange, ...] = field(default=(), repr=False)
 
     @property
     def diff(self) -> str:
@@ -155,13 +157,13 @@ class Relocation:
 def plan(workspace: Workspace, lost: Sequence[Lost], renames: Renames) -> Relocation:
     """Return what would be written; `updated_at` stays, because nobody has looked at what the records say."""
     moves: list[Move] = []
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     for one in lost:
         found = list(_moves(one, renames))
         moves += found
         names = {(move.field, move.old): move.new for move in found if move.new is not None}
         if names:
-            change, _ = edited(workspace, one.record, partial(_moved, names), touch=False)
+            change, _ = prepare_edit(workspace, one.record, partial(_moved, names), touch=False)
             changes.append(change)
     return Relocation(tuple(moves), tuple(changes))
 

@@ -13,7 +13,7 @@ from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import edited, writing
+from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.workspace import Workspace
 
@@ -71,7 +71,7 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author) -
                 merged.pop("fingerprint", None)
             return {**data, "freshness": {name: value for name, value in merged.items() if value is not None}}
 
-        change, result = edited(workspace, record, edit, touch=False)
+        change, result = prepare_edit(workspace, record, edit, touch=False)
         write_step(workspace, f"{record.kind.name}-verify", [change], author=author)
         after = {entry.input: entry.hash for entry in fingerprint_inputs(result)}
         return Verified(result, tuple(text for text, known in after.items() if before.get(text) != known))

@@ -188,7 +188,7 @@ def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
         if not base or not commit:
             return []
         arguments = ("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--diff-filter=M")
-        changed.append({*state.git.listed(*arguments, base, commit, "--", f"{ORBIT}/{kind.plural}", check=False)})
+        changed.append({*state.git.run_names(*arguments, base, commit, "--", f"{ORBIT}/{kind.plural}", check=False)})
     both = sorted(path for path in changed[0] & changed[1] if path.endswith(f"/{kind.name}.yaml"))
     return [path for path in both if path not in state.unmerged]
 

@@ -26,7 +26,7 @@ from orbit_registry.operations.renumber_texts import (
     renumbered_document,
 )
 from orbit_registry.repository.document_paths import LOG_NAME
-from orbit_registry.repository.draft import Draft
+from orbit_registry.repository.draft import ChangeSet
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import validated
 from orbit_registry.workspace.files import DOCUMENT_LIMIT
@@ -45,7 +45,7 @@ class Resolution:
     workspace: Workspace
     state: MergeState
     subjects: Subjects
-    draft: Draft
+    draft: ChangeSet
     resolved: set[str] = field(default_factory=set)
     """Unmerged paths that are settled."""
     reasons: dict[str, str] = field(default_factory=dict)

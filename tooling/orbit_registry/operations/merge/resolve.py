@@ -27,7 +27,7 @@ from orbit_registry.operations.merge.files import (
 from orbit_registry.operations.merge.state import MergeState, Side, read_merge, rebased_tip
 from orbit_registry.operations.renumber import Renumbered, file_lines, unclear_lines
 from orbit_registry.operations.renumber_texts import in_order
-from orbit_registry.repository.draft import Draft
+from orbit_registry.repository.draft import ChangeSet
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import writing
 from orbit_registry.workspace.files import read_text, write_atomic
@@ -139,10 +139,10 @@ def _with_unstaged(report: ResolveReport, paths: Iterable[str]) -> ResolveReport
     return ResolveReport(**{**fields, "unstaged": tuple(paths)})
 
 
-def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Draft, Resolution]:
+def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSet, Resolution]:
     """Return what there is to do, and the files as they will be."""
     state = read_merge(workspace)
-    draft = Draft(workspace)
+    draft = ChangeSet(workspace)
     if not state.unmerged and state.operation is None:
         nothing = Subjects((), {})
         return ResolveReport(state.operation, dry_run=not claim), draft, Resolution(workspace, state, nothing, draft)
@@ -273,13 +273,13 @@ def _meaning(
     return meaning
 
 
-def _stageable(workspace: Workspace, draft: Draft, resolution: Resolution) -> set[str]:
+def _stageable(workspace: Workspace, draft: ChangeSet, resolution: Resolution) -> set[str]:
     """Return the paths whose new text may go into the index: no other change of theirs would go with it."""
     git = workspace.git
     changed = {change.path for change in draft.changes}
     if not changed and not resolution.resolved:
         return set()
-    dirty = {*git.listed("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")}
+    dirty = {*git.run_names("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")}
     tracked = set(git.tracked() or ())
     unmerged = set(resolution.state.unmerged)
     clean = {path for path in changed if path in tracked and path not in dirty and path not in unmerged}

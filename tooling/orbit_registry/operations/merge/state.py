@@ -71,7 +71,7 @@ class MergeState:
         staged = {path for path, stages in self.unmerged.items() if path.startswith(f"{folder}/") and side in stages}
         commit = self.commits[side]
         if commit:
-            names = self.git.listed("ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False)
+            names = self.git.run_names("ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False)
             staged |= {name for name in names if name not in self.unmerged}
         return sorted(staged)
 
@@ -85,7 +85,7 @@ class MergeState:
             return None
         arguments = ("grep", "-l", "-z", "-F", "--no-color", "-e", uid, commit, "--", folder)
         settings = ("-c", "grep.fullName=false")
-        found = self.git.listed(*arguments, settings=settings, check=False)
+        found = self.git.run_names(*arguments, settings=settings, check=False)
         names = [name.removeprefix(f"{commit}:") for name in found]
         return next((name for name in names if uid_in(self.text(side, name)) == uid), None)
 
@@ -157,7 +157,7 @@ def _operation(git: Git) -> tuple[str | None, str | None, str | None]:
 
 def _unmerged(git: Git) -> dict[str, dict[Side, str]]:
     found: dict[str, dict[Side, str]] = {}
-    for row in git.listed("ls-files", "-u", "-z"):
+    for row in git.run_names("ls-files", "-u", "-z"):
         facts, _, path = row.partition("\t")
         mode, blob, stage = facts.split(" ")
         if mode.startswith("100"):
