@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.analytics.replay import replay
+from orbit_registry.analytics.replay_report import replay
 from orbit_registry.importers import import_from
 from orbit_registry.registry import Registry
 

@@ -97,9 +97,8 @@ def test_what_is_held_is_bounded_whatever_comes(tmp_path: Path) -> None:
             yield Entry("call", call=f"c{number}", tool="Bash", given={"command": "y" * 5_000})
             yield Entry("result", "z" * LONGEST_TEXT, call=f"c{number}")
 
-    session = Session()
-    found = list(turns(endless(), ROOT, session))
-    assert session.peak <= MOST_WAITING + MOST_STEPS + 1
+    found = list(turns(endless(), ROOT, Session()))
+    assert max(len(turn.steps) for turn in found) <= MOST_STEPS
     assert max(len(step.command) for turn in found for step in turn.steps) <= 2_000
 
     path = tmp_path / "long.jsonl"
@@ -109,7 +108,6 @@ def test_what_is_held_is_bounded_whatever_comes(tmp_path: Path) -> None:
     met = Progress()
     (entry,) = entries_in(path, READERS["claude"].entries, met)
     assert len(entry.text) <= LONGEST_TEXT + 3
-    assert met.longest <= LONGEST_ROW
     assert (met.done, met.broken) == (path.stat().st_size, 2)
 
 

@@ -17,12 +17,12 @@ from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.codec import decode_record
+from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import parse_votes
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.git_log import Commit, CommitChange
-from orbit_registry.workspace.git_log import commits_since as commits_since
+from orbit_registry.workspace.git_log import Commit, CommitChange, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 GIT, DATES = "git history of the records", "dates in the records"
@@ -51,7 +51,7 @@ class Version:
 class Step:
     """Commit, and the versions that were live before it as a bit mask over `History.versions`."""
 
-    touch: CommitChanges
+    commit: CommitChanges
     standing: int
 
 
@@ -91,14 +91,14 @@ def read_commits(path: Path, since: str | None = None) -> CommitFile:
     count = 0
     after = since is None
     for number, line in _lines(path):
-        touch = _parse_commit(line)
-        if isinstance(touch, str):
+        commit = _parse_commit(line)
+        if isinstance(commit, str):
             count += 1
             if len(skipped) < MOST_NAMED:
-                skipped.append((number, touch))
+                skipped.append((number, commit))
         elif after:
-            commits.append(touch)
-        elif since and touch.name.startswith(since):
+            commits.append(commit)
+        elif since and commit.name.startswith(since):
             after = True
     if not after:
         raise UsageError(f"no commit of {path} is named {since!r}", hint="name one as its `commit` field does")
@@ -161,7 +161,7 @@ ACCEPTED = ("accepted_at", "x-accepted_at")
 _CREATED, _DATE, _ACCEPTED, _NONE = "created_at", "date", "accepted_at", "no date"
 
 
-def history_by_dates(touches: Sequence[CommitChanges], records: Sequence[tuple[Record, bool]]) -> History:
+def history_by_dates(commits: Sequence[CommitChanges], records: Sequence[tuple[Record, bool]]) -> History:
     """Return a history with today's records, live between the dates in their fields."""
     by_id = {record.id: record for record, _ in records}
     versions: list[Version] = []
@@ -176,7 +176,7 @@ def history_by_dates(touches: Sequence[CommitChanges], records: Sequence[tuple[R
             position = len(versions)
             versions.append(Version(_as_live(record), has_body))
             turns += (start, 1 << position), (_end(record, by_id), 1 << position)
-    return History(DATES, versions, _steps(touches, turns), tuple(_notes(used, records)))
+    return History(DATES, versions, _steps(commits, turns), tuple(_notes(used, records)))
 
 
 def _notes(used: Mapping[str, int], records: Sequence[tuple[Record, bool]]) -> Iterable[str]:
@@ -190,13 +190,13 @@ def _notes(used: Mapping[str, int], records: Sequence[tuple[Record, bool]]) -> I
     yield "scopes, texts and votes are today's"
 
 
-def _steps(touches: Sequence[CommitChanges], turns: list[tuple[float, int]]) -> list[Step]:
+def _steps(commits: Sequence[CommitChanges], turns: list[tuple[float, int]]) -> list[Step]:
     turns.sort()
     times = [at for at, _ in turns]
     masks = [0]
     for _, bit in turns:
         masks.append(masks[-1] ^ bit)
-    return [Step(touch, masks[bisect_left(times, touch.at)]) for touch in touches]
+    return [Step(commit, masks[bisect_left(times, commit.at)]) for commit in commits]
 
 
 def _as_live(record: Record) -> Record:
@@ -260,8 +260,6 @@ def history_from_git(workspace: Workspace, since: str | None) -> History:
     """Return the history of the current branch, one step a commit; merges are no steps."""
 
     git = workspace.git
-    if since is not None and git.commit(since) is None:
-        raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
     logged = commits_since(git, since)
     states = _States(workspace.kinds)
     names = {commit.name for commit in logged}
@@ -367,3 +365,35 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
         counts[record is None] += 1
         versions.append(Version(record, bool(body)))
     return versions, counts[True]
+
+
+def load_history(
+    workspace: Workspace, since: str | None, commits: Path | None
+) -> tuple[History, list[str], CommitFile]:
+    """Return the history, the files that decide which scopes are broad, and the file of commits."""
+    tracked = workspace.git.tracked() or []
+    if commits is None:
+        return _history_of_branch(workspace, since), tracked, CommitFile((), (), 0)
+    commit_file = read_commits(commits, since)
+    past = history_by_dates(commit_file.commits, _current_records(workspace))
+    return past, list({*tracked, *(file for commit in commit_file.commits for file in commit.files)}), commit_file
+
+
+def _history_of_branch(workspace: Workspace, since: str | None) -> History:
+    git = workspace.git
+    if git.head() is None:
+        raise UsageError("there is no commit here", hint="name a file of commits with --commits")
+    if since is not None and git.commit(since) is None:
+        raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
+    if has_history(git):
+        return history_from_git(workspace, since)
+    commits = [commit_changes(commit) for commit in commits_since(git, since) if len(commit.parents) < 2]
+    return history_by_dates(commits, _current_records(workspace))
+
+
+def _current_records(workspace: Workspace) -> list[tuple[Record, bool]]:
+    """Return today's records without the inbox, and whether a separate file holds their prose."""
+    reading = Reading(workspace)
+    shared = [entry for entry in reading.entries if not entry.pending]
+    pairs = [(reading.record(entry), entry.has_body) for entry in shared]
+    return [(record, has_body) for record, has_body in pairs if record is not None]

@@ -103,8 +103,6 @@ class Progress:
     done: int = 0
     lines: int = 0
     broken: int = 0
-    longest: int = 0
-    """Bytes of the longest line in memory."""
     digest: Any = field(default_factory=hashlib.sha256)
 
 
@@ -150,7 +148,6 @@ def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
         met.lines += 1
         while line:
             met.done += len(line)
-            met.longest = max(met.longest, len(line))
             met.digest.update(line)
             if is_whole or line.endswith(b"\n"):
                 break

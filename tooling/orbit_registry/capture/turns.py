@@ -62,8 +62,6 @@ class Session:
     """It read the web or a foreign server, so its content is untrusted."""
     recalled: dict[str, None] = field(default_factory=dict)
     """Lines that were put before the model, which are no findings of it."""
-    peak: int = 0
-    """Most calls and steps in memory at once."""
 
 
 def turns(entries: Iterable[Entry], root: str, session: Session) -> Iterator[Turn]:
@@ -101,7 +99,6 @@ def turns(entries: Iterable[Entry], root: str, session: Session) -> Iterator[Tur
             if step.action == "foreign":
                 session.is_foreign = True
             turn.steps.append(step)
-            session.peak = max(session.peak, len(waiting) + len(turn.steps))
             if len(turn.steps) > MOST_STEPS:
                 del turn.steps[: MOST_STEPS // 2]
     yield _over(turn, session)

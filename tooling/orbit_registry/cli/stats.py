@@ -203,7 +203,7 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
     orbit replay --effect          # whether commits were mended less often once a record stood
     """
     from orbit_registry.analytics.replay import effect
-    from orbit_registry.analytics.replay import replay as replayed
+    from orbit_registry.analytics.replay_report import replay as replayed
 
     if is_effect:
         measured = effect(Registry.open(repo).workspace, since, commits)
