@@ -123,7 +123,7 @@ STARTS = {
     "site/console.py": "npm, in an empty folder",
     "install/trial.py": "the hook that we would install",
     "hook/refresh.py": "ourselves",
-    "mcp/wrap.py": "the server that its command line names",
+    "mcp/proxy.py": "the server that its command line names",
 }
 """Every module that starts a program, and which."""
 _STARTERS = re.compile(r"Popen|posix_spawnp?|(exec|spawn)[lv]p?e?|system|popen|fork(pty)?|(open|run)_process")

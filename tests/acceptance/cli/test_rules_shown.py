@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.mcp.calls import Reply, reply
-from orbit_registry.mcp.tool import Caller
+from orbit_registry.mcp.dispatch import Reply, reply
+from orbit_registry.mcp.tools import Caller
 from orbit_registry.registry import Registry
 
 TITLE = "Wrap each query in a transaction"

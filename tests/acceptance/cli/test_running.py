@@ -14,8 +14,8 @@ from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.mcp.calls import known_tools, reply
-from orbit_registry.mcp.tool import Caller
+from orbit_registry.mcp.dispatch import known_tools, reply
+from orbit_registry.mcp.tools import Caller
 from orbit_registry.model.kind import SHIPPED
 from orbit_registry.registry import Registry
 from orbit_registry.resources.intake import raw_digest

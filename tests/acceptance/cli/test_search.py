@@ -7,8 +7,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from orbit_registry.mcp import reading
-from orbit_registry.mcp.tool import Asked, Caller
+from orbit_registry.mcp import read_tools
+from orbit_registry.mcp.tools import Asked, Caller
 from orbit_registry.registry import Registry
 
 
@@ -61,7 +61,7 @@ def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
         (hit["id"], round(hit["score"], 4)) for hit in hits
     ]
     asked = Asked(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
-    assert reading.query(asked).data["rows"] == found
+    assert read_tools.query(asked).data["rows"] == found
     if not duckdb.__version__.startswith("1."):  # which can't ask it once for each row
         each = shell.json("query", "SELECT count(*) AS n FROM records, LATERAL (FROM search(title))")[1]["data"]
         assert each[0]["n"] > 0

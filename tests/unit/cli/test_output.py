@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from orbit_registry.cli.terminal import json_text, visible
+from orbit_registry.formats.untrusted import json_text, visible
 
 
 def test_control_characters_are_shown_not_sent() -> None:

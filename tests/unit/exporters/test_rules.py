@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
-from orbit_registry.cli import export
+from orbit_registry.cli import publish
 from orbit_registry.errors import RefusedError
 from orbit_registry.exporters import plugin
 from orbit_registry.exporters.rules import (
@@ -227,5 +227,5 @@ def test_half_a_block_is_never_guessed_at(left: str) -> None:
 
 def test_the_command_takes_every_agent_that_can_be_exported_for() -> None:
     """The command states the names, so that its help loads no exporter; they are the exporters' own."""
-    assert export.RULE_AGENTS == AGENTS
-    assert set(export.SKILL_AGENTS) == set(plugin.FOLDERS)
+    assert publish.RULE_AGENTS == AGENTS
+    assert set(publish.SKILL_AGENTS) == set(plugin.FOLDERS)

@@ -14,8 +14,8 @@ from orbit_registry.cli.main import run
 from orbit_registry.hook.index import ID, Index
 from orbit_registry.hook.session import Ledger
 from orbit_registry.matching.sync import open_index
-from orbit_registry.mcp.calls import Reply, UnknownToolError, known_tools, reply
-from orbit_registry.mcp.tool import Caller
+from orbit_registry.mcp.dispatch import Reply, UnknownToolError, known_tools, reply
+from orbit_registry.mcp.tools import Caller
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author

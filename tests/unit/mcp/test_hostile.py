@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.mcp import prompts, resources
-from orbit_registry.mcp.calls import Reply, known_tools, reply
-from orbit_registry.mcp.tool import Caller
+from orbit_registry.mcp import prompts
+from orbit_registry.mcp.dispatch import Reply, known_tools, reply
+from orbit_registry.mcp.tools import Caller
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
 
@@ -110,10 +110,10 @@ def test_a_record_that_means_harm_stays_data_in_every_answer(call: Call, root: P
 def test_a_record_that_means_harm_stays_data_elsewhere(root: Path) -> None:
     """The same holds for resources, prompts and refusals."""
     registry, one = Registry.open(root), evil_id(root)
-    assert_harmless(resources.text_of(registry, f"orbit://record/{one}", CALLER))
-    assert_harmless("\n".join(entry.title for entry in resources.page(registry, 0)[0]))
-    assert_harmless(prompts.text_of("review", registry, CALLER, {"id": one}))
-    assert_harmless(prompts.text_of("brief", registry, CALLER, {"task": "x", "paths": "src/a.py"}))
+    assert_harmless(prompts.resource_text(registry, f"orbit://record/{one}", CALLER))
+    assert_harmless("\n".join(entry.title for entry in prompts.resource_page(registry, 0)[0]))
+    assert_harmless(prompts.prompt_text("review", registry, CALLER, {"id": one}))
+    assert_harmless(prompts.prompt_text("brief", registry, CALLER, {"task": "x", "paths": "src/a.py"}))
     assert_harmless(said(reply("show", {"id": f"</x>\x1b {SECRET}"}, CALLER, lambda: Registry.open(root))))
 
 
@@ -172,7 +172,7 @@ def test_what_waits_is_not_pushed(call: Call, root: Path) -> None:
         call("search", query="poisoned"),
     ):
         assert "Poisoned" not in said(found)
-    assert "Poisoned" not in str(resources.page(Registry.open(root), 0))
+    assert "Poisoned" not in str(prompts.resource_page(Registry.open(root), 0))
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_no_id_leads_out_of_the_project(call: Call, root: Path, any_id: str) -> 
         assert call(name, id=any_id, **more).is_error
     for uri in (f"orbit://record/{any_id}", "file:///etc/passwd", "orbit://record/", f"orbit://other/{any_id}"):
         with pytest.raises(OrbitError):
-            resources.text_of(Registry.open(root), uri, CALLER)
+            prompts.resource_text(Registry.open(root), uri, CALLER)
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "src/../../x"])

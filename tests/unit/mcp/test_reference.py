@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 
 from orbit_registry.mcp import prompts
-from orbit_registry.mcp.calls import LONGEST_ANSWER, known_tools
-from orbit_registry.mcp.table import ALIASES, PREFIX
+from orbit_registry.mcp.dispatch import ALIASES, LONGEST_ANSWER, PREFIX, known_tools
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/reference/mcp.md").read_text("utf-8")

@@ -11,8 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.mcp.relay import FAULTS, LARGEST, MOST_PENDING, Asked, Pending, Requests, Results
-from orbit_registry.mcp.splice import FIELD, META, Member, Places, UnreadableError, admits_field, members
+from orbit_registry.mcp.proxy import (
+    FAULTS,
+    FIELD,
+    LARGEST,
+    META,
+    MOST_PENDING,
+    Asked,
+    Member,
+    Pending,
+    Places,
+    Requests,
+    Results,
+    UnreadableError,
+    admits_field,
+    members,
+)
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

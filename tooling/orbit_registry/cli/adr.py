@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
-from orbit_registry.cli.adding import say_near
 from orbit_registry.cli.fields import text_from
-from orbit_registry.cli.kind_group import kind_group
-from orbit_registry.cli.output import emit, format_option, refuse
-from orbit_registry.cli.places import open_registry, say_astray
+from orbit_registry.cli.kind import kind_group, say_near
+from orbit_registry.cli.output import emit, format_option, open_registry, refuse, say_astray
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adr import NewAdr

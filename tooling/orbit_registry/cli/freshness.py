@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
-from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.output import emit, format_option, open_registry, plural, say_refusals, warn_of_unread
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.model.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.model.record import Record

@@ -1,21 +1,59 @@
-"""The verbs every kind has, made from its folder: add, list, show, update, supersede and those of its status table."""
+"""Verbs that every kind has: add, list, show, update, vote, supersede, and those of its status table."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, say_refusals, warn_of_unread
-from orbit_registry.cli.places import open_registry, say_unknown
-from orbit_registry.cli.records import binding_options, bound, say_part
-from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.checks.duplicates import Neighbour, copies_of
+from orbit_registry.cli.fields import (
+    MANAGED,
+    add_options,
+    fields_from,
+    merged_edit,
+    text_from,
+    update_options,
+    verbs_hint,
+)
+from orbit_registry.cli.output import (
+    copy_path,
+    edited_text,
+    emit,
+    format_option,
+    kept_name,
+    open_registry,
+    plural,
+    refuse,
+    say_astray,
+    say_diagnostics,
+    say_refusals,
+    say_unknown,
+    say_unmatched,
+    warn_of_unread,
+)
+from orbit_registry.cli.records import binding_options, bound, say_part, search_command
+from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.formats.untrusted import visible
+from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import PHASES, SHIPPED, Kind, load_kinds
 from orbit_registry.model.record import Record
+from orbit_registry.model.votes import distinct_votes
+from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
-from orbit_registry.render.records import ORDERS, in_order, record_data, records_table
+from orbit_registry.render.hits import MOST_NAMED, known_already, near_text, neighbours_data, settles, shows
+from orbit_registry.render.records import ORDERS, in_order, record_data, records_table, vote_data
+from orbit_registry.repository.votes import BROKEN, half_life_days
+from orbit_registry.repository.writer import fields_of, records_added
 from orbit_registry.workspace.author import Review
+from orbit_registry.workspace.files import read_text
+from orbit_registry.workspace.journal import unified_diff
 
 
 def kind_of(name: str) -> Kind:
@@ -217,3 +255,305 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
     said = with_examples(f"Set the status to {status}.", *examples)
     command = click.Command(verb, params=params, callback=move, help=said)
     return format_option(binding_options(command) if live else command)
+
+
+def add_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND add`."""
+
+    def add(
+        output: str, yes: bool, pending: bool, dry_run: bool, body_file: str | None,
+        editor: bool, task: str | None = None, fingerprint: tuple[str, ...] = (), **values: Any,
+    ) -> None:  # fmt: skip
+        registry = open_registry()
+        if body_file is not None and values.get(kind.prose) is not None:
+            raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
+        fields = fields_from(kind, values)
+        if fields.get(kind.headline) == "" and not editor:
+            raise UsageError(f"--{kind.headline} is empty", hint=f'--{kind.headline} "Retry uploads with a new token"')
+        if body_file is not None:
+            fields[kind.prose] = text_from(body_file)
+        if fingerprint:
+            fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
+        if pending:
+            fields["status"] = kind.initial["agent"]
+        say = _Adding(registry, kind, output, ask=_may_ask(output, yes), dry_run=dry_run, task=task)
+        if not editor:
+            say.add(fields)
+            return
+        name = kept_name(registry.workspace, f"new-{kind.name}", fields)
+        with edited_text(registry.workspace, name, registry.draft_text(kind.name, fields)) as text:
+            status = {"status": fields["status"]} if pending else {}
+            say.add({**fields_of(kind, text, copy_path(registry.workspace, name)), **status})
+
+    options: list[click.Parameter] = [
+        *add_options(kind),
+        click.Option(["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."),
+        click.Option(
+            ["--fingerprint"], multiple=True, metavar="PATH", help="What it rests on: a file, a folder, FILE#FIELD."
+        ),
+        click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
+        click.Option(["--editor"], is_flag=True, is_eager=True, help="Complete it in $VISUAL or $EDITOR first."),
+        click.Option(["--dry-run"], is_flag=True, help="Say what would be written, write nothing."),
+        click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing; what is known already is refused."),
+    ]
+    if kind.voted:
+        options.append(click.Option(["--task"], help="For a vote, where it is known already."))
+    said = with_examples(f"Add {one_of(kind)}.", f"orbit {kind.name} add {_required(kind, options)} --dry-run")
+    return format_option(click.Command("add", params=options, callback=add, help=said))
+
+
+def _required(kind: Kind, options: Sequence[click.Parameter]) -> str:
+    """Return the options that have to be given, each with a value that it takes; `--set` for fields that have none."""
+    found = []
+    for one in options:
+        if one.required:
+            found.append(f"{one.opts[0]} " + (one.type.choices[0] if isinstance(one.type, click.Choice) else '"…"'))
+    named = {one.name for one in options}
+    for name in kind.schema.document.get("required", ()):
+        if name not in named | MANAGED | kind.schema.managed:
+            example = next(iter(kind.schema.document["properties"][name].get("examples", ())), "…")
+            found.append(f"--set '{name}={_flow(example)}'")
+    return " ".join(found)
+
+
+def _flow(value: object) -> str:
+    """Return an example of a field as YAML on one line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_flow(one)}' for name, one in value.items())}}}"
+    return str(value)
+
+
+@dataclass(frozen=True)
+class _Adding:
+    """One call of `add`: where it writes and how it answers."""
+
+    registry: Registry
+    kind: Kind
+    output: str
+    ask: bool
+    dry_run: bool
+    task: str | None
+
+    def add(self, fields: dict[str, object]) -> None:
+        """Write a record of some fields, unless it is known already; say what was done."""
+        text, draft = self.registry.draft(self.kind.name, fields)
+        near = self.registry.neighbours(draft)
+        if near and self.ask:
+            chosen = _ask(self.kind, near)
+            if chosen is not None:
+                task = self.task or click.prompt("In which task did it help")
+                say_vote(self.registry, chosen.record.id, task, None, self.output)
+                return
+            apart = [one.record.id for one in near if one.is_duplicate]
+            fields |= {"distinct_from": [*draft.words("distinct_from"), *apart]} if apart else {}
+        else:
+            _refuse_duplicate(self.output, self.kind, near, self.task)
+        if self.dry_run:
+            said = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
+            emit(
+                self.output,
+                {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True},
+                said.rstrip("\n"),
+            )
+            say_near(near)
+            say_unmatched(self.registry, draft)
+        else:
+            compared = {record.path for record in self.registry.collection.records.of_kind(self.kind.name)}
+
+            def admit(new: Record) -> None:  # somebody may have added the same since it was compared
+                since = records_added(self.registry.workspace, self.kind, compared)
+                _refuse_duplicate(self.output, self.kind, copies_of(since, new), self.task)
+
+            record = self.registry.add(self.kind.name, fields, admit=admit)
+            say_added(record, self.output, near)
+            say_astray(self.registry, record)
+
+
+def say_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
+    """Print a record just written, and on the side which ones are like it."""
+    waits = " (waits for review)" if record.phase == "pending" else ""
+    text = f"{record.id}{waits}  {record.title}\n  {record.path}"
+    data = {**record_data(record), "neighbours": neighbours_data(near)}
+    emit(output, data, text, next_commands=[f"orbit show {record.id}", *shows(near), "orbit check"])
+    say_near(near)
+
+
+def say_near(near: Sequence[Neighbour]) -> None:
+    """Name the nearest ones on the side."""
+    for one in near[:MOST_NAMED]:
+        click.echo(visible(f"near: {near_text(one)}"), err=True)
+
+
+def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
+    """Raise where the gate would call one of the neighbours a duplicate."""
+    same = next((one for one in near if one.is_duplicate), None)
+    if same is None:
+        return
+    known = same.record
+    vote = f"orbit {kind.name} vote {known.id} --task {task or 'TASK'}"
+    instead = f"`{vote}` strengthens it" if kind.voted and known.phase == "live" else f"`orbit show {known.id}`"
+    hint = f"{instead}; {settles(same, f'add `--distinct-from {known.id}`')}"
+    follows = [vote, f"orbit show {known.id}"] if kind.voted and known.phase == "live" else [f"orbit show {known.id}"]
+    refuse(output, RefusedError(known_already(same), hint=hint), next_commands=follows)
+
+
+def _may_ask(output: str, yes: bool) -> bool:
+    """Say whether somebody is there to answer."""
+    return output == "text" and not yes and not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
+    """Return the record to vote for instead, or None where the new one shall be added; ends where neither is wanted."""
+    listed = list(near[:MOST_NAMED])
+    click.echo("this may be known already:")
+    for number, one in enumerate(listed, start=1):
+        click.echo(visible(f"  {number}  {near_text(one)}"))
+    numbers = [str(number) for number in range(1, len(listed) + 1)] if kind.voted else []
+    asked = "vote for one (its number), add this one too (a), or stop (s)" if numbers else "add it (a), or stop (s)"
+    default = "s" if any(one.is_duplicate for one in near) else "a"
+    answer = click.prompt(asked, type=click.Choice([*numbers, "a", "s"]), default=default, show_choices=False)
+    if answer == "s":
+        raise click.exceptions.Exit(1)
+    return None if answer == "a" else listed[int(answer) - 1]
+
+
+def update_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND update`."""
+
+    def update(
+        any_id: str, output: str, dry_run: bool, body_file: str | None, editor: bool = False, **values: Any
+    ) -> None:
+        registry = registry_for(kind, any_id)
+        if body_file is not None:
+            if values.get(kind.prose) is not None:
+                raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
+            values[kind.prose] = text_from(body_file)
+        given = any(value not in (None, ()) for value in values.values())
+        if editor:
+            if given or dry_run:
+                raise UsageError("--editor stands alone", hint="change everything there, or nothing")
+            record = _in_editor(registry, any_id)
+        else:
+            if not given:
+                raise UsageError(
+                    "there is nothing to change", hint=f"`orbit {kind.name} update --help` lists the fields"
+                )
+            title = values.pop("title", None) if kind.in_document else None
+            edit = merged_edit(kind, values)
+            if dry_run:
+                record, changes = registry.planned_update(any_id, edit, title=title)
+                said = unified_diff(changes)
+                emit(output, {**record_data(record), "diff": said, "dry_run": True}, said.rstrip("\n") or "no change")
+                return
+            record = registry.update(any_id, edit, title=title)
+        emit(output, record_data(record), f"{record.id}  {record.title}", next_commands=["orbit check"])
+        if editor or values.get("path") or values.get("evidence"):
+            say_astray(registry, record)
+
+    def refuse(context: click.Context, option: click.Parameter, status: str | None) -> None:
+        if status is not None:
+            raise UsageError("a status is not a field to update", hint=verbs_hint(kind))
+
+    params: list[click.Parameter] = [
+        click.Argument(["any_id"], metavar="ID"),
+        *update_options(kind),
+        click.Option(["--status"], metavar="STATUS", hidden=True, expose_value=False, callback=refuse),
+        click.Option(
+            ["--body-file"],
+            metavar="FILE",
+            hidden=not kind.in_record,
+            help=f"Read `{kind.prose}` from a file; - is stdin.",
+        ),
+        click.Option(["--dry-run"], is_flag=True, help="Print what would change as a diff, change nothing."),
+    ]  # fmt: skip
+    if not kind.in_document:
+        params.append(click.Option(["--editor"], is_flag=True, help="Change the file in $VISUAL or $EDITOR."))
+    said = with_examples(
+        f"Change fields of {one_of(kind)}; lists gain entries, what isn't named stays.",
+        f"orbit {kind.name} update {example_id(kind)} --add-tag network --dry-run",
+    )
+    return format_option(click.Command("update", params=params, callback=update, help=said))
+
+
+def _in_editor(registry: Registry, any_id: str) -> Record:
+    record = registry.get(any_id)
+    before = read_text(registry.workspace.root / record.path)
+    digest = hashlib.sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    with edited_text(registry.workspace, f"{record.id}-{digest}", before) as after:
+        return registry.replace_text(record.id, before, after)
+
+
+def vote_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND vote`."""
+
+    said = f"Say that a {kind.label.lower()} helped in a task; the same voter counts once a task."
+
+    @click.command("vote", help=with_examples(said, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"))
+    @click.argument("any_id", metavar="ID")
+    @click.option("--task", required=True, help="The task in which it helped.")
+    @click.option("--model", help="Who votes; the person or agent running this if not given.")
+    @format_option
+    def vote(any_id: str, task: str, model: str | None, output: str) -> None:
+        say_vote(registry_for(kind, any_id), any_id, task, model, output)
+
+    return vote
+
+
+def say_vote(registry: Registry, any_id: str, task: str, model: str | None, output: str) -> None:
+    """Vote, and print what the record's votes come to."""
+    result = registry.vote(any_id, task, model)
+    already = "" if result.new else " (this vote was counted before)"
+    text = f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}"
+    emit(output, {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)}, text)
+
+
+def sync_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND sync`."""
+
+    said = (
+        f"Look through the files of {kind.labels.lower()}, their votes line by line, and bring the snapshot up to "
+        "date.\n\nWhat can't be read is named with its place; no file of yours is rewritten."
+    )
+
+    @click.command("sync", help=with_examples(said, f"orbit {kind.name} sync"))
+    @format_option
+    def sync(output: str) -> None:
+        registry = open_registry()
+        half_life_days()
+        folder = f"{registry.workspace.relative(registry.workspace.folder_of(kind))}/"
+        found = [one for one in registry.collection.problems if f"{one.location.path}/".startswith(folder)]
+        broken = [one for one in found if one.code == BROKEN]
+        votes = sum(len(distinct_votes(record.votes)) for record in registry.collection.records.of_kind(kind.name))
+        result = registry.sync()
+        wrong = any(one.severity is Severity.ERROR for one in found)
+        if output == "text":
+            say_diagnostics(found)
+        text = f"{plural(votes, 'vote')}, {plural(len(broken), 'line')} skipped\n{result.text()}"
+        data = {"votes": votes, "skipped": len(broken), "snapshot": result.as_data()}
+        emit(output, data, text, next_commands=['orbit query "FROM vote_ranking"'], diagnostics=found, ok=not wrong)
+        if wrong:
+            raise click.exceptions.Exit(1)
+
+    return sync
+
+
+def kind_group(name: str) -> click.Group:
+    """Return the command group of a kind with every shared verb."""
+    kind = kind_of(name)
+    said = with_examples(f"{kind.labels}.", f"orbit {name} list", f"orbit {name} show {example_id(kind)}")
+    group = click.Group(name, help=said, no_args_is_help=True)
+    commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
+    commands += [
+        list_command(kind),
+        show_command(kind),
+        search_command(kind),
+        update_command(kind),
+        supersede_command(kind),
+    ]
+    commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
+    commands += [renumber_command(kind)] if kind.numbering == "sequence" else []
+    commands += [vote_command(kind), sync_command(kind)] if kind.voted else []
+    for command in commands:
+        if command.name != "supersede" or "superseded" in kind.statuses:
+            group.add_command(command)
+    return group

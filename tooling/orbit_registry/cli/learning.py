@@ -1,13 +1,23 @@
-"""`orbit learning`: the shared verbs, and by their old names those that every kind has elsewhere."""
+"""`orbit learning` and `orbit lessons`: verbs that only learnings have, and learnings by slug."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import click
 
 from orbit_registry.cli.freshness import prune, verify
-from orbit_registry.cli.kind_group import kind_group
-from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.kind import kind_group
+from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
+from orbit_registry.cli.records import binding_options, bound, say_record
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
+from orbit_registry.formats.markdown import slug
+from orbit_registry.matching.personal import personal_workspace
+from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.render.records import freshness_data, record_data, table
+from orbit_registry.review import review
+from orbit_registry.workspace.author import Review
 
 group = kind_group("learning")
 group.add_command(verify)
@@ -29,3 +39,154 @@ def migrate_layout(dry_run: bool, output: str) -> None:
     """
     report = Registry.migrate_layout(dry_run=dry_run)
     emit(output, report.as_data(), report.text(), next_commands=["git diff --stat", "orbit check"])
+
+
+KIND = "learning"
+FEWEST = 4
+"""Characters of a slug's beginning that may stand for all of it."""
+_NAMES = click.argument("names", metavar="NAME...", nargs=-1, required=True)
+
+
+@click.group("lessons", no_args_is_help=True)
+def lessons_group() -> None:
+    """Learnings, also by a slug of their text; NAME is an id, a slug, or the beginning of one that is the only such.
+
+    \b
+    orbit lessons list
+    orbit lessons show tests-run-with-nox
+    """
+
+
+def _scopes(registry: Registry) -> list[tuple[str, Registry]]:
+    """Return the project's registry and, where there is one, the person's own, each under the name of its scope."""
+    personal = personal_workspace(registry.workspace)
+    return [("project", registry), *([("personal", Registry(personal))] if personal is not None else [])]
+
+
+def named(registry: Registry, name: str) -> tuple[Registry, Record]:
+    """Return the learning that an id or a slug means, of the project or else a personal one, and whose it is.
+
+    Raises:
+        UsageError: it leads somewhere: it is a path.
+        RecordNotFoundError, AmbiguousIdError: none has that name, or several do.
+    """
+    if name.startswith((".", "~")) or "\\" in name or ".." in name:
+        raise UsageError(f"{name!r} is no name of a lesson", hint="`orbit lessons list` shows ids and slugs")
+    for _, owner in _scopes(registry):
+        found = _meant(owner, name)
+        if len(found) > 1:
+            listed = "\n".join(f"  {one.id}  {slug(one.title)}" for one in found)
+            ids = tuple(one.id for one in found)
+            raise AmbiguousIdError(f"{name!r} means {len(found)} lessons:\n{listed}", candidates=ids, hint="name an id")
+        if found:
+            return owner, found[0]
+    short = f"; the beginning of a slug has {FEWEST} characters or more" if len(name) < FEWEST else ""
+    hint = f"`orbit lessons list` shows ids and slugs{short}"
+    raise RecordNotFoundError(f"no lesson is named {name!r}", hint=hint)
+
+
+def _meant(registry: Registry, name: str) -> list[Record]:
+    """Return the learnings that a name may mean: by id, else by slug, else by the beginning of one."""
+    learnings = registry.collection.records.of_kind(KIND)
+    found = [one for one in registry.collection.records.candidates(name) if one.kind.name == KIND]
+    found = found or [one for one in learnings if slug(one.title) == name]
+    return found or [one for one in learnings if len(name) >= FEWEST and slug(one.title).startswith(name)]
+
+
+@lessons_group.command("list")
+@click.option("--all", "everything", is_flag=True, help="Closed ones too.")
+@format_option
+def list_lessons(everything: bool, output: str) -> None:
+    """List lessons that wait or hold, the project's and personal ones, with their slugs.
+
+    \b
+    orbit lessons list
+    orbit lessons list --all --format json
+    """
+    registry = open_registry()
+    listed = [
+        (scope, one)
+        for scope, owner in _scopes(registry)
+        for one in owner.collection.records.of_kind(KIND)
+        if everything or one.phase != "closed"
+    ]
+    data = [{**record_data(one), "slug": slug(one.title), "scope_of": scope} for scope, one in listed]
+    rows = [(one.id, one.status.name, scope, slug(one.title)[:60]) for scope, one in listed]
+    emit(output, data, table(("id", "status", "scope", "slug"), rows) or "no lessons")
+    warn_of_unread(registry)
+
+
+@lessons_group.command("show")
+@click.argument("name")
+@format_option
+def show(name: str, output: str) -> None:
+    """Show a lesson.
+
+    \b
+    orbit lessons show L-7k3fq
+    orbit lessons show tests-run-with-nox
+    """
+    registry = open_registry()
+    owner, record = named(registry, name)
+    say_record(owner, owner.get(record.id), output)
+
+
+@lessons_group.command("promote")
+@_NAMES
+@binding_options
+@format_option
+def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) -> None:
+    """Bring candidates into force; at a terminal each is shown whole before.
+
+    \b
+    orbit lessons promote tests-run-with-nox
+    """
+    reviewed = bound(names, Review(), expect, yes, output)
+    registry = open_registry()
+    owned = [named(registry, name) for name in names]
+    given = [(owner.workspace, owner.get(one.id)) for owner, one in owned]
+    author = registry.author()
+    _say([review.decide(of, one, "live", author, reviewed(one)) for of, one in given], output)
+
+
+@lessons_group.command("rm")
+@_NAMES
+@click.option("--reason", default="removed", show_default=True, metavar="WHY", help="Why; kept where it waited.")
+@format_option
+def remove(names: Sequence[str], reason: str, output: str) -> None:
+    """Reject what waits, retire what holds; the record stays, closed.
+
+    \b
+    orbit lessons rm tests-run-with-nox --reason "the linter says so already"
+    """
+    registry = open_registry()
+    author, done = registry.author(), []
+    for owner, record in [named(registry, name) for name in names]:
+        if record.phase == "pending":
+            done.append(review.decide(owner.workspace, record, "closed", author, Review(reason=reason)))
+        else:
+            done.append(owner.transition(record.id, "retired"))
+    _say(done, output)
+
+
+def _say(done: Sequence[Record], output: str) -> None:
+    text = "\n".join(f"{one.id} is {one.status.name}  {one.title}" for one in done)
+    emit(output, [record_data(one) for one in done], text, next_commands=["orbit check"])
+
+
+@lessons_group.command("stale")
+@format_option
+def stale(output: str) -> None:
+    """List lessons that may no longer hold, and why.
+
+    \b
+    orbit lessons stale
+    orbit verify L-7k3fq
+    """
+    registry = open_registry()
+    found = registry.freshness()
+    pairs = [(one, found[one.path]) for one in registry.collection.records.of_kind(KIND) if one.path in found]
+    lines = [f"{one.id}  {one.title}\n    {why.reasons[0].message}" for one, why in pairs]
+    following = [f"orbit verify {one.id}" for one, _ in pairs[:3]]
+    said = "\n".join(lines) or "every lesson is fresh"
+    emit(output, [freshness_data(*pair) for pair in pairs], said, next_commands=following)

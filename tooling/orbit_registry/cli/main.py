@@ -14,8 +14,8 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
+from orbit_registry.formats.untrusted import json_text, visible
 from orbit_registry.model.diagnostic import envelope
 
 INTERNAL_ERROR = 3
@@ -29,32 +29,32 @@ FIRST: Mapping[str, tuple[str, str]] = {
     "init": ("setup:init", "Make this repository a workspace."),
     "adr": ("adr:group", "Decisions: add, list, show, amend, accept, supersede, …"),
     "learning": ("learning:group", "Learnings: add, list, show, search, update, supersede, vote."),
-    "search": ("searching:search", "Find records by words."),
+    "search": ("records:search", "Find records by words."),
     "check": ("check:check", "The gate: find what is invalid, duplicate or dangling."),
-    "site": ("site:group", "Build or serve the site."),
-    "doctor": ("doctor:doctor", "Whether the workspace and its hooks work, and what to do."),
+    "site": ("publish:site_group", "Build or serve the site."),
+    "doctor": ("setup:doctor", "Whether the workspace and its hooks work, and what to do."),
 }
 REST: Mapping[str, tuple[str, str]] = {
     "list": ("records:list_records", "List records of every kind."),
     "show": ("records:show", "Show a record by id or legacy id."),
-    "link": ("linking:link", "State a link between two records."),
-    "unlink": ("linking:unlink", "Take back a link."),
-    "related": ("linking:related", "What a record has to do with, by links and citations."),
-    "note": ("note:note", "Say how a piece of work went; it asks for what is worth keeping."),
+    "link": ("records:link", "State a link between two records."),
+    "unlink": ("records:unlink", "Take back a link."),
+    "related": ("records:related", "What a record has to do with, by links and citations."),
+    "note": ("retro:note", "Say how a piece of work went; it asks for what is worth keeping."),
     "queue": ("review:queue", "What waits for a person's review."),
     "promote": ("review:promote", "Bring what waits for review into force."),
-    "fail": ("note:fail", "Keep a target that failed from being tried again."),
-    "clear": ("note:clear", "Let a target that failed be tried again."),
+    "fail": ("retro:fail", "Keep a target that failed from being tried again."),
+    "clear": ("retro:clear", "Let a target that failed be tried again."),
     "reject": ("review:reject", "Turn down what waits for review, with the reason."),
     "stale": ("freshness:stale", "Records that may no longer hold, why, and what to do."),
     "verify": ("freshness:verify", "Say that records still hold, and hash what they rest on."),
     "match": ("match:match", "Records that apply to paths or tags, as they are pushed."),
     "explain": ("match:explain", "Why records are pushed for a path, or are not."),
     "brief": ("brief:brief", "What an agent should know before it begins."),
-    "trust": ("trust:trust", "Allow the commands that this repository's configuration names."),
+    "trust": ("setup:trust", "Allow the commands that this repository's configuration names."),
     "hook": ("hook:group", "Show an agent the records that apply, by itself."),
-    "mcp": ("mcp:group", "Serve records to agents over MCP."),
-    "export": ("export:group", "Write rule files, skills or a plugin for agents."),
+    "mcp": ("hook:mcp_group", "Serve records to agents over MCP."),
+    "export": ("publish:export_group", "Write rule files, skills or a plugin for agents."),
     "scope": ("match:group", "Propose globs for records that name none."),
     "coverage": ("match:coverage", "Which files have which records."),
     "stats": ("stats:stats", "What agents were shown, how often nothing, and what it cost."),
@@ -62,27 +62,27 @@ REST: Mapping[str, tuple[str, str]] = {
     "import": ("resources:import_group", "Take over records of other tools, or files as resources."),
     "run": ("resources:run_command", "Run a script that is a resource, if it was reviewed."),
     "refresh": ("resources:refresh_command", "Take a resource's text over from its file again."),
-    "sync": ("snapshot:sync", "Bring snapshot and push index up to date."),
-    "query": ("snapshot:query", "Ask the snapshot in SQL, read only."),
-    "snapshot": ("snapshot:group", "Export the snapshot."),
+    "sync": ("publish:sync", "Bring snapshot and push index up to date."),
+    "query": ("publish:query", "Ask the snapshot in SQL, read only."),
+    "snapshot": ("publish:snapshot_group", "Export the snapshot."),
     "baseline": ("check:baseline", "Findings that were there at adoption."),
-    "resolve": ("merge:resolve", "Mend a merge: colliding numbers, decision logs, votes."),
+    "resolve": ("check:resolve", "Mend a merge: colliding numbers, decision logs, votes."),
 }
 LOOP: Mapping[str, tuple[str, str]] = {
-    "capture": ("capture:capture", "Learn from the transcript of a session; what it finds waits for review."),
-    "lessons": ("lessons:group", "Learnings by slug: list, show, promote, rm, stale."),
-    "propose": ("proposing:propose", "What learnings would change in skills and records, for approval."),
-    "apply": ("proposing:apply", "Put an approved proposal into its file."),
-    "watchdog": ("doctor:watchdog", "Look at what nobody looks at, once or every few hours."),
-    "events": ("events:group", "What was shown, opened, noted and done: the event log."),
+    "capture": ("retro:capture", "Learn from the transcript of a session; what it finds waits for review."),
+    "lessons": ("learning:lessons_group", "Learnings by slug: list, show, promote, rm, stale."),
+    "propose": ("review:propose", "What learnings would change in skills and records, for approval."),
+    "apply": ("review:apply", "Put an approved proposal into its file."),
+    "watchdog": ("setup:watchdog", "Look at what nobody looks at, once or every few hours."),
+    "events": ("stats:events_group", "What was shown, opened, noted and done: the event log."),
     "retro": ("retro:group", "Look back on a run: outcomes, and a learning that waits for each finding."),
-    "pitch": ("pitch:pitch", "What could be done next, ranked and explained; a person approves or rejects."),
+    "pitch": ("brief:pitch", "What could be done next, ranked and explained; a person approves or rejects."),
     "ensure": ("retro:ensure_command", "Make a record stand once, however often a producer says it."),
 }
 """Commands of the loop; they run everywhere, and the help names them where `loop.enabled` is set."""
 LOOP_KINDS = ("failure", "proposal")
 HIDDEN: Mapping[str, tuple[str, str]] = {
-    "merge-driver": ("merge:merge_driver", "Merge one decision log; git calls this."),
+    "merge-driver": ("check:merge_driver", "Merge one decision log; git calls this."),
 }
 
 
@@ -104,7 +104,7 @@ class Commands(click.Group):
             found: click.Command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
             return found
         if cmd_name in _own_kinds():
-            from orbit_registry.cli.kind_group import kind_group  # only a workspace with kinds of its own pays for it
+            from orbit_registry.cli.kind import kind_group  # only a workspace with kinds of its own pays for it
 
             return kind_group(cmd_name)
         return None

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, plural
-from orbit_registry.cli.places import from_root, open_registry, say_behind, say_unknown, say_unread
-from orbit_registry.cli.terminal import one_line
+from orbit_registry.cli.output import (
+    emit,
+    format_option,
+    from_root,
+    open_registry,
+    plural,
+    say_behind,
+    say_unknown,
+    say_unread,
+)
 from orbit_registry.errors import UsageError
+from orbit_registry.formats.untrusted import one_line
 from orbit_registry.workspace.journal import unified_diff
 
 

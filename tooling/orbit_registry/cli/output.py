@@ -1,22 +1,32 @@
-"""Prints: text, the JSON envelope, progress; decides nothing about what is printed."""
+"""Output and input of the command line: envelope, notes, paths, the editor."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
+import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.cli.terminal import json_text, visible
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, UsageError, did_you_mean
+from orbit_registry.formats.untrusted import json_text, visible
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
-from orbit_registry.render.unread import check_command, unread_files, unread_text
+from orbit_registry.model.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.render.records import check_command, unread_files, unread_text
 from orbit_registry.repository.legacy_layout import LEGACY_LAYOUT
+from orbit_registry.workspace.author import acting_role
+from orbit_registry.workspace.files import inside, read_text, write_atomic
+from orbit_registry.workspace.workspace import Workspace, path_from_root
 
 if TYPE_CHECKING:
-    from orbit_registry.registry import Registry
     from orbit_registry.workspace.git import Git
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
@@ -120,3 +130,154 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 def as_json(data: Any) -> str:
     """Return data as indented JSON."""
     return json_text(data)
+
+
+def open_registry() -> Registry:
+    """Return the registry of the workspace here, with steps that a killed process began finished or undone."""
+    registry = Registry.open()
+    registry.recover()
+    return registry
+
+
+def say_astray(registry: Registry, record: Record) -> None:
+    """Say on the side where a record that was just written leads nowhere: what the gate would note days later."""
+    if record.is_unreachable:
+        hint = f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope suggest {record.id}`"
+        _note(f"it names no path and no tag, so no edit will show it: {hint}")
+    say_unmatched(registry, record)
+    rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
+    for freshness in registry.freshness([record]).values() if rests else ():
+        for reason in freshness.reasons:
+            if reason.subject != "scope.paths":  # told glob by glob above
+                _note(reason.message + _from_root(registry, *reason.subject.split(":", 1)))
+
+
+def _from_root(registry: Registry, kind: str, reference: str = "") -> str:
+    """Return how evidence that is not there is named right, where a file stands there as seen from here, else ""."""
+    named = normpath(f"{_below(registry)}/{reference}") if kind == "file" and _below(registry) else ""
+    is_here = bool(named) and (registry.workspace.root / named).is_file()
+    return f"; files are named from the project's root: file:{named}" if is_here else ""
+
+
+def say_unmatched(registry: Registry, record: Record) -> None:
+    """Say on the side which globs of a new or changed record match no file."""
+    for one in registry.unmatched(record, _below(registry)):
+        _note(f"`{one.glob}` matches no file: {one.hint}")
+
+
+def _below(registry: Registry) -> str:
+    """Return the folder that one stands in, from the root; "" at the root or outside of it."""
+    root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
+    return here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
+
+
+def say_unknown(registry: Registry, **asked: Sequence[str]) -> None:
+    """Say on the side which tags, labels or features that were asked for no record has, and which one is near."""
+    records = registry.collection.records
+    for name, words in asked.items():
+        used = {word for record in records for word in _words_of(record, name)} if words else set()
+        for word in words:
+            if word not in used:
+                _note(f"no record has the {name} `{word}`; {did_you_mean(word, sorted(used), '`')}".rstrip("; "))
+
+
+def say_unread(registry: Registry) -> None:
+    """Say on the side how many files hold no record that can be read, as the push index counts them."""
+    from orbit_registry.hook.index import Index
+    from orbit_registry.matching.sync import open_index
+
+    index = open_index(registry.workspace)
+    if isinstance(index, Index) and index.unread:
+        files = "1 file holds" if index.unread == 1 else f"{index.unread:,} files hold"
+        _note(f"{files} no record that can be read: `orbit check` names each")
+
+
+def say_behind(registry: Registry) -> None:
+    """Say on the side that a hook has no push index, or one that is behind the files."""
+    from orbit_registry.hook.index import NoIndex
+    from orbit_registry.matching.sync import open_index
+
+    index = open_index(registry.workspace)
+    if isinstance(index, NoIndex):
+        _note("hooks show nothing yet, for there is no push index; this command makes it")
+    elif index.stale:
+        _note("the push index is behind the files, as a hook's next call finds too: `orbit sync` brings it up to date")
+
+
+def _words_of(record: Record, name: str) -> Sequence[str]:
+    if name == "feature":
+        return (record.text(name) or "",)
+    return record.scope.tags if name == "tag" else record.words(f"{name}s")
+
+
+def _note(said: str) -> None:
+    click.echo(visible(f"note: {said}"), err=True)
+
+
+def from_root(registry: Registry, path: str) -> str:
+    """Return a path given from where the command runs as one from the workspace's root, "" for the root itself.
+
+    Links are followed in the folders that lead to it, and it need not exist. A folder has a "/" at its end; one that is
+    there gets it.
+
+    Raises:
+        UsageError: it is empty or outside.
+    """
+    if not path:
+        raise UsageError("a path is empty", hint="`.` is the folder you are in; a shell variable may be unset")
+    found = path_from_root(registry.workspace.root, Path.cwd(), path)
+    is_folder = found != "" and not found.endswith("/") and (registry.workspace.root / found).is_dir()
+    return f"{found}/" if is_folder else found
+
+
+def copy_path(workspace: Workspace, name: str) -> str:
+    """Return where the copy stands, from the root; an agent's is not the one that a person goes on with."""
+    whose = "agent/" if acting_role() == "agent" else ""
+    return f"{workspace.relative(workspace.state)}/edits/{whose}{name}.yaml"
+
+
+def kept_name(workspace: Workspace, base: str, given: Mapping[str, object]) -> str:
+    """Return the name of a new text that begins with some fields: other fields begin another text.
+
+    Without any, the text that was kept last is gone on with.
+    """
+    folder = inside(workspace.root, copy_path(workspace, base)).parent
+    ours = re.compile(rf"{re.escape(base)}-[0-9a-f]{{12}}\.yaml")
+    kept = [] if given else [file for file in folder.glob(f"{base}-*.yaml") if ours.fullmatch(file.name)]
+    if kept:
+        return max(kept, key=lambda file: file.lstat().st_mtime_ns).stem
+    words = json.dumps({name: value for name, value in given.items() if name != "freshness"}, sort_keys=True)
+    return f"{base}-{hashlib.sha256(words.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+@contextlib.contextmanager
+def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
+    """Open a copy of a text, called `name`, in $VISUAL or $EDITOR and yield what it is then.
+
+    Where the body of the `with` refuses that text, the copy stays in the state, the error says where, and whoever
+    edits what has that name again goes on with it.
+
+    Raises:
+        UsageError: there is no editor, or it failed.
+    """
+    relative = copy_path(workspace, name)
+    copy = inside(workspace.root, relative)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    if not copy.exists():
+        write_atomic(copy, text)
+    elif read_text(copy) != text:  # whoever left it there, it is not what stands in the registry
+        click.echo(f"going on with the text in {relative}; remove that file to start anew", err=True)
+    try:
+        click.edit(filename=os.path.relpath(copy))  # older versions hand it to a shell: no folder's name is in it
+    except (click.ClickException, ValueError) as error:
+        said = error.format_message() if isinstance(error, click.ClickException) else f"$EDITOR can't be read: {error}"
+        hint = "set EDITOR to a program that opens a file and waits, such as vi or 'code --wait'"
+        raise UsageError(said, hint=hint) from None
+    try:
+        yield read_text(copy)
+    except OrbitError as error:
+        hint = f"{error.hint}; " if error.hint else ""
+        kept = f"your text is kept in {relative}"
+        error.hint = f"{hint}{kept}: the same command goes on with it, or begins anew once that file is removed"
+        raise
+    copy.unlink(missing_ok=True)

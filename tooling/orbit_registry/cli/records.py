@@ -1,21 +1,31 @@
-"""`orbit list` and `orbit show`: every kind in one place, and what binds a verdict to what was shown."""
+"""`orbit list`, `show`, `search`, `link`, `unlink` and `related`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import click
 
-from orbit_registry.cli.output import Decorated, emit, format_option, warn_of_unread
-from orbit_registry.cli.places import open_registry
-from orbit_registry.cli.terminal import visible
+from orbit_registry.cli.output import (
+    Decorated,
+    emit,
+    format_option,
+    from_root,
+    open_registry,
+    say_unknown,
+    warn_of_unread,
+)
 from orbit_registry.errors import UsageError
+from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.freshness import FRESH
-from orbit_registry.model.kind import PHASES
+from orbit_registry.model.ids import DIRECTIONS, Link
+from orbit_registry.model.kind import PHASES, Kind
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.render.hits import GENERIC, result_data, result_text
 from orbit_registry.render.records import (
     chunk_data,
     chunk_head,
@@ -24,9 +34,13 @@ from orbit_registry.render.records import (
     reasons_data,
     record_data,
     record_text,
+    related_data,
+    related_text,
     remedies,
     table,
 )
+from orbit_registry.repository.skills import SKILL
+from orbit_registry.search.query import BUDGETS, Query, context_weights
 from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import note_opened
 
@@ -130,3 +144,131 @@ def _asked(record: Record, said: Review) -> Review:
     click.echo(visible(record_text(record, FRESH) + details_text(record)))
     click.confirm(f"Bring {record.id} into force?", abort=True, err=True)
     return replace(said, expected=record.digest)
+
+
+@click.command("link")
+@click.argument("subject", metavar="ID")
+@click.argument("rel")
+@click.argument("target", metavar="OTHER")
+@format_option
+def link(subject: str, rel: str, target: str, output: str) -> None:
+    """State what a record is to another; words that read from the other end are written there.
+
+    \b
+    orbit link ADR-0012 amends ADR-0007
+    orbit link ADR-0007 amended_by ADR-0012        # the same
+    orbit link RES-7k3fq proves R-9x2ab            # a script that enforces a rule
+    """
+    from orbit_registry.operations import links as linking  # it reads documents, which `related` does not
+
+    registry = open_registry()
+    stated = linking.link(registry.workspace, registry.collection.records, subject, rel, target, registry.author())
+    _say(*stated, output, "")
+
+
+@click.command("unlink")
+@click.argument("subject", metavar="ID")
+@click.argument("rel")
+@click.argument("target", metavar="OTHER")
+@format_option
+def unlink(subject: str, rel: str, target: str, output: str) -> None:
+    """Take back a link that a record states.
+
+    \b
+    orbit unlink ADR-0012 amends ADR-0007
+    """
+    from orbit_registry.operations import links as linking
+
+    registry = open_registry()
+    stated = linking.unlink(registry.workspace, registry.collection.records, subject, rel, target, registry.author())
+    _say(*stated, output, "no longer: ")
+
+
+def _say(record: Record, stated: Link, output: str, before: str) -> None:
+    data = {"id": record.id, "rel": stated.rel, "to": stated.to, "path": record.path}
+    text = f"{before}{record.id} {stated.rel} {stated.to}\n  {record.path}"
+    emit(output, data, text, next_commands=[f"orbit related {record.id}", "orbit check"])
+
+
+@click.command("related")
+@click.argument("any_id", metavar="ID")
+@click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="At most so many links away.")
+@click.option(
+    "--direction", type=click.Choice(DIRECTIONS), default="both", show_default=True,
+    help="What it leads to, what leads to it, or both.",
+)  # fmt: skip
+@format_option
+def related(any_id: str, depth: int, direction: str, output: str) -> None:
+    """Show what a record has to do with: links that are stated, supersession, and what texts and code cite.
+
+    \b
+    orbit related ADR-0012
+    orbit related ADR-0012 --depth 2 --direction out
+    """
+    from orbit_registry.snapshot.related import related as walked  # DuckDB
+
+    registry = Registry.open()
+    record = registry.get(any_id)
+    found = walked(registry.workspace, registry.reading, record, depth=depth, direction=direction)
+    shows = [f"orbit show {one.record.id}" for one in found.reached[:3]]
+    emit(output, related_data(found), related_text(found), next_commands=shows)
+    warn_of_unread(registry)
+
+
+def search_command(kind: Kind | None) -> click.Command:
+    """Return `orbit search`, or `orbit KIND search`."""
+
+    def search(text: tuple[str, ...], output: str, explain: bool, **values: Any) -> None:
+        registry = open_registry()
+        path = values["path"]
+        query = Query(
+            " ".join(text),
+            kind=kind.name if kind is not None else values.get("kind"),
+            tags=values["tag"],
+            path=from_root(registry, path) if path is not None else None,
+            versions=values["version"],
+            context=context_weights(values["context_tags"]),
+            limit=values["limit"] or 0,
+            everything=values["everything"],
+            budget=values["budget"] or "",
+        )
+        result = registry.search(query)
+        there = [("orbit -C ~" if hit.record.path.startswith("~/") else "orbit", hit.name)
+                 for hit in result.hits[:3] if hit.record.kind.name != SKILL]  # fmt: skip
+        shown = [f"{orbit} show {name}" for orbit, name in there]
+        said = result_text(result, explain=explain)
+        emit(output, result_data(result, explain=explain), said, next_commands=shown)
+        if output == "text" and result.generic:
+            click.echo(GENERIC, err=True)
+        if output == "text" and result.note:
+            click.echo(visible(result.note), err=True)
+        if output == "text" and result.unknown:
+            click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
+        say_unknown(registry, tag=values["tag"])
+        warn_of_unread(registry)
+
+    params: list[click.Parameter] = [
+        click.Argument(["text"], nargs=-1),
+        click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
+        click.Option(["--path"], metavar="PATH", help="Only what applies to this file, named from where you are."),
+        click.Option(["--version"], multiple=True, help="Only what is for this version; several are all asked for."),
+        click.Option(
+            ["--context-tags"], default="", metavar="TAGS", help="Tags that weigh more here: `reviewer,jira-api=1.5`."
+        ),
+        click.Option(["--limit"], type=click.IntRange(min=1), help="At most so many; the budget's own if not given."),
+        click.Option(
+            ["--budget"], type=click.Choice(list(BUDGETS)),
+            help="How deep to look; the shape of the text decides if not given.",
+        ),
+        click.Option(["--explain"], is_flag=True, help="Say what each score is made of."),
+        click.Option(["--all", "everything"], is_flag=True, help="What waits or is closed too."),
+    ]  # fmt: skip
+    if kind is None:
+        params.insert(1, click.Option(["--kind"], help="Only of this kind."))
+    what = kind.labels.lower() if kind is not None else "records of every kind"
+    example = f"orbit {kind.name} search" if kind is not None else "orbit search"
+    said = f'Find {what} by words, the best first.\n\n\b\n{example} "retry uploads" --tag network'
+    return format_option(click.Command("search", params=params, callback=search, help=said))
+
+
+search = search_command(None)

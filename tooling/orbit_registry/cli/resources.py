@@ -9,11 +9,10 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
-from orbit_registry.cli.output import emit, format_option
-from orbit_registry.cli.places import from_root, open_registry
+from orbit_registry.cli.output import emit, format_option, from_root, open_registry
 from orbit_registry.cli.setup import import_records
-from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
+from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import record_data

@@ -1,15 +1,26 @@
-"""`orbit init` and `orbit import`: how a repository becomes a workspace."""
+"""`orbit init`, `import PATH`, `trust`, `doctor` and `watchdog`: a workspace that works."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+import time
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.output import emit, format_option, open_registry, plural
+from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.formats.untrusted import visible
+from orbit_registry.install.agents import NAMES
+from orbit_registry.model.diagnostic import envelope
 from orbit_registry.operations.init import SetupReport, most_folders
 from orbit_registry.registry import Registry
+from orbit_registry.workspace import trusted_commands
+from orbit_registry.workspace.author import acting_role
 
 SCHEMAS = ".orbit/schemas/"
 
@@ -94,3 +105,153 @@ def import_records(path: Path, source: str, assume: str | None, dry_run: bool, o
     """
     report = Registry.import_from(path.resolve(), source, assume=assume, dry_run=dry_run)
     emit(output, report.as_data(), report.text(), next_commands=["orbit check", "orbit list"])
+
+
+@click.command("trust")
+@click.option("--yes", is_flag=True, help="Allow what is shown without asking.")
+@click.option("--list", "listed", is_flag=True, help="What you allowed, in every repository.")
+@click.option("--revoke", is_flag=True, help="Allow nothing here any more.")
+@format_option
+def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
+    """Allow the commands that this repository's configuration names, exactly as they stand there.
+
+    None of them is run before; one that changes has to be allowed again, and so has one that names a file of the
+    repository which changes. It is kept in your own configuration folder.
+
+    \b
+    orbit trust
+    orbit trust --format json      # look without being asked
+    orbit trust --list
+    orbit trust --revoke
+    """
+    if yes + listed + revoke > 1:
+        raise UsageError("--yes, --list and --revoke exclude each other", hint="give one of them")
+    if listed:
+        every = dict(trusted_commands.allowed_repositories())
+        text = "\n\n".join("\n".join([place, *_lines(held)]) for place, held in every.items())
+        emit(output, {"repositories": every}, text or "nothing is allowed anywhere")
+        return
+    workspace = open_registry().workspace
+    if revoke:
+        was = trusted_commands.revoke(workspace)
+        emit(output, {"revoked": was}, "no command is allowed here any more" if was else "no command was allowed here")
+        return
+    named = {**trusted_commands.configured_commands(workspace), **_of_the_site(workspace.root)}
+    files = {key: trusted_commands.files_of(workspace, words) for key, words in named.items()}
+    states = {key: trusted_commands.permission_state(workspace, key, words) for key, words in named.items()}
+    data = {"commands": {key: {"words": named[key], "files": files[key], "state": states[key]} for key in named}}
+    shown = "\n".join(_lines(named, states, files))
+    if set(states.values()) <= {"allowed"}:
+        emit(output, data, f"{shown}\nall of them are allowed" if named else "the configuration names no command")
+        return
+    if output == "json" and not yes:  # to look is not to ask: a program or an agent may see what waits for a person
+        emit(output, data, "", next_commands=["orbit trust"])
+        return
+    if acting_role() == "agent":
+        raise RefusedError("an agent can't allow commands", hint="a person runs `orbit trust` in a terminal of theirs")
+    if output == "text":
+        click.echo(visible(f"{workspace.root}\n{shown}"))
+    if not yes:
+        if not sys.stdin.isatty():
+            raise RefusedError("nobody is there to be asked", hint="read them, then `orbit trust --yes`")
+        click.confirm("Run these commands when they are needed?", abort=True, err=True)
+    file = trusted_commands.allow(workspace, named, files)
+    data["commands"] = {key: {"words": named[key], "files": files[key], "state": "allowed"} for key in named}
+    emit(output, data, f"allowed, in {file}", next_commands=["orbit trust --revoke"])
+
+
+def _of_the_site(root: Path) -> Mapping[str, tuple[str, ...]]:
+    """Return what of the repository's own mkdocs.yml runs code; nothing where that can't be built here anyway."""
+    if not (root / "mkdocs.yml").is_file():
+        return {}
+    try:
+        from orbit_registry.site.config import FILE, read_user_config
+
+        own = read_user_config(root)
+    except (ImportError, OrbitError):
+        return {}
+    return {FILE: own.code_settings} if own is not None and own.code_settings else {}
+
+
+def _lines(
+    commands: Mapping[str, Sequence[str]],
+    states: Mapping[str, str] | None = None,
+    files: Mapping[str, Mapping[str, str]] | None = None,
+) -> list[str]:
+    """Return a line for each command, every character that is not plain spelt out, and one for each file it names."""
+    lines = []
+    for key in sorted(commands):
+        lines.append(f"  {f'{key} ({states[key]})' if states else key}: {json.dumps(commands[key])}")
+        lines += [f"    {json.dumps(path)}  {said[:16]}" for path, said in sorted((files or {}).get(key, {}).items())]
+    return lines
+
+
+@click.command()
+@click.option("--agent", type=click.Choice(NAMES), help="Only the hooks and transcripts of this agent.")
+@format_option
+def doctor(agent: str | None, output: str) -> None:
+    """Examine the workspace, the installed hooks and what arrived of what they showed; exits 1 on a problem.
+
+    Each hook is run as its agent runs it and its answer judged; what the event log says was shown is looked for in the
+    agents' own transcripts. Ids and counts are printed, nothing of what a transcript says.
+
+    \b
+    orbit doctor
+    orbit doctor --agent claude --format json
+    """
+    from orbit_registry.doctor.examine import examine
+
+    found = examine(Path.cwd(), agent)
+    emit(output, found.as_data(), found.text(), ok=found.healthy, next_commands=found.next_steps)
+    if not found.healthy:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Look once and end; so it does without --every too.")
+@click.option("--every", metavar="TIME", help="Look again and again: 30m, 4h, 1d. With --once the time looked back on.")
+@click.option("--strict", is_flag=True, help="Exit 1 on warnings as well.")
+@click.option("--notify", "notifies", is_flag=True, help="Tell what is newly found to ORBIT_NOTIFY_URLS.")
+@format_option
+def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output: str) -> None:
+    """Look at what nobody looks at: the store, its derived files, the log, the queue; exits 1 on a problem.
+
+    Derived files that are missing, damaged or older than two days are made anew. Of the event log the last four hours
+    count, or those of --every. With --format json and without --once, one object a line.
+
+    \b
+    orbit watchdog --once --strict
+    orbit watchdog --every 4h
+    """
+    from orbit_registry.doctor.watchdog import watch
+
+    window = _time(every or "4h")
+    while True:
+        workspace = open_registry().workspace
+        found = watch(workspace, window)
+        if notifies:
+            from orbit_registry.exporters.notify import notify, plain
+
+            told = {one.topic: "\n".join(map(plain, one.lines())) for one in found.findings if one.level != "ok"}
+            notify(workspace, "watchdog", told)
+        if once or every is None:
+            steps = [one.next_step for one in found.findings if one.next_step.startswith("orbit ")]
+            emit(output, found.as_data(), found.text(), ok=not found.failed(strict=strict), next_commands=steps)
+            if found.failed(strict=strict):
+                raise click.exceptions.Exit(1)
+            return
+        said = json.dumps(envelope(found.as_data(), ok=not found.failed(strict=strict))) if output == "json" else None
+        click.echo(said or f"{found.as_data()['at']}\n{visible(found.text())}")
+        time.sleep(window.total_seconds())  # for a machine without a timer: between two looks there is nothing to do
+
+
+def _time(said: str) -> timedelta:
+    """Return the time that a text names.
+
+    Raises:
+        UsageError: it names none.
+    """
+    found = re.fullmatch(r"([1-9]\d{0,5})([smhd])", said)
+    if found is None:
+        raise UsageError(f"{said!r} is no time", hint="30m, 4h or 1d")
+    return int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]] * timedelta(seconds=1)

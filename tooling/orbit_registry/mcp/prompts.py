@@ -1,14 +1,14 @@
-"""Prompts that a person picks in an agent's host; each is a text with what the registry knows put in as data."""
+"""Prompts and resources that an MCP host offers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from orbit_registry.errors import UsageError
-from orbit_registry.mcp.calls import harmless
-from orbit_registry.mcp.reading import brief, show
-from orbit_registry.mcp.tool import Asked, Caller
+from orbit_registry.errors import RecordNotFoundError, UsageError
+from orbit_registry.mcp.dispatch import harmless
+from orbit_registry.mcp.read_tools import brief, clean, show
+from orbit_registry.mcp.tools import Asked, Caller
 from orbit_registry.registry import Registry
 
 LONGEST = 20_000
@@ -26,7 +26,7 @@ class Prompt:
     text: Callable[[Registry, Caller, Words], str]
 
 
-def text_of(name: str, registry: Registry, caller: Caller, words: Words) -> str:
+def prompt_text(name: str, registry: Registry, caller: Caller, words: Words) -> str:
     """Return the text of a prompt.
 
     Raises:
@@ -111,3 +111,43 @@ PROMPTS: Mapping[str, Prompt] = {
         ),
     )
 }
+
+
+START = "orbit://record/"
+RESOURCE_TEMPLATE = f"{START}{{id}}"
+RESOURCE_TYPE = "text/plain"
+PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record in the list of resources."""
+
+    uri: str
+    name: str
+    title: str
+    said: str
+
+
+def resource_page(registry: Registry, start: int) -> tuple[list[Entry], int | None]:
+    """Return a page of the records in force, and where the next one starts."""
+    held = [record for record in registry.collection.records if record.phase == "live"]
+    entries = []
+    for found in held[start : start + PAGE]:
+        record = clean(found)
+        said = f"{record.kind.label}, {record.status.word}"
+        entries.append(Entry(f"{START}{record.id}", record.id, str(harmless(record.title)), said))
+    following = start + PAGE
+    return entries, following if following < len(held) else None
+
+
+def resource_text(registry: Registry, uri: str, caller: Caller) -> str:
+    """Return the text behind a URI.
+
+    Raises:
+        RecordNotFoundError: it names no record.
+    """
+    any_id = uri.removeprefix(START)
+    if not any_id or any_id == uri:
+        raise RecordNotFoundError(f"{uri!r} is no resource here", hint=f"resources are {RESOURCE_TEMPLATE}")
+    return str(harmless(show(Asked(registry, caller, {"id": any_id})).text))

@@ -27,9 +27,9 @@ from pydantic import ValidationError
 
 from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.formats.untrusted import inert_line
-from orbit_registry.mcp import calls, prompts, resources
-from orbit_registry.mcp.splice import META
-from orbit_registry.mcp.tool import Caller, Tool
+from orbit_registry.mcp import dispatch, prompts
+from orbit_registry.mcp.proxy import META
+from orbit_registry.mcp.tools import Caller, Tool
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import Workspace
 
@@ -189,19 +189,19 @@ class Door:
                 workspace: Workspace | None = opened().workspace
             except OrbitError:  # a call says what is wrong; a list of tools can't
                 workspace = None
-            return list(calls.known_tools(aliases=self._aliases, workspace=workspace).values())
+            return list(dispatch.known_tools(aliases=self._aliases, workspace=workspace).values())
 
         return types.ListToolsResult(tools=[_tool(tool) for tool in await self._in_turn(context, listed)])
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         caller = self._caller(context)
 
-        def called(opened: Callable[[], Registry]) -> calls.Reply:
-            return calls.reply(params.name, params.arguments or {}, caller, opened)
+        def called(opened: Callable[[], Registry]) -> dispatch.Reply:
+            return dispatch.reply(params.name, params.arguments or {}, caller, opened)
 
         try:
             return _result(await self._in_turn(context, called))
-        except calls.UnknownToolError as error:
+        except dispatch.UnknownToolError as error:
             raise MCPError(types.INVALID_PARAMS, f"{error.message}; {error.hint}") from None
 
     async def _list_resources(
@@ -210,20 +210,22 @@ class Door:
         cursor = params.cursor if params is not None else None
         if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
             raise MCPError(types.INVALID_PARAMS, "the cursor is none that this server gave")
-        found, following = await self._asked(context, lambda opened: resources.page(opened(), int(cursor or 0)))
+        found, following = await self._asked(context, lambda opened: prompts.resource_page(opened(), int(cursor or 0)))
         listed = [
-            types.Resource(uri=one.uri, name=one.name, title=one.title, description=one.said, mime_type=resources.TYPE)
+            types.Resource(
+                uri=one.uri, name=one.name, title=one.title, description=one.said, mime_type=prompts.RESOURCE_TYPE
+            )
             for one in found
         ]
         return types.ListResourcesResult(resources=listed, next_cursor=None if following is None else str(following))
 
     async def _list_templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:
         template = types.ResourceTemplate(
-            uri_template=resources.TEMPLATE,
+            uri_template=prompts.RESOURCE_TEMPLATE,
             name="record",
             title="A record",
             description="A record by its id, as text: orbit://record/ADR-0012",
-            mime_type=resources.TYPE,
+            mime_type=prompts.RESOURCE_TYPE,
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
@@ -231,8 +233,8 @@ class Door:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         caller, uri = self._caller(context), str(params.uri)
-        text = await self._asked(context, lambda opened: resources.text_of(opened(), uri, caller))
-        content = types.TextResourceContents(uri=uri, mime_type=resources.TYPE, text=text)
+        text = await self._asked(context, lambda opened: prompts.resource_text(opened(), uri, caller))
+        content = types.TextResourceContents(uri=uri, mime_type=prompts.RESOURCE_TYPE, text=text)
         return types.ReadResourceResult(contents=[content])
 
     async def _list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
@@ -252,7 +254,7 @@ class Door:
 
     async def _get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         caller, words = self._caller(context), dict(params.arguments or {})
-        text = await self._asked(context, lambda opened: prompts.text_of(params.name, opened(), caller, words))
+        text = await self._asked(context, lambda opened: prompts.prompt_text(params.name, opened(), caller, words))
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompts.PROMPTS[params.name].said, messages=[message])
 
@@ -261,7 +263,7 @@ class Door:
         try:
             return await self._in_turn(context, work)
         except OrbitError as error:
-            said = calls.harmless(f"{error.message}; {error.hint}")
+            said = dispatch.harmless(f"{error.message}; {error.hint}")
             raise MCPError(types.INVALID_PARAMS, str(said)) from None
 
 
@@ -278,7 +280,7 @@ def _tool(tool: Tool) -> types.Tool:
     )
 
 
-def _result(reply: calls.Reply) -> types.CallToolResult:
+def _result(reply: dispatch.Reply) -> types.CallToolResult:
     """Return a reply as the protocol has it; the records beside it in a block, a field and the metadata."""
     content: list[types.ContentBlock] = [types.TextContent(text=reply.text)]
     whole, meta = dict(reply.whole), None

@@ -1,4 +1,4 @@
-"""Records, their votes and their doubts as JSON shows them and as people read them, tables too; it prints nothing."""
+"""Records, votes and freshness as JSON data and as text."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RecordNotFoundError
+from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Cause, Freshness, expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import Vote, distinct_votes, format_time, parse_time, tally
+from orbit_registry.repository.codec import HIDING, hides_record
 from orbit_registry.repository.votes import half_life_days
+from orbit_registry.snapshot.related import Related, words
+from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.search.chunks import Chunk
@@ -326,3 +330,70 @@ def _references(record: Record) -> list[tuple[str, Mapping[str, object]]]:
     """Return the fields of its kind that name something outside the registry: a target, a run."""
     fields = ((name, record.data.get(name)) for name in record.kind.schema.properties)
     return [(name, value) for name, value in fields if isinstance(value, Mapping) and {"type", "id"} <= {*value}]
+
+
+MOST_LINES = 20
+"""So many citing lines, and so many names that no record has, are listed in text."""
+
+
+def related_data(found: Related) -> dict[str, object]:
+    """Return it as JSON shows it."""
+    return {
+        "id": found.record.id,
+        "related": [
+            {
+                "id": one.record.id,
+                "kind": one.record.kind.name,
+                "status": one.record.status.name,
+                "phase": one.record.phase,
+                "title": one.record.title,
+                "path": one.record.path,
+                "depth": one.depth,
+                "links": [tie.as_data() for tie in one.ties],
+            }
+            for one in found.reached
+        ],
+        "dangling": [{"rel": rel, "to": to, "derived": derived} for rel, to, derived in found.dangling],
+        "cited_in": [{"path": path, "line": line} for path, line in found.cited_in],
+    }
+
+
+def related_text(found: Related) -> str:
+    """Return it as people read it: a table, then what leads nowhere, then lines of files."""
+    deep = any(one.depth > 1 for one in found.reached)
+    rows = []
+    for one in found.reached:
+        by = ", ".join(dict.fromkeys(tie.start for tie in one.ties))
+        via = (by if one.depth > 1 else "",) if deep else ()
+        rows.append((*via, words(one.ties), one.record.id, one.record.status.name, one.record.title))
+    head = (*(("from",) if deep else ()), "is", "id", "status", "title")
+    lines = [table(head, rows)] if rows else []
+    for one in found.reached:
+        for others in dict.fromkeys(tie.others for tie in one.ties if tie.others):
+            listed = ", ".join(f"{other} ({', '.join(versions)})" for other, versions in others)
+            own = ", ".join(one.record.words("versions"))
+            lines.append(f"{one.record.id} is for {own}; of the same file: {listed}")
+    lines += [f"leads to no record, or to several: {rel} {to}" for rel, to, _ in found.dangling[:MOST_LINES]]
+    lines += [f"cited in {path}:{line}" for path, line in found.cited_in[:MOST_LINES]]
+    more = max(len(found.cited_in) - MOST_LINES, 0) + max(len(found.dangling) - MOST_LINES, 0)
+    lines += [f"and {more} more: `--format json` lists them"] if more else []
+    return "\n".join(lines) or f"{found.record.id} has to do with no other record"
+
+
+def unread_files(problems: Iterable[Diagnostic]) -> list[str]:
+    """Return the paths of files that hold no record; one whose votes are torn holds them, as does an older layout."""
+    return sorted({problem.location.path for problem in problems if hides_record(problem)})
+
+
+def unread_text(files: Sequence[str]) -> str:
+    """Return how many there are, in words."""
+    return f"{len(files)} file{' holds' if len(files) == 1 else 's hold'} no record that can be read"
+
+
+def check_command(workspace: Workspace, files: Sequence[str]) -> str:
+    """Return the command that says why files hold no record: one that lists the baseline too where that names them."""
+    from orbit_registry.repository.baseline import read_baseline  # nearly always every file holds one
+
+    baseline, _ = read_baseline(workspace)
+    is_baselined = any(finding.code in HIDING and finding.path in files for finding in baseline.counts)
+    return "orbit check --all" if is_baselined else "orbit check"

@@ -13,8 +13,7 @@ from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.render.records import remedies
-from orbit_registry.render.unread import unread_files
+from orbit_registry.render.records import remedies, unread_files
 from orbit_registry.review.review import approval_command, without_status
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of

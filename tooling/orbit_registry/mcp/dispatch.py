@@ -1,18 +1,52 @@
-"""The table of tools: what each is called, says of itself and takes; kinds give their names and fields as data."""
+"""Table of the MCP tools, and one call of a tool."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import json
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from orbit_registry.briefs.task_class import CLASSES
-from orbit_registry.mcp import reading, running, schemas, writing
-from orbit_registry.mcp.schemas import ID, PATHS, TAGS, TASK, choice, number, text, truth, words
-from orbit_registry.mcp.tool import Schema, Tool
+from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.untrusted import inert_text
+from orbit_registry.hook.sidecar import Sidecar
+from orbit_registry.matching.match import sync_written
+from orbit_registry.mcp import read_tools, write_tools
+from orbit_registry.mcp.tools import (
+    ID,
+    LONGEST,
+    PATHS,
+    TAGS,
+    TASK,
+    Answer,
+    Arguments,
+    Asked,
+    Caller,
+    Schema,
+    Tool,
+    beside,
+    choice,
+    fields_of_any,
+    kind_choice,
+    number,
+    own_fields,
+    required_fields,
+    text,
+    truth,
+    words,
+)
+from orbit_registry.mcp.write_tools import may_run
+from orbit_registry.model.diagnostic import envelope
 from orbit_registry.model.ids import DIRECTIONS
-from orbit_registry.model.kind import PHASES, Kind, KindTable
+from orbit_registry.model.kind import PHASES, Kind, KindTable, load_kinds
+from orbit_registry.model.schema import RecordSchema
+from orbit_registry.registry import Registry
 from orbit_registry.render.records import ORDERS
 from orbit_registry.search.query import BUDGETS
+from orbit_registry.workspace.workspace import Workspace
 
 PREFIX = "orbit."
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -30,7 +64,7 @@ _RELATED = Tool(
     "Say what a record has to do with: links from and to it, and what texts cite.",
     {"id": ID, "depth": number("Links away at most.", 1, 5),
      "direction": choice("What it leads to, or what leads to it.", *DIRECTIONS)},
-    reading.related, ["id"],
+    read_tools.related, ["id"],
 )  # fmt: skip
 
 
@@ -44,7 +78,7 @@ _RUN = Tool(
         "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 600, "default": 60,
                     "description": "It may take so long."},
     },
-    running.run_script, ["id"], reads_only=False,
+    write_tools.run_script, ["id"], reads_only=False,
 )  # fmt: skip
 
 
@@ -81,13 +115,13 @@ def _narrowing(of_kind: Schema) -> dict[str, Schema]:
 
 
 def _asking(kinds: KindTable) -> list[Tool]:
-    of_kind = schemas.kind_choice(kinds, "Only of this kind.")
+    of_kind = kind_choice(kinds, "Only of this kind.")
     return [
         Tool(
             "search", "Search records",
             "Find records of any kind by words, the best first: id, score, title, snippet. `show` has the whole text.",
             {**_narrowing(of_kind), "limit": number("At most so many.", None, 50), "all": _ALL},
-            reading.search,
+            read_tools.search,
         ),
         Tool(
             "list", "List records",
@@ -102,16 +136,16 @@ def _asking(kinds: KindTable) -> list[Tool]:
                 "limit": number("At most so many.", 50, 200),
                 "offset": number("Leave out so many.", 0, 1_000_000, 0),
             },
-            reading.list_records,
+            read_tools.list_records,
         ),
         Tool("show", "Show a record", "Show a record or, by `ID#CODE`, one chunk, and if it still holds.", {"id": ID},
-             reading.show, ["id"]),
+             read_tools.show, ["id"]),
         _RELATED,
         Tool(
             "match", "Records for paths",
             "Say which records apply to files or tags, and by which glob, in the order in which they are pushed.",
             {"paths": PATHS, "tags": TAGS, "task": TASK, "project": _PROJECT, "all": _ALL, "limit": _LIMIT},
-            reading.match,
+            read_tools.match,
         ),
         Tool(
             "brief", "Brief for a task",
@@ -124,7 +158,7 @@ def _asking(kinds: KindTable) -> list[Tool]:
                 "project": _PROJECT,
                 "task_class": choice("What the work is; told by its words if not given.", *CLASSES),
             },
-            reading.brief, carries=False,
+            read_tools.brief, carries=False,
         ),
         Tool(
             "query", "Ask in SQL",
@@ -134,17 +168,17 @@ def _asking(kinds: KindTable) -> list[Tool]:
             {
                 "sql": text("One SELECT.", "SELECT id, title FROM records WHERE status = 'accepted'", longest=10_000),
                 "limit": number("At most so many rows.", 100, 1_000),
-                "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": reading.MOST_SECONDS,
-                            "default": reading.USUAL_SECONDS, "description": "It may take so long."},
+                "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": read_tools.MOST_SECONDS,
+                            "default": read_tools.USUAL_SECONDS, "description": "It may take so long."},
             },
-            reading.query, ["sql"], carries=False,
+            read_tools.query, ["sql"], carries=False,
         ),
     ]  # fmt: skip
 
 
 def _proposing(kinds: KindTable) -> list[Tool]:
-    fields = schemas.fields_of_any(kinds)
-    written = schemas.kind_choice((one for one in kinds if not one.in_file), "What it is.")
+    fields = fields_of_any(kinds)
+    written = kind_choice((one for one in kinds if not one.in_file), "What it is.")
     same = {"type": "object", "description": "Fields as `add` takes them, by the record's kind."}
     rels = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
     twice = "The first call shows the nearest records and the vote that would strengthen one; call again to write."
@@ -154,33 +188,33 @@ def _proposing(kinds: KindTable) -> list[Tool]:
             f"Propose a record; it waits for a person's review. {twice}",
             {"kind": written, "fields": fields, "task": TASK, "confirm": _CONFIRM,
              "distinct_from": words("Records that look alike but differ; also writes it.", "L-7k3fq")},
-            writing.add, ["kind", "fields"], reads_only=False,
+            write_tools.add, ["kind", "fields"], reads_only=False,
         ),
         Tool(
             "update", "Change a proposal",
             "Change fields of a record that waits for review: what is given replaces what was there, null takes it "
             f"away. For one in force, another is proposed in its place. {twice}",
             {"id": ID, "fields": same, "confirm": _CONFIRM},
-            writing.update, ["id", "fields"], reads_only=False,
+            write_tools.update, ["id", "fields"], reads_only=False,
         ),
         Tool(
             "supersede", "Propose a replacement",
             "Propose that another record takes the place of one in force: `by` is one that waits for review, or "
             f"`fields` are those of a new one. A person closes the old one. {twice}",
             {"id": ID, "by": ID, "fields": same, "confirm": _CONFIRM},
-            writing.supersede, ["id"], reads_only=False,
+            write_tools.supersede, ["id"], reads_only=False,
         ),
         Tool(
             "vote", "Vote for a record",
             "Say that a record in force helped in a task; the same voter counts once a task.",
             {"id": ID, "task": TASK, "model": text("Your model's name.", "model-1", longest=200)},
-            writing.vote, ["id", "task"], reads_only=False,
+            write_tools.vote, ["id", "task"], reads_only=False,
         ),
         Tool(
             "link", "Link records",
             "Link a record that waits for review to another.",
             {"id": ID, "rel": choice("What it is to the other.", *rels), "to": ID},
-            writing.link, ["id", "rel", "to"], reads_only=False,
+            write_tools.link, ["id", "rel", "to"], reads_only=False,
         ),
     ]  # fmt: skip
 
@@ -191,8 +225,8 @@ def _for_kind(tool: Tool, kind: Kind) -> Tool:
     required = [name for name in tool.required if name != "kind"]
     if tool.name == "add":
         del properties["fields"]
-        properties = {**schemas.own_fields(kind, new=True), **properties}
-        required = schemas.required_fields(kind)
+        properties = {**own_fields(kind, new=True), **properties}
+        required = required_fields(kind)
     elif "fields" in properties:
         properties["fields"] = {"type": "object", "description": f"Fields as `{PREFIX}{kind.name}.add` takes them."}
     said = f"`{tool.name}` for {kind.labels.lower()} alone."
@@ -200,3 +234,95 @@ def _for_kind(tool: Tool, kind: Kind) -> Tool:
     return Tool(
         name, f"{kind.labels}: {tool.name}", said, properties, tool.run, required, tool.reads_only, {"kind": kind.name}
     )
+
+
+LONGEST_ANSWER = 100_000
+"""Characters of an answer, as JSON; what a model's context has room for beside its work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes back: text, the envelope, whether it is a refusal, and the records beside it."""
+
+    text: str
+    whole: Mapping[str, object]
+    is_error: bool = False
+    sidecar: Sidecar | None = None
+
+
+class UnknownToolError(UsageError):
+    """There is no tool of that name."""
+
+
+def known_tools(*, aliases: bool = True, workspace: Workspace | None = None) -> dict[str, Tool]:
+    """Return the tools of a project's kinds; of the shipped kinds where there is no project."""
+    if workspace is None:
+        return tools(load_kinds(), aliases=aliases)
+    planning = workspace.config.setting("loop", "enabled")
+    return tools(workspace.kinds, aliases=aliases, running=may_run(workspace), planning=planning)
+
+
+def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:
+    """Answer one call; whatever the user's data, the caller or a bug of ours did wrong is an answer too.
+
+    Raises:
+        UnknownToolError: there is no such tool.
+    """
+    try:
+        registry = opened()
+        registry.recover()
+        tool = known_tools(workspace=registry.workspace).get(name)
+        if tool is None:
+            raise UnknownToolError(f"there is no tool {name!r}", hint="`tools/list` names them")
+        _refuse_arguments(tool, arguments)
+        answer = tool.run(Asked(registry, caller, {**arguments, **tool.fixed}))
+        sync_written()
+        if not tool.carries:
+            return _said(answer, None)
+        records = registry.collection.records
+        return _said(answer, beside(registry.workspace, records, answer.paths, answer.shown, caller))
+    except UnknownToolError:
+        raise
+    except OrbitError as error:
+        return refusal(error.message, error.hint)
+    except Exception as error:  # noqa: BLE001 - the server's boundary, as `cli.main` is the command line's
+        traceback.print_exc()
+        failure = f"orbit failed: {type(error).__name__}: {error}"
+        return refusal(failure, "this is a bug, please report it with the error output of the server")
+
+
+def refusal(message: str, hint: str) -> Reply:
+    """Return what says that nothing was done, why, and what to do."""
+    said, hinted = harmless(message), harmless(hint)
+    whole = envelope(None, ok=False, error=str(said), hint=str(hinted))
+    return Reply(f"error: {said}\nhint: {hinted}", whole, is_error=True)
+
+
+def _said(answer: Answer, sidecar: Sidecar | None) -> Reply:
+    whole = envelope(harmless(answer.data), next_commands=[str(harmless(one)) for one in answer.next])
+    text = answer.text if answer.rendered else str(harmless(answer.text))
+    if len(json.dumps(whole, ensure_ascii=False, default=str)) > LONGEST_ANSWER or len(text) > LONGEST_ANSWER:
+        return refusal("the answer is too long to be of use", "ask for less: a smaller `limit`, fewer columns")
+    return Reply(text, whole, sidecar=sidecar)
+
+
+def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
+    """Raise where the arguments do not fit the tool's schema."""
+    if len(json.dumps(arguments, ensure_ascii=False)) > LONGEST:
+        raise UsageError(f"the arguments are longer than {LONGEST:,} characters", hint="shorten them")
+    problems = RecordSchema(tool.schema(), Path(tool.name)).problems(dict(arguments))
+    if problems:
+        said = "; ".join(one.message for one in problems[:5]).replace("`the record`", "the call")
+        hint = next((one.hint for one in problems if one.hint), f"arguments: {', '.join(tool.properties)}")
+        raise UsageError(f"{tool.name}: {said}", hint=hint)
+
+
+def harmless(value: object) -> object:
+    """Return a value whose texts, keys too, hold no secret, nothing unseen and no tag that could close a block."""
+    if isinstance(value, str):
+        return inert_text(without_secrets(value))
+    if isinstance(value, Mapping):
+        return {str(harmless(str(name))): harmless(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [harmless(part) for part in value]
+    return value

@@ -1,4 +1,4 @@
-"""The tools that ask: search, list, show, match, brief, query; they change no record, and print nothing."""
+"""MCP tools that read: search, list, show, match, brief, query."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
-from orbit_registry.mcp.sidecar import note_opened
-from orbit_registry.mcp.tool import Answer, Asked
+from orbit_registry.mcp.tools import Answer, Asked, note_opened
 from orbit_registry.model.freshness import FRESH, Freshness
 from orbit_registry.model.kind import PHASES
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.render.hits import GENERIC, result_data, result_text
 from orbit_registry.render.records import (
+    check_command,
     chunk_data,
     chunk_head,
     in_order,
@@ -24,8 +24,9 @@ from orbit_registry.render.records import (
     record_data,
     record_text,
     table,
+    unread_files,
+    unread_text,
 )
-from orbit_registry.render.unread import check_command, unread_files, unread_text
 from orbit_registry.repository.redaction import redacted
 from orbit_registry.search.hits import SNIPPET, SearchResult, snippet
 from orbit_registry.search.query import Query, context_weights
@@ -189,7 +190,7 @@ def _after_reading(record: Record) -> list[str]:
 
 def related(asked: Asked) -> Answer:
     """Say what a record has to do with."""
-    from orbit_registry.render.related import related_data, related_text
+    from orbit_registry.render.records import related_data, related_text
     from orbit_registry.snapshot.related import related as walked
 
     registry = asked.registry

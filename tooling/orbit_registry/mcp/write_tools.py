@@ -1,7 +1,4 @@
-"""The tools that propose: add, update, supersede, link, vote; what they write waits for a person, votes apart.
-
-What holds is neither changed nor closed here.
-"""
+"""MCP tools that propose, vote and run."""
 
 from __future__ import annotations
 
@@ -10,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from orbit_registry.checks.duplicates import Neighbour, copies_of
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.mcp.reading import clean
-from orbit_registry.mcp.schemas import WITHHELD, own_fields
-from orbit_registry.mcp.tool import Answer, Asked
+from orbit_registry.mcp.read_tools import clean
+from orbit_registry.mcp.tools import WITHHELD, Answer, Asked, own_fields
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations import adr as adrs
@@ -21,7 +17,10 @@ from orbit_registry.render.hits import known_already, near_text, neighbours_data
 from orbit_registry.render.records import record_data, vote_data
 from orbit_registry.repository.guard import refuse_secrets
 from orbit_registry.repository.writer import Edit, records_added
+from orbit_registry.resources.run import Order, run
 from orbit_registry.search.query import Query
+from orbit_registry.workspace.trusted_commands import forced_by_environment
+from orbit_registry.workspace.workspace import Workspace
 
 REPLACES = "amends"
 """The link of a proposal to the record in whose place it would stand; a person writes the supersession."""
@@ -301,3 +300,36 @@ def _written(asked: Asked, record: Record, instead_of: Record | None = None) -> 
         paths=[path for path in record.scope.paths if not set(path) & set("*?[{!")],
         shown=[record.id, *([instead_of.id] if instead_of else [])],
     )
+
+
+_USUAL_SECONDS = 60.0
+
+
+def may_run(workspace: Workspace) -> bool:
+    """Say whether the configuration allows it and the environment of the server does: a clone alone decides nothing."""
+    return workspace.config.setting("mcp", "run") is True and forced_by_environment() is True
+
+
+def run_script(asked: Asked) -> Answer:
+    """Run a reviewed script; an agent can trust no other."""
+    workspace = asked.registry.workspace
+    if not may_run(workspace):
+        raise RefusedError("scripts are not run from here", hint="a person sets `mcp.run` and ORBIT_PROGRAMS=on")
+    record = asked.registry.get(asked.text("id"))
+    said = asked.arguments.get("seconds")
+    seconds = float(said) if isinstance(said, int | float) else _USUAL_SECONDS
+    ran = run(
+        workspace,
+        record,
+        asked.caller.author(),
+        Order(asked.words("arguments"), seconds, surface="mcp:run", captured=True),
+    )
+    data = {
+        "id": record.id,
+        "exit_code": ran.exit_code,
+        "seconds": round(ran.seconds, 3),
+        "timed_out": ran.is_over_time,
+    }
+    ended = f"ended after {seconds:g} s" if ran.is_over_time else f"exit code {ran.exit_code}"
+    text = "\n".join(filter(None, (f"{record.id}: {ended}", ran.stdout.rstrip(), ran.stderr.rstrip())))
+    return Answer({**data, "stdout": ran.stdout, "stderr": ran.stderr}, text, shown=[record.id])

@@ -1,0 +1,346 @@
+"""`orbit site`, `export`, `sync`, `query` and `snapshot`: everything derived from the records."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orbit_registry.cli.output import (
+    as_json,
+    emit,
+    format_option,
+    keep_out,
+    open_registry,
+    plural,
+    say_diagnostics,
+    say_unread,
+)
+from orbit_registry.errors import UsageError
+from orbit_registry.formats.untrusted import visible
+from orbit_registry.hook.events import SYNCED
+from orbit_registry.model.diagnostic import envelope
+from orbit_registry.workspace.event_log import write_event
+
+if TYPE_CHECKING:
+    from orbit_registry.exporters.rules import Change, RuleExport
+    from orbit_registry.site.result import Progress
+
+
+@click.group()
+def site_group() -> None:
+    """Build or serve the site.
+
+    \b
+    orbit site build --out site
+    orbit site serve
+    """
+
+
+@site_group.command("build")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("site"),
+    show_default=True,
+    help="The folder it is written to.",
+)
+@click.option("--base-url", help="Where it will stand: https://example.org/decisions/")
+@click.option("--strict", is_flag=True, help="Fail on a broken link.")
+@format_option
+@click.pass_context
+def build(context: click.Context, out: Path, base_url: str | None, strict: bool, output: str) -> None:
+    """Write the site to a folder; only pages that changed are written.
+
+    \b
+    orbit site build --out site
+    """
+    _need_extra()
+    from orbit_registry.site.build import build_site  # only where its libraries are known to be there
+
+    with _shown() as progress:
+        registry = open_registry()
+        result = build_site(registry, out.resolve(), base_url=base_url, strict=strict, progress=progress)
+    if output == "json":
+        rows = [diagnostic.as_dict() for diagnostic in result.diagnostics]
+        click.echo(as_json(envelope(result.as_data(), ok=result.ok, diagnostics=rows)))
+    else:
+        say_diagnostics(result.diagnostics)
+        done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
+        click.echo(f"{plural(result.pages, 'page')}: {done}\n{result.out}")
+        for line in keep_out(registry.workspace.git, result.out):
+            click.echo(visible(line))
+        click.echo(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {shlex.quote(str(result.out))}")
+    if not result.ok:
+        context.exit(1)
+
+
+@site_group.command("serve")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to build; a cache if not given.")
+def serve(port: int, out: Path | None) -> None:
+    """Serve the site on this machine and rebuild it when a file changes; Ctrl-C ends it.
+
+    \b
+    orbit site serve --port 8001
+    """
+    _need_extra()
+    from orbit_registry.site.serve import serve_site  # only where its libraries are known to be there
+
+    with contextlib.ExitStack() as drawn:
+        progress = drawn.enter_context(_shown())
+
+        def say(line: str) -> None:
+            drawn.close()  # the first build is done
+            click.echo(visible(line))
+
+        serve_site(open_registry(), port=port, out=out.resolve() if out else None, say=say, progress=progress)
+
+
+def _need_extra() -> None:
+    """Raise a usage error where the site's libraries are not installed."""
+    missing = [name for name in ("mkdocs", "material", "nh3") if importlib.util.find_spec(name) is None]
+    if missing:
+        hint = "install the extra `orbit-registry[site]`"
+        raise UsageError(f"the site needs {', '.join(missing)}, which is not installed", hint=hint)
+
+
+@contextlib.contextmanager
+def _shown() -> Iterator[Progress | None]:
+    """Yield something that draws the steps of a build on a terminal, or None where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        step = bars.add_task("read", total=None)
+
+        def show(name: str, done: int, of: int) -> None:
+            # A step that can't say how far it is has a bar that moves.
+            bars.update(step, description=name, completed=done, total=of if of > 1 else None)
+
+        yield show
+
+
+RULE_AGENTS = ("claude", "cursor", "copilot", "windsurf", "agents-md")
+SKILL_AGENTS = ("claude", "codex", "copilot", "gemini")
+
+
+@click.group()
+def export_group() -> None:
+    """Write rule files, skills or a plugin for agents, or the resources as plain files.
+
+    \b
+    orbit export rules --agent claude
+    orbit export skills
+    """
+
+
+@export_group.command()
+@click.option("--agent", "agents", type=click.Choice(RULE_AGENTS), multiple=True, required=True, help="For which one.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not what it would be.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> None:
+    """Write the records that are in force and name paths as rule files of an agent.
+
+    \b
+    orbit export rules --agent claude
+    orbit export rules --agent copilot --agent agents-md --check
+    """
+    from orbit_registry.exporters.rules import plan, write
+
+    workspace = open_registry().workspace
+    exports = plan(workspace, agents)
+    lines = []
+    for export in exports:
+        if not (check or dry_run):
+            write(workspace, export)
+        lines += _said(export, written=not (check or dry_run))
+    differs = check and any(export.changes for export in exports)
+    again = " ".join(f"--agent {export.agent}" for export in exports)
+    following = [f"orbit export rules {again}"] if (check or dry_run) and any(one.changes for one in exports) else []
+    data = {"rules": [export.as_data() for export in exports], "written": not (check or dry_run)}
+    emit(output, data, "\n".join(lines), ok=not differs, next_commands=following)
+    if differs:
+        raise click.exceptions.Exit(1)
+
+
+@export_group.command()
+@click.option("--agent", type=click.Choice(SKILL_AGENTS), default="claude", show_default=True, help="For which one.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a skill is not what it would be.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
+    """Write the skills orbit-adr, orbit-learnings and orbit-brief where an agent looks for a project's skills.
+
+    \b
+    orbit export skills
+    orbit export skills --agent codex
+    """
+    from orbit_registry.exporters.plugin import FOLDERS, skill_changes
+    from orbit_registry.exporters.rules import apply_changes
+
+    root = open_registry().workspace.root
+    changes = skill_changes(root, agent)
+    written = not (check or dry_run)
+    if written:
+        apply_changes(root, changes)
+    following = [f"orbit export skills --agent {agent}"] if changes and not written else []
+    head = f"{agent}: skills in {FOLDERS[agent]}" + ("" if changes else ", as they were")
+    _say(output, {"agent": agent}, head, changes, written, following, ok=not (check and changes))
+
+
+@export_group.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def plugin(folder: Path, dry_run: bool, output: str) -> None:
+    """Write a plugin with skills, hooks and the MCP server into a folder, for agents that take plugins.
+
+    \b
+    orbit export plugin ~/orbit-plugin
+    claude plugin marketplace add ~/orbit-plugin
+    claude plugin install orbit@orbit
+    """
+    from orbit_registry.exporters.plugin import plugin_changes, plugin_files
+    from orbit_registry.exporters.rules import apply_changes
+    from orbit_registry.install.agents.claude import EVENTS
+    from orbit_registry.install.install import launcher_text
+
+    place = folder.expanduser().absolute()
+    changes = plugin_changes(place, plugin_files(EVENTS, launcher_text()))
+    if not dry_run:
+        place.mkdir(parents=True, exist_ok=True)
+        apply_changes(place, changes)
+    head = f"{folder}: the plugin" + ("" if changes else ", as it was")
+    _say(output, {"folder": str(place)}, head, changes, not dry_run, [f"claude plugin marketplace add {folder}"])
+
+
+@export_group.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def reference(folder: Path, dry_run: bool, output: str) -> None:
+    """Write the resources in force into a folder, as plain files by project, type and version.
+
+    \b
+    orbit export reference ~/reference --dry-run
+    """
+    from orbit_registry.exporters.reference import plan, write
+
+    wanted = plan(open_registry().workspace, folder.expanduser())
+    if not dry_run:
+        write(wanted)
+    head = f"{folder}: {plural(len(wanted.files), 'resource')}" + ("" if wanted.changes else ", as it was")
+    data = {"folder": str(wanted.folder), "files": sorted(wanted.files), "notes": list(wanted.notes)}
+    _say(output, data, head, wanted.changes, not dry_run, more=[f"  note: {one}" for one in wanted.notes])
+
+
+def _say(
+    output: str, data: Mapping[str, object], head: str, changes: Sequence[Change], written: bool,
+    following: Sequence[str] = (), *, more: Sequence[str] = (), ok: bool = True,
+) -> None:  # fmt: skip
+    """Print what was written or would be; exits 1 where that is not as it should be."""
+    whole = {**data, "changes": [change.as_data() for change in changes], "written": written}
+    emit(output, whole, "\n".join([head, *_changed(changes, written), *more]), ok=ok, next_commands=following)
+    if not ok:
+        raise click.exceptions.Exit(1)
+
+
+def _changed(changes: Sequence[Change], written: bool) -> list[str]:
+    words = {"add": "added", "change": "changed", "remove": "removed"}
+    return [f"  {words[one.what] if written else one.what}: {one.path}" for one in changes]
+
+
+def _said(export: RuleExport, *, written: bool) -> list[str]:
+    held = f"{plural(len(export.records), 'record')} in {plural(len(export.files), 'file')}"
+    lines = [f"{export.agent}: {held}" + ("" if export.changes else ", as it was")]
+    lines += _changed(export.changes, written)
+    lines += [f"  not said: {one.glob} of {one.id}: {one.reason}" for one in export.unsupported]
+    if export.omitted:
+        lines.append(f"  {plural(export.omitted, 'record')} had no room: a file holds 1,000 tokens")
+    if export.ignore and any(one.what == "add" for one in export.changes):
+        lines.append(f"  to keep them out of git, put this into .gitignore: {export.ignore}")
+    return lines
+
+
+@click.command()
+@click.option("--rebuild", is_flag=True, help="Make it anew, whatever is there.")
+@format_option
+def sync(rebuild: bool, output: str) -> None:
+    """Bring snapshot and push index up to date with the files; cheap when nothing changed.
+
+    \b
+    orbit sync
+    """
+    registry = open_registry()
+    result = registry.sync(rebuild=rebuild)
+    write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
+    emit(output, result.as_data(), result.text(), next_commands=['orbit query "FROM vote_ranking"'])
+    say_unread(registry)
+
+
+@click.command()
+@click.argument("sql")
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+    help="How to print.",
+)
+def query(sql: str, output: str) -> None:
+    """Ask the snapshot one SQL question; it is brought up to date first and can't be changed.
+
+    \b
+    orbit query "SELECT id, title FROM records WHERE status = 'accepted'"
+    orbit query "FROM scope_match('src/app.py')"
+    orbit query "FROM resolve_id('project-learnings/ADR-006')" --format json
+    """
+    answer = open_registry().query(sql, output)
+    if output == "json":
+        emit(output, json.loads(answer), "")
+    else:
+        click.echo(answer, nl=False)
+
+
+@click.group()
+def snapshot_group() -> None:
+    """The snapshot as a file for others.
+
+    \b
+    orbit snapshot export registry.duckdb
+    """
+
+
+@snapshot_group.command("export")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--parquet", type=click.Path(file_okay=False, path_type=Path), help="Also a Parquet file a table, here.")
+@click.option("--unfiltered", is_flag=True, help="Also what `site.publish` withholds.")
+@click.option("--vectors", is_flag=True, help="Also the vectors of the configured model, a row a record.")
+@format_option
+def export(file: Path, parquet: Path | None, unfiltered: bool, vectors: bool, output: str) -> None:
+    """Write a copy of the snapshot without local state, readable by DuckDB 1.2 and later.
+
+    \b
+    orbit snapshot export orbit.duckdb --parquet tables/
+    """
+    from orbit_registry.snapshot.current import export_snapshot  # of the other commands none needs it
+
+    registry = open_registry()
+    made = registry.vectors if vectors else None
+    written = export_snapshot(registry.workspace, file, parquet, unfiltered=unfiltered, vectors=made)
+    emit(output, {"written": [str(path) for path in written]}, "\n".join(str(path) for path in written))

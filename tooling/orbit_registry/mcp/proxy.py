@@ -1,0 +1,474 @@
+"""`orbit mcp wrap`: a relay between host and server that adds records to results."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import secrets
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from orbit_registry.errors import UsageError
+from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.hook.project import project_root
+from orbit_registry.hook.refresh import refresh
+from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.sidecar import asked_of, for_result
+from orbit_registry.hook.words import LONGEST_TEXT
+
+META = "dev.orbit/learnings"
+FIELD = "learnings"
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*")
+_OPEN_SCHEMA = frozenset(
+    (
+        "$defs", "$id", "$schema", "additionalProperties", "definitions", "description", "examples", "properties",
+        "required", "title", "type",
+    )
+)  # fmt: skip
+"""What may stand in a schema that we can read to its end; any other word of it may forbid a field."""
+
+
+class UnreadableError(ValueError):
+    """A message is not what it seemed to be; it passes as it is."""
+
+
+class Member:
+    """One member of an object: its value, and where the value stands in the text."""
+
+    __slots__ = ("end", "start", "value")
+
+    def __init__(self, value: object, start: int, end: int) -> None:
+        self.value, self.start, self.end = value, start, end
+
+
+def members(text: str, start: int = 0) -> dict[str, Member]:
+    """Return the members of the object that begins at a place; at 0 the text has to end with it.
+
+    Raises:
+        UnreadableError: there is none, or a key stands in it twice.
+        ValueError: it is no JSON.
+    """
+    found: dict[str, Member] = {}
+    at = _after_space(text, start)
+    if text[at : at + 1] != "{":
+        raise UnreadableError("no object")
+    at = _after_space(text, at + 1)
+    while text[at : at + 1] != "}":
+        if found:
+            if text[at : at + 1] != ",":
+                raise UnreadableError("no comma")
+            at = _after_space(text, at + 1)
+        if text[at : at + 1] != '"':
+            raise UnreadableError("no key")
+        key, at = _DECODER.raw_decode(text, at)
+        at = _after_space(text, at)
+        if text[at : at + 1] != ":" or key in found:
+            raise UnreadableError("no value, or a second one")
+        begin = _after_space(text, at + 1)
+        value, at = _DECODER.raw_decode(text, begin)
+        found[key] = Member(value, begin, at)
+        at = _after_space(text, at)
+    if start == 0 and _after_space(text, at + 1) != len(text):
+        raise UnreadableError("more than one value")
+    return found
+
+
+class Places:
+    """Where something can be added to a tool's result."""
+
+    def __init__(self, text: str, result: Member) -> None:
+        """Look at the result in a message.
+
+        Raises:
+            UnreadableError: it has no list of content, or holds learnings already.
+        """
+        inner = members(text, result.start)
+        content, meta = inner.get("content"), inner.get("_meta")
+        if content is None or not isinstance(content.value, list):
+            raise UnreadableError("no content")
+        if meta is not None and (not isinstance(meta.value, dict) or META in meta.value):
+            raise UnreadableError("metadata of another kind, or with learnings")
+        self._text, self._content, self._meta, self._held = text, content, meta, inner.get("structuredContent")
+
+    def filled(self, block: str, learnings: Sequence[Mapping[str, str]], *, structured: bool) -> str:
+        """Return the message with a block more in its result's content, and the records in its metadata.
+
+        `structured` says that they may stand in the structured content too, where that is an object.
+        """
+        data = json.dumps(learnings)
+        said = json.dumps({"type": "text", "text": block, "annotations": {"audience": ["assistant"], "priority": 0.9}})
+        inserts = [_into(self._content, said)]
+        if self._meta is None:
+            inserts.append((self._content.end, f', "_meta": {{"{META}": {data}}}'))
+        else:
+            inserts.append(_into(self._meta, f'"{META}": {data}'))
+        held = self._held
+        if structured and held is not None and isinstance(held.value, dict) and FIELD not in held.value:
+            inserts.append(_into(held, f'"{FIELD}": {data}'))
+        text = self._text
+        for place, piece in sorted(inserts, reverse=True):
+            text = text[:place] + piece + text[place:]
+        return text
+
+
+def _into(held: Member, piece: str) -> tuple[int, str]:
+    """Return where and how something becomes the last of a list or an object."""
+    return held.end - 1, f", {piece}" if held.value else piece
+
+
+def admits_field(schema: object) -> bool:
+    """Say whether an output schema surely lets a field more stand in its object; no schema lets anything stand."""
+    if schema is None:
+        return True
+    if not isinstance(schema, Mapping) or not _OPEN_SCHEMA.issuperset(schema):
+        return False
+    named = schema.get("properties")
+    open_end = schema.get("additionalProperties", True)
+    return open_end is True and not (isinstance(named, Mapping) and FIELD in named)
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found is not None else at
+
+
+LARGEST = 4_000_000
+"""Bytes of a message that is read; a larger one goes on in pieces, as it comes."""
+MOST_PENDING = 1000
+FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
+"""What a strange message or a fault of ours may raise: the message then goes on as it came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call that waits for its result."""
+
+    tool: str
+    arguments: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A request for the tools: their schemas say what a result may hold."""
+
+
+class Pending:
+    """The requests that wait for an answer, by id, and what is known of the server's tools."""
+
+    def __init__(self) -> None:
+        self._asked: dict[int | str, Asked | Listed] = {}
+        self._admits: dict[str, bool] = {}
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    def note(self, line: bytes) -> None:
+        """Note what a client's message asks for, if it is a call of a tool or asks for the list of them."""
+        if b"tools/call" not in line and b"tools/list" not in line:
+            return
+        try:
+            message = json.loads(line)
+        except FAULTS:
+            return
+        key = message.get("id") if isinstance(message, dict) else None
+        if not isinstance(key, int | str) or isinstance(key, bool):
+            return
+        given = message.get("params")
+        params = given if isinstance(given, dict) else {}
+        if message.get("method") == "tools/list":
+            self._add(key, Listed())
+        elif message.get("method") == "tools/call":
+            tool, arguments = params.get("name"), params.get("arguments", {})
+            if isinstance(tool, str) and isinstance(arguments, dict):
+                self._add(key, Asked(tool, arguments))
+
+    def take(self, key: object) -> Asked | Listed | None:
+        """Return the request that an answer is for; it no longer waits."""
+        return self._asked.pop(key, None) if isinstance(key, int | str) and not isinstance(key, bool) else None
+
+    def learn(self, tools: object) -> None:
+        """Note which tools' results may have a field more."""
+        for tool in tools if isinstance(tools, list) else ():
+            if isinstance(tool, dict) and isinstance(name := tool.get("name"), str):
+                self._admits[name] = admits_field(tool.get("outputSchema"))
+
+    def admits(self, tool: str) -> bool:
+        """Say whether a tool's structured result may have a field more; not if its schema was never seen."""
+        return self._admits.get(tool, False)
+
+    def _add(self, key: int | str, asked: Asked | Listed) -> None:
+        for oldest in list(self._asked)[: max(0, len(self._asked) - MOST_PENDING + 1)]:  # answers that never came
+            self._asked.pop(oldest, None)
+        self._asked[key] = asked
+
+
+class Requests:
+    """The client's side: every byte goes on at once; a whole line is noted before its end goes on."""
+
+    def __init__(self, pending: Pending) -> None:
+        self._pending = pending
+        self._line = bytearray()
+        self._too_long = False
+
+    def feed(self, chunk: bytes) -> None:
+        """Follow some bytes, before they go on."""
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            if not self._too_long and len(self._line) + len(end) <= LARGEST:
+                self._pending.note(bytes(self._line + end))
+            self._line.clear()
+            self._too_long = False
+        if self._too_long or len(self._line) + len(rest) > LARGEST:
+            self._line.clear()
+            self._too_long = True
+        else:
+            self._line += rest
+
+
+Decide = Callable[[str, Member, Asked], str]
+"""Returns a message's text with something beside its result, or as it was; it may raise what `Results` passes over."""
+
+
+class Results:
+    """The server's side: a line is held while a call waits, and goes on changed or as it came."""
+
+    def __init__(self, pending: Pending, decide: Decide) -> None:
+        self._pending, self._decide = pending, decide
+        self._line = bytearray()
+        self._passing = False  # in the middle of a line whose start is gone
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Return the bytes that go on now."""
+        if not self._passing and not self._line and not self._pending:
+            self._passing = not chunk.endswith(b"\n")
+            return chunk
+        ready: list[bytes] = []
+        start = 0
+        while (end := chunk.find(b"\n", start) + 1) > 0:
+            piece = chunk[start:end]
+            ready.append(piece if self._passing else self.answered(bytes(self._line + piece)))
+            self._line.clear()
+            self._passing = False
+            start = end
+        rest = chunk[start:]
+        if not self._passing and (not self._pending or len(self._line) + len(rest) > LARGEST):
+            ready.append(bytes(self._line))
+            self._line.clear()
+            self._passing = bool(ready[-1] or rest)
+        if self._passing:
+            ready.append(rest)
+        else:
+            self._line += rest
+        return b"".join(ready)
+
+    def end(self) -> bytes:
+        """Return what is held when no more comes."""
+        left = bytes(self._line)
+        self._line.clear()
+        return left
+
+    def answered(self, line: bytes) -> bytes:
+        """Return a whole line as it goes on."""
+        if not self._pending or (b'"result"' not in line and b'"error"' not in line):
+            return line
+        try:
+            text = line.decode("utf-8")
+            message = members(text)
+            if "method" in message or "id" not in message:
+                return line
+            asked = self._pending.take(message["id"].value)
+            result = message.get("result")
+            if result is None or not isinstance(result.value, dict):
+                return line
+            if isinstance(asked, Listed):
+                self._pending.learn(result.value.get("tools"))
+            elif asked is not None and result.value.get("resultType", "complete") == "complete":
+                return self._decide(text, result, asked).encode("utf-8")
+        except FAULTS:
+            return line
+        return line
+
+
+CHUNK = 1 << 16
+PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+
+
+def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
+    """Run a server until it ends and return its exit code; where a signal ended it, this process ends of the same one.
+
+    Raises:
+        UsageError: it can't be started.
+    """
+    woken, wake = os.pipe()
+    try:
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, close_fds=False)
+    except OSError as error:
+        said = (error.strerror or str(error)).lower()
+        raise UsageError(f"{command[0]} can't be started: {said}", hint="name a program after `--`") from None
+    for number in PASSED_ON:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda got, _frame: _pass_on(server, got))
+    pending = Pending()
+    threading.Thread(target=_say_when_ended, args=(server, wake), daemon=True).start()
+    threading.Thread(target=_requests, args=(server, Requests(pending)), daemon=True).start()
+    _results(server, woken, Results(pending, Beside(str(Path.cwd()), session, timeout_ms, pending).decide))
+    code = server.wait()
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the server left its own
+        with suppress(OSError):  # two signals have no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
+
+
+def _pass_on(server: subprocess.Popen[bytes], number: int) -> None:
+    """Give a signal to the server, unless it came from the terminal: then the server has it already."""
+    if not (number in FROM_TERMINAL and sys.stderr.isatty()):
+        server.send_signal(number)
+
+
+def _say_when_ended(server: subprocess.Popen[bytes], wake: int) -> None:
+    server.wait()
+    os.write(wake, b".")
+
+
+def _requests(server: subprocess.Popen[bytes], requests: Requests) -> None:
+    """Give the server what the client says; where either closes its end, so does the other's."""
+    into = server.stdin
+    if into is None:
+        return
+    try:
+        while chunk := _read(0):
+            requests.feed(chunk)
+            _write(into.fileno(), chunk)
+    except OSError:
+        _close(0)  # the server hears no more: the client is to notice
+    with suppress(OSError):
+        into.close()
+
+
+def _results(server: subprocess.Popen[bytes], woken: int, results: Results) -> None:
+    """Give the client what the server says, until it says no more, or has ended and left nothing behind."""
+    out = server.stdout
+    if out is None:
+        return
+    poll = select.poll()
+    poll.register(out.fileno(), select.POLLIN | select.POLLHUP)
+    poll.register(woken, select.POLLIN)
+    try:
+        while True:
+            ready = dict(poll.poll())
+            if out.fileno() not in ready:
+                break
+            chunk = _read(out.fileno())
+            if not chunk:
+                break
+            _write(1, results.feed(chunk))
+        _write(1, results.end())
+        _close(1)
+    except OSError:
+        out.close()  # the client hears no more: the server is to notice
+
+
+def _read(of: int) -> bytes:
+    while True:
+        try:
+            return os.read(of, CHUNK)
+        except BlockingIOError:  # whoever started us may have left a stream that never waits
+            select.select([of], [], [])
+
+
+def _write(to: int, content: bytes) -> None:
+    left = memoryview(content)
+    while left:
+        try:
+            left = left[os.write(to, left) :]
+        except BlockingIOError:
+            select.select([], [to], [])
+
+
+def _close(number: int) -> None:
+    """Close a standard stream; nothing that is opened later takes its place."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, number)
+    os.close(nothing)
+
+
+class _LateError(UnreadableError):
+    """There is no time left for a message."""
+
+
+class Beside:
+    """What decides for one server: where the project is, whose session it is, and how long a message may wait."""
+
+    def __init__(self, folder: str, session: str, timeout_ms: int, pending: Pending) -> None:
+        self._folder, self._timeout, self._pending = folder, timeout_ms / 1000, pending
+        self._root = project_root(folder)
+        self._session = session
+        self._own_session = f"wrap-{secrets.token_hex(8)}"
+        self._deciding = False
+        if self._root is not None:
+            signal.signal(signal.SIGALRM, self._late)
+
+    def decide(self, text: str, result: Member, asked: Asked) -> str:
+        """Return a message with the records that go beside its result, or as it was.
+
+        Raises:
+            UnreadableError: nothing can be added, or there is no time left.
+            OSError: the session's ledger can't be kept.
+        """
+        if self._root is None or not isinstance(result.value, dict):
+            return text
+        behind: list[str] = []
+        places = Places(text, result)
+        self._deciding = True
+        signal.setitimer(signal.ITIMER_REAL, self._timeout)
+        try:
+            call = asked_of(asked.tool, asked.arguments, self._folder)
+            found, behind = for_result(self._root, call, _words(result.value.get("content")), self._ledger())
+            if found is None:
+                return text
+            return places.filled(found.text, found.learnings, structured=self._pending.admits(asked.tool))
+        finally:
+            self._deciding = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if behind:
+                with suppress(OSError):
+                    refresh(self._root, behind)
+
+    def _ledger(self) -> Ledger:
+        """Return the ledger of the agent's session, where it is known, else of this server's run."""
+        root = self._root or ""
+        if self._session:
+            return Ledger(root, self._session)
+        return Ledger(root, *(session_of_process(root) or (self._own_session, "")))
+
+    def _late(self, _number: int, _frame: FrameType | None) -> None:
+        if self._deciding:
+            raise _LateError
+
+
+def _words(content: object) -> str:
+    """Return the text of a result's content, as much of it as paths are looked for in."""
+    parts: list[str] = []
+    left = LONGEST_TEXT
+    for block in content if isinstance(content, list) else ():
+        inner = block.get("resource") if isinstance(block, dict) else None
+        for held in (block, inner):
+            for said in (held.get("text"), held.get("uri")) if isinstance(held, dict) else ():
+                if isinstance(said, str) and left > 0:
+                    parts.append(said[:left])
+                    left -= len(said) + 1
+    return "\n".join(parts)
