@@ -14,7 +14,7 @@ import pytest
 from orbit_registry.cli.main import orbit
 from orbit_registry.cli.reference import reference
 from orbit_registry.hook.context import MIN_RELEVANCE
-from orbit_registry.importers.orbit_fields import LONGEST_SUMMARY
+from orbit_registry.importers.orbit_files import LONGEST_SUMMARY
 from orbit_registry.model.freshness import WINDOWS
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.workspace.config import config_schema, defaults

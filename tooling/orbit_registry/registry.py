@@ -106,7 +106,7 @@ class Registry:
     @cached_property
     def records(self) -> RecordSet:
         """The records with their prose filled in; of documents, only those that changed are parsed."""
-        from orbit_registry.repository.prose import prose_of
+        from orbit_registry.repository.documents import prose_of
 
         return prose_of(self.workspace, self.reading.entries, self.reading.documents).filled(self.collection.records)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from orbit_registry.checks.texts import wording
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
-from orbit_registry.repository.prompt_lines import is_prompt, may_hold_prompts
+from orbit_registry.repository.documents import is_prompt, may_hold_prompts
 
 MADR = """---
 status: accepted

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.git_log import commits_since, dates_of, newest_commits
+from orbit_registry.workspace.git import Git, commits_since, dates_of, newest_commits
 
 Run = Callable[..., str]
 

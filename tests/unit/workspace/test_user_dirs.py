@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.workspace.user_dirs import user_cache, user_home
+from orbit_registry.workspace.workspace import user_cache, user_home
 
 NOWHERE = Path("/nonexistent")
 
@@ -34,7 +34,7 @@ def test_a_user_whom_nobody_knows_has_no_home(tmp_path: Path) -> None:
     """As in a container with a made-up user id: commands go on, and keep nothing in a home."""
     script = (
         "import os, tempfile; from pathlib import Path; from orbit_registry.errors import WorkspaceNotFoundError\n"
-        "from orbit_registry.workspace.user_dirs import checkout_cache, user_home\n"
+        "from orbit_registry.workspace.workspace import checkout_cache, user_home\n"
         "from orbit_registry.workspace.workspace import find_workspace\n"
         "os.setuid(54321)\n"
         "try: find_workspace(Path('/tmp'))\n"

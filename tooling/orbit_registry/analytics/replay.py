@@ -30,7 +30,7 @@ from orbit_registry.hook.select import select
 from orbit_registry.hook.session import Ledger
 from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, with_breadth
 from orbit_registry.model.record import Record
-from orbit_registry.repository.redaction import free_of_secrets
+from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.bits import places_of
 from orbit_registry.workspace.workspace import Workspace

@@ -14,8 +14,7 @@ from itertools import islice
 from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.events import SYNCED
 from orbit_registry.workspace.event_log import LoggedEvent
-from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.git_log import commits_since
+from orbit_registry.workspace.git import Git, commits_since
 
 MOST_NAMES = 50_000
 """Limit of distinct records, sessions and pairs; later ones are counted together."""

@@ -98,7 +98,7 @@ def wording(record: Record) -> str:
     if not record.kind.in_document:
         return f"{record.title}\n{record.prose}"
     # Prompts need the Markdown parser.
-    from orbit_registry.repository.prompt_lines import is_prompt, may_hold_prompts, prompts_of
+    from orbit_registry.repository.documents import is_prompt, may_hold_prompts, prompts_of
 
     known = prompts_of(record.kind.folder, True)
     prose = _STATED.sub("", record.prose)

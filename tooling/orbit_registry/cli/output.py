@@ -21,7 +21,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import check_command, unread_files, unread_text
-from orbit_registry.repository.legacy_layout import LEGACY_LAYOUT
+from orbit_registry.repository.reader import LEGACY_LAYOUT
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import inside, read_text, write_atomic
 from orbit_registry.workspace.workspace import Workspace, path_from_root

@@ -31,8 +31,7 @@ from orbit_registry.review.review import approval_command, queue, without_status
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
 from orbit_registry.workspace.journal import has_unfinished_steps
-from orbit_registry.workspace.user_dirs import is_writable, user_home
-from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace
+from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, is_writable, open_workspace, user_home
 
 Level = Literal["ok", "warning", "problem"]
 LEVELS: tuple[Level, ...] = ("ok", "warning", "problem")

@@ -36,7 +36,7 @@ from orbit_registry.operations.adopt.next_steps import (
     with_step,
 )
 from orbit_registry.operations.import_report import Outcome, TakeoverReport
-from orbit_registry.repository.document_paths import LOG_NAME
+from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, read_text, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 

@@ -1,4 +1,4 @@
-"""Takes over an `.orbit/` of danieljhkim/orbit: in place, or from another folder; reading it is `orbit_layout`'s.
+"""Takes over an `.orbit/` of danieljhkim/orbit: in place, or from another folder; reading it is `orbit_files`'s.
 
 In place each record moves to our layout as one recoverable step, and its old files go when the new ones are there.
 What can't be read stays where it is; what is no record is left alone, or put aside where only records may stand.
@@ -7,14 +7,43 @@ Learnings of an older layout in a workspace of ours are brought into that of tod
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+import posixpath
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError
-from orbit_registry.importers.orbit_layout import OrbitLayout, find_orbit, read_layout
-from orbit_registry.importers.orbit_plan import OrbitPlan, plan_import
+from orbit_registry.errors import (
+    ForeignWorkspaceError,
+    InvalidRecordError,
+    OrbitError,
+    UsageError,
+    WorkspaceNotFoundError,
+)
+from orbit_registry.importers.orbit_files import (
+    ASIDE,
+    ForeignRecord,
+    Mapped,
+    OrbitLayout,
+    ProseHome,
+    adr_fields,
+    find_homes,
+    find_orbit,
+    has_comment,
+    learning_fields,
+    read_layout,
+    same_prose,
+    same_words,
+)
+from orbit_registry.model.ids import code_id, sequence_number
 from orbit_registry.model.kind import load_kinds
-from orbit_registry.operations.adopt.adoption import in_steps
+from orbit_registry.model.record import BODY, Record
+from orbit_registry.model.schema import SCHEMA_VERSION
+from orbit_registry.model.votes import format_time
+from orbit_registry.operations.adopt.adoption import in_steps, new_numbers
+from orbit_registry.operations.adopt.fields import one_line, stable_uid
 from orbit_registry.operations.import_report import Outcome, TakeoverReport
 from orbit_registry.operations.init import (
     GITATTRIBUTES,
@@ -27,15 +56,324 @@ from orbit_registry.operations.init import (
     setup_workspace,
     write_schemas,
 )
+from orbit_registry.repository.codec import ordered
+from orbit_registry.repository.documents import entry_text
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import writing
+from orbit_registry.repository.writer import record_path, render, validated, writing
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.config import config_of
-from orbit_registry.workspace.files import write_atomic
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.journal import FileChange, has_unfinished_steps
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace
+
+IMPORTED_BODY = "imported-body.md"
+_AGAIN = "correct it, then import again"
+_LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
+
+
+@dataclass(slots=True)
+class OrbitPlan:
+    """The changes, a group a record, and what becomes of everything."""
+
+    groups: list[list[FileChange]] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Assignment:
+    """A foreign record and the id it gets."""
+
+    foreign: ForeignRecord
+    id: str
+    legacy_ids: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dry_run: bool) -> OrbitPlan:
+    """Return what taking over a layout means; without `dry_run` new numbers are taken and the write lock is held."""
+    plan = OrbitPlan()
+    is_ours = (workspace.orbit / "config.yaml").exists()
+    records = [*read_collection(workspace, explain=False).records] if is_ours else []  # foreign ones break our schema
+    assigned = _with_features([*_ids(workspace, layout, records, plan, dry_run=dry_run)])
+    renamed: dict[str, str] = {}
+    for assignment in assigned:
+        renamed.setdefault(assignment.foreign.id, assignment.id)
+    homes, spare = find_homes(
+        workspace,
+        [(assignment.id, assignment.foreign) for assignment in assigned if assignment.foreign.kind == "adr"],
+        records,
+    )
+    now = format_time(datetime.now(UTC))
+
+    def rename(name: str) -> str:
+        return renamed.get(name, name)
+
+    for assignment in assigned:
+        changes = _record_changes(
+            workspace, layout, assignment, homes.get(assignment.id), rename, now, plan, in_place=in_place
+        )
+        if changes:
+            plan.groups.append(changes)
+    _plan_others(workspace, layout, plan, in_place=in_place)
+    _notes(plan, assigned, homes, spare)
+    return plan
+
+
+# --- ids
+
+
+def _ids(
+    workspace: Workspace, layout: OrbitLayout, records: Sequence[Record], plan: OrbitPlan, *, dry_run: bool
+) -> Iterator[_Assignment]:
+    there: dict[tuple[str, str], Record] = {}
+    for record in records:
+        for name in (record.id, *record.legacy_ids):
+            there[name, str(record.data.get("created_at"))] = record
+    used = {record.id for record in records}
+    fresh: list[tuple[ForeignRecord, str]] = []
+    for foreign in layout.records:
+        label = f"{_label(layout, foreign.path)}"
+        if foreign.problem is not None:
+            plan.outcomes.append(Outcome("left", label, None, f"{foreign.problem}; {_AGAIN}"))
+            continue
+        existing = there.get((foreign.id, str(foreign.data.get("created_at"))))
+        if existing is not None:
+            plan.outcomes.append(Outcome("present", label, existing.id, ""))
+            continue
+        valid = sequence_number(foreign.id, workspace.kinds[foreign.kind].prefix) is not None
+        if valid and foreign.id not in used:
+            used.add(foreign.id)
+            yield _Assignment(foreign, foreign.id)
+        elif foreign.kind == "learning":
+            record_id = _code(workspace, foreign, used)
+            used.add(record_id)
+            reason = f"{foreign.id} is taken by another record" if valid else f"{foreign.id} is an older form of id"
+            yield _Assignment(foreign, record_id, (foreign.id,), reason)
+        else:
+            reason = f"{foreign.id} names another decision too" if valid else f"{foreign.id} is no id of ours"
+            fresh.append((foreign, reason))
+    if fresh:
+        kind = workspace.kinds["adr"]
+        avoid = {number for used_id in used if (number := sequence_number(used_id, kind.prefix)) is not None}
+        numbers = new_numbers(workspace, kind, len(fresh), avoid, dry_run=dry_run)
+        for (foreign, reason), record_id in zip(fresh, numbers, strict=True):
+            yield _Assignment(foreign, record_id, (foreign.id,), reason)
+
+
+def _with_features(assigned: Sequence[_Assignment]) -> list[_Assignment]:
+    """Give decisions that shared an id the names by which their features tell them apart: `feature/ADR-0167`."""
+    count = Counter(assignment.foreign.id for assignment in assigned)
+    result = []
+    for assignment in assigned:
+        features = assignment.foreign.data.get("related_features")
+        if count[assignment.foreign.id] > 1 and isinstance(features, list) and features:
+            assignment = replace(
+                assignment, legacy_ids=(*assignment.legacy_ids, f"{features[0]}/{assignment.foreign.id}")
+            )
+        result.append(assignment)
+    return result
+
+
+def _code(workspace: Workspace, foreign: ForeignRecord, used: set[str]) -> str:
+    """Return the short code of a learning whose old id has another form; the same one wherever it is imported."""
+    length = 5
+    while (record_id := code_id(workspace.kinds["learning"].prefix, _uid(foreign), length)) in used:
+        length += 1
+    return record_id
+
+
+def _uid(foreign: ForeignRecord) -> str:
+    headline = foreign.data.get("title") or foreign.data.get("summary")
+    return stable_uid("orbit", foreign.kind, foreign.id, str(foreign.data.get("created_at")), str(headline))
+
+
+# --- one record
+
+
+def _record_changes(
+    workspace: Workspace,
+    layout: OrbitLayout,
+    assignment: _Assignment,
+    home: ProseHome | None,
+    rename: Callable[[str], str],
+    now: str,
+    plan: OrbitPlan,
+    *,
+    in_place: bool,
+) -> list[FileChange]:
+    foreign, label = assignment.foreign, _label(layout, assignment.foreign.path)
+    kind = workspace.kinds[foreign.kind]
+    mapped = (adr_fields if foreign.kind == "adr" else learning_fields)(
+        foreign.data, foreign.status_folder, rename, now
+    )
+    target = posixpath.dirname(record_path(workspace, kind, assignment.id))
+    files, dropped, comments = _files(layout, assignment, home, mapped)
+    data = _data(assignment, mapped, home, comments)
+    path = f"{target}/{kind.name}.yaml"
+    try:
+        text = render(workspace, kind, ordered(data, kind.schema.properties), path)
+        validated(text, kind, path)
+    except InvalidRecordError as error:
+        plan.outcomes.append(Outcome("left", label, None, f"{error.message.partition(': ')[2]}; {_AGAIN}"))
+        return []
+    after: dict[str, str] = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
+    before = {name: _file_text(workspace.root / name) for name in _old_files(layout, foreign)} if in_place else {}
+    if has_comment(foreign.text):
+        kept_path = f"{ORBIT}/{ASIDE}/{foreign.path}"
+        after[kept_path] = foreign.text
+        dropped.append(f"its file has comments, which have no place in the new one: the old one is kept as {kept_path}")
+    plan.outcomes.append(Outcome("taken", label, assignment.id, ""))
+    if assignment.reason:
+        plan.outcomes.append(
+            Outcome(
+                "changed", label, assignment.id, f"a new id, because {assignment.reason}; the old one is a legacy id"
+            )
+        )
+    plan.outcomes += (Outcome("changed", label, assignment.id, reason) for reason in (*mapped.changed, *dropped))
+    old = {name: content for name, content in before.items() if name not in after}
+    return [
+        *(FileChange(name, before.get(name), content) for name, content in after.items()),
+        *(FileChange(name, content, None) for name, content in old.items()),
+    ]
+
+
+def _data(
+    assignment: _Assignment, mapped: Mapped, home: ProseHome | None, comments: Sequence[object]
+) -> dict[str, object]:
+    fields = dict(mapped.fields)
+    if home is not None:
+        fields["source"] = {
+            "path": home.document.path,
+            "heading": home.heading,
+            "format": "log",
+            "authority": "document",
+        }
+        fields["date"] = home.entry.date or fields.get("date")
+        if same_words(str(fields.get("title")), home.entry.title):
+            fields["title"] = one_line(home.entry.title, 300)
+    legacy = fields.get("legacy_ids")
+    fields["legacy_ids"] = list(dict.fromkeys([*(legacy if isinstance(legacy, list) else []), *assignment.legacy_ids]))
+    fields["x-comments"] = list(comments)
+    filled = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+    return {"schema_version": SCHEMA_VERSION, "id": assignment.id, "uid": _uid(assignment.foreign), **filled}
+
+
+def _files(
+    layout: OrbitLayout, assignment: _Assignment, home: ProseHome | None, mapped: Mapped
+) -> tuple[dict[str, str], list[str], list[object]]:
+    """Return the files that stand beside the new record, what was dropped and why, and the comments it had."""
+    files: dict[str, str] = {}
+    dropped: list[str] = []
+    comments: list[object] = []
+    for name in assignment.foreign.siblings:
+        content = _file_text(layout.root / f"{assignment.foreign.folder}/{name}")
+        if name in _LOGS and not content.strip():
+            dropped.append(f"its empty {name} is dropped: here it is made on the first entry")
+        elif name == "comments.jsonl":
+            comments = _rows(content)
+            dropped.append("its comments are kept in the record, as x-comments")
+        elif name == "votes.jsonl":
+            files[name] = _votes(content, assignment)
+        elif name == BODY and not content.strip():
+            dropped.append("its body.md is empty")
+        elif name == BODY and home is not None:
+            if same_prose(content, entry_text(home.document, home.entry)):
+                dropped.append(f"its body.md says what {home.document.path} says, and is dropped")
+            else:
+                files[IMPORTED_BODY] = content
+                dropped.append(f"{home.document.path} has its prose; the other version is kept as {IMPORTED_BODY}")
+        else:
+            files[name] = content
+    return files, dropped, comments
+
+
+def _rows(content: str) -> list[object]:
+    """Return the rows of a JSONL file; a line that is no JSON stays the text it is."""
+    rows: list[object] = []
+    for line in content.splitlines():
+        if line.strip():
+            try:
+                rows.append(json.loads(line))
+            except (ValueError, RecursionError):
+                rows.append(line)
+    return rows
+
+
+def _votes(content: str, assignment: _Assignment) -> str:
+    """Return the votes with the id that the record has now; a line that is no vote stays as it is."""
+    if assignment.id == assignment.foreign.id:
+        return content
+    lines = []
+    for line in content.splitlines():
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict) and row.get("learning_id") == assignment.foreign.id:
+            line = json.dumps({**row, "learning_id": assignment.id}, ensure_ascii=False)
+        lines.append(line)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _old_files(layout: OrbitLayout, foreign: ForeignRecord) -> list[str]:
+    names = [foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings)]
+    return [f"{ORBIT}/{name}" for name in names]
+
+
+def _file_text(path: Path) -> str:
+    return read_bytes(path, limit=20 * DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
+
+
+def _label(layout: OrbitLayout, path: str) -> str:
+    return f"{layout.root.name}/{path}"
+
+
+# --- what is no record
+
+
+def _plan_others(workspace: Workspace, layout: OrbitLayout, plan: OrbitPlan, *, in_place: bool) -> None:
+    for name in layout.strays:
+        label = _label(layout, name)
+        target = f"{ORBIT}/{ASIDE}/{name}"
+        if not in_place:
+            plan.outcomes.append(Outcome("left", label, None, "no record: untouched"))
+            continue
+        try:
+            content = _file_text(layout.root / name)
+        except OrbitError as error:
+            plan.outcomes.append(Outcome("left", label, None, f"no record, and can't be put aside: {error.message}"))
+            continue
+        plan.groups.append([FileChange(target, None, content), FileChange(f"{ORBIT}/{name}", content, None)])
+        plan.outcomes.append(Outcome("left", label, None, f"no record: put aside in {ORBIT}/{ASIDE}/"))
+    for name in layout.others:
+        plan.outcomes.append(Outcome("left", _label(layout, name), None, "not about records: untouched"))
+    for name in layout.hidden:
+        plan.outcomes.append(Outcome("left", _label(layout, name), None, "a lock or a hidden file: untouched"))
+
+
+def _notes(plan: OrbitPlan, assigned: Sequence[_Assignment], homes: Mapping[str, ProseHome], spare: int) -> None:
+    adrs = [assignment for assignment in assigned if assignment.foreign.kind == "adr"]
+    if adrs:
+        here = sum(1 for assignment in adrs if assignment.id in homes)
+        plan.notes.append(
+            f"{here} of {len(adrs)} decisions have their prose in a document, the others in {BODY} beside their record"
+        )
+    if spare:
+        plan.notes.append(f"{spare} entries of decision logs have no record; `orbit adr backfill` makes them")
+    by_id: dict[str, list[_Assignment]] = defaultdict(list)
+    for assignment in assigned:
+        by_id[assignment.foreign.id].append(assignment)
+    for name, group in by_id.items():
+        if len(group) > 1:
+            names = ", ".join(
+                f"{assignment.id} ({assignment.foreign.data.get('title') or assignment.foreign.data.get('summary')})"
+                for assignment in group
+            )
+            plan.notes.append(f"{name} named {len(group)} things: {names}")
+
 
 MARK = "x-imported_from"
 _STEP = 20_000_000

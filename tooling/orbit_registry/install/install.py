@@ -16,7 +16,7 @@ from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.hook import index as reader
 from orbit_registry.install import agents
 from orbit_registry.workspace.files import decode, inside, read_bytes, write_atomic
-from orbit_registry.workspace.user_dirs import user_home
+from orbit_registry.workspace.workspace import user_home
 
 LAUNCHER = ".orbit/hook.sh"
 """What a project's settings start: it finds each machine's own Python, so that it can be committed."""

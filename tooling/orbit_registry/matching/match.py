@@ -19,8 +19,7 @@ from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
 from orbit_registry.model.rank import EPOCH
 from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.journal import WRITTEN_ROOTS
-from orbit_registry.workspace.user_dirs import user_home
-from orbit_registry.workspace.workspace import Workspace, find_workspace, open_workspace, project_path
+from orbit_registry.workspace.workspace import Workspace, find_workspace, open_workspace, project_path, user_home
 
 _PUSHED = "pushed"
 VERDICTS: Mapping[str, str] = {

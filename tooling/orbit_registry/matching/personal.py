@@ -19,11 +19,10 @@ from orbit_registry.hook.index import LIST, Row
 from orbit_registry.hook.pack import Part
 from orbit_registry.matching.compile import Origin, part_of
 from orbit_registry.model.record import Record
+from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.redaction import free_of_secrets
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.workspace.user_dirs import user_home
-from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace
+from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, user_home
 
 HOME = "~/"
 """What the path of a personal record begins with, where it stands beside those of the project."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
 from orbit_registry.operations.citations import references_of
-from orbit_registry.repository.prose import ProseReading
+from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.votes import NAME as VOTES
 

@@ -22,8 +22,8 @@ from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import standing
 from orbit_registry.operations.freshness.probe import windows_of
+from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, RecordFolder
-from orbit_registry.repository.redaction import free_of_secrets
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.cache import code_version

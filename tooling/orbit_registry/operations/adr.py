@@ -18,10 +18,9 @@ from orbit_registry.model.record import Record
 from orbit_registry.operations.adr_entries import NewText, entry_text, log_of, new_entry, with_body
 from orbit_registry.operations.adr_files import neighbours_in, new_path, new_text
 from orbit_registry.operations.lifecycle import entry_in
-from orbit_registry.repository.documents import read_documents
+from orbit_registry.repository.documents import first_prompt, prompts_of, read_documents
 from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.repository.ids import allocate, next_number, release
-from orbit_registry.repository.prompt_lines import first_prompt, prompts_of
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import (
     Edit,

@@ -19,7 +19,7 @@ from orbit_registry.formats.adr.writer import (
 )
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.model.kind import Kind
-from orbit_registry.repository.document_paths import LOG_NAME
+from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.workspace import Workspace

@@ -20,7 +20,7 @@ from orbit_registry.operations.citation_rewrite import (
     search_patterns,
 )
 from orbit_registry.repository.codec import decode_record
-from orbit_registry.repository.draft import ChangeSet
+from orbit_registry.repository.writer import ChangeSet
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace

@@ -19,12 +19,11 @@ from orbit_registry.formats.yaml import scalar_text
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.scope import TASK_SCHEMA
-from orbit_registry.repository.document_paths import LOG_NAME
+from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.config import CONFIG_SCHEMA, FOREIGN_HINT, AdrConfig, config_of, config_schema
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.user_dirs import user_home
-from orbit_registry.workspace.workspace import ORBIT, Workspace, has_only_state, open_workspace
+from orbit_registry.workspace.workspace import ORBIT, Workspace, has_only_state, open_workspace, user_home
 
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")

@@ -23,12 +23,11 @@ from orbit_registry.operations.renumber_texts import (
     renumbered_data,
     renumbered_document,
 )
-from orbit_registry.repository.draft import ChangeSet
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import NAME as VOTES
-from orbit_registry.repository.writer import validated, writing
+from orbit_registry.repository.writer import ChangeSet, validated, writing
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 _UID = re.compile(r"[0-9a-f]{32}\Z")

@@ -12,8 +12,7 @@ from orbit_registry.formats.adr.writer import insert_entry, remove_entry, set_nu
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adr_files import slug
 from orbit_registry.operations.citation_rewrite import number_of
-from orbit_registry.repository.document_paths import LOG_NAME
-from orbit_registry.repository.documents import Document
+from orbit_registry.repository.documents import LOG_NAME, Document
 
 
 def alias_ids(title: str, uid: str, old: str, records: Iterable[Record], *, bare: bool) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.adr.file_names import number_of_path
 from orbit_registry.model.ids import sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
-from orbit_registry.repository.document_paths import LOG_NAME, decision_paths
+from orbit_registry.repository.documents import LOG_NAME, decision_paths
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.model.kind import Kind
@@ -19,12 +20,43 @@ from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import Vote
 from orbit_registry.repository.codec import MISPLACED, decode_record, record_of
-from orbit_registry.repository.legacy_layout import legacy_layout_problem, legacy_names
 from orbit_registry.repository.votes import BROKEN, parse_votes
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.cache import FileValue
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode
 from orbit_registry.workspace.workspace import Workspace
+
+LEGACY_LAYOUT = "ORB110"
+PLURAL = "learnings"
+MIGRATE = "run `orbit learning migrate-layout`; with --dry-run it says what it would do"
+_OLD = re.compile(r"L-?\d+(?:-\d+)?\.yaml|L\d{8}-\d+|superseded")
+
+
+def legacy_names(plural: str, names: Iterable[str]) -> list[str]:
+    """Return which names in a kind's folder are those of an older layout."""
+    return [name for name in names if _OLD.fullmatch(name)] if plural == PLURAL else []
+
+
+def legacy_layout_problem(folder: str, names: list[str]) -> Diagnostic:
+    """Return the one finding about a folder in an older layout."""
+    return Diagnostic(LEGACY_LAYOUT, Severity.ERROR, _message(names), Location(folder), MIGRATE)
+
+
+def refuse_legacy_layout(workspace: Workspace, kind: Kind) -> None:
+    """Raise where a kind's records stand in an older layout: a new one beside them would hide that."""
+    if kind.plural == PLURAL:
+        try:
+            names = legacy_names(kind.plural, sorted(entry.name for entry in os.scandir(workspace.folder_of(kind))))
+        except OSError:
+            return
+        if names:
+            raise RefusedError(f".orbit/{kind.plural}: {_message(names)}", hint=MIGRATE)
+
+
+def _message(names: list[str]) -> str:
+    subject = f"{names[0]} stands" if len(names) == 1 else f"{', '.join(names[:3])}{' …' if names[3:] else ''} stand"
+    return f"{subject} in an older layout, which is not read"
+
 
 UNREADABLE = "ORB101"
 

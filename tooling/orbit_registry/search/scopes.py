@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.model.record import Record
 from orbit_registry.operations.citing_files import mentioning_files
-from orbit_registry.repository.document_paths import decision_paths
+from orbit_registry.repository.documents import decision_paths
 from orbit_registry.search.suggestion import LIKELY, SURE, Clue, Proposal, Tree, clues_in_text, propose
 from orbit_registry.workspace.files import document_text
-from orbit_registry.workspace.git_log import Commit, newest_commits
+from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, SITE_MANIFEST, Workspace
 
 MOST_FILES = 25

@@ -16,7 +16,7 @@ from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import standing
 from orbit_registry.repository.codec import MISPLACED, hides_record
-from orbit_registry.repository.redaction import free_of_secrets
+from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.site import console
 from orbit_registry.site.config import UserConfig
 from orbit_registry.site.documents import mirrored_documents, with_user_pages

@@ -20,7 +20,7 @@ from pathlib import Path
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.site.urls import relative
-from orbit_registry.workspace.user_dirs import user_cache
+from orbit_registry.workspace.workspace import user_cache
 
 PAGE = "query/"
 SCRIPT = "assets/orbit/console.js"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.matching.sources import references_in, sources_of
-from orbit_registry.repository.prose import prose_of
+from orbit_registry.repository.documents import prose_of
+from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
-from orbit_registry.repository.redaction import free_of_secrets
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.snapshot.build import engine, fill_all, fill_meta, fill_vectors, new_database, quoted
 from orbit_registry.snapshot.engine import duckdb

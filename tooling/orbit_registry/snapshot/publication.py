@@ -19,10 +19,9 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import Freshness
 from orbit_registry.model.record import Record
-from orbit_registry.repository.document_paths import decision_paths
-from orbit_registry.repository.documents import Document, document_of, heading_of
+from orbit_registry.repository.documents import Document, decision_paths, document_of, heading_of
+from orbit_registry.repository.guard import redacted
 from orbit_registry.repository.reader import Collection
-from orbit_registry.repository.redaction import redacted
 from orbit_registry.snapshot.redact import NameMask, redact_pattern, words_of
 from orbit_registry.workspace.config import PublishConfig
 from orbit_registry.workspace.files import document_text

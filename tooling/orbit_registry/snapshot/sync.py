@@ -20,9 +20,9 @@ from orbit_registry.matching.sources import digest_of, references_in, sources_of
 from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.freshness.evaluate import standing
-from orbit_registry.repository.prose import ProseReading, prose_of
+from orbit_registry.repository.documents import ProseReading, prose_of
+from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
-from orbit_registry.repository.redaction import free_of_secrets
 from orbit_registry.repository.skills import Skill, read_skills
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.snapshot.edges import citations_of

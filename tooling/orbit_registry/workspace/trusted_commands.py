@@ -24,8 +24,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError, ProgramError, RefusedError
 from orbit_registry.workspace.files import read_bytes, write_atomic
-from orbit_registry.workspace.user_dirs import user_home
-from orbit_registry.workspace.workspace import Workspace, git_folder
+from orbit_registry.workspace.workspace import Workspace, git_folder, user_home
 
 Commands = Mapping[str, tuple[str, ...]]
 """The words of commands by the key of the configuration that names them."""

@@ -19,8 +19,7 @@ from orbit_registry.operations.adopt.adoption import adopt, backfill
 from orbit_registry.operations.adopt.edges import Place, Targets
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.init import setup_workspace
-from orbit_registry.repository.document_paths import decision_paths
-from orbit_registry.repository.documents import read_documents
+from orbit_registry.repository.documents import decision_paths, read_documents
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.journal import recover

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from orbit_registry.capture.transcripts import Entry, Row, What, clipped, first_line, texts_of
-from orbit_registry.workspace.user_dirs import user_home
+from orbit_registry.workspace.workspace import user_home
 
 _CODE = re.compile(r'(?m)^(?:Exit code: |Process exited with code )(-?\d+)|"exit_code":\s*(-?\d+)')
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orbit_registry.capture.transcripts import Entry, Row, clipped, newest_first, texts_of
-from orbit_registry.workspace.user_dirs import user_home
+from orbit_registry.workspace.workspace import user_home
 
 WRONG = ("error", "cancelled")
 

@@ -15,7 +15,7 @@ from orbit_registry.formats.untrusted import HIDDEN
 from orbit_registry.hook.failures import FEWEST, compiled
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.record import Record
-from orbit_registry.repository.prompt_lines import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
+from orbit_registry.repository.documents import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
 
 if TYPE_CHECKING:
     from orbit_registry.formats.adr.model import AdrDocument, Section

@@ -18,8 +18,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.record import BODY, Record, Source
 from orbit_registry.operations.adopt.fields import STATUS_LIMIT
-from orbit_registry.repository.document_paths import LOG_NAME
-from orbit_registry.repository.documents import Document
+from orbit_registry.repository.documents import LOG_NAME, Document
 from orbit_registry.workspace.journal import FileChange
 
 if TYPE_CHECKING:

@@ -35,14 +35,14 @@ from orbit_registry.operations.adopt.fields import document_dates, document_fiel
 from orbit_registry.operations.adopt.ids import Candidate, Named, number_candidates
 from orbit_registry.operations.adopt.next_steps import UNKNOWN, with_step
 from orbit_registry.operations.import_report import Moves, Outcome, TakeoverReport
-from orbit_registry.repository.document_paths import decision_paths
+from orbit_registry.repository.documents import decision_paths
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import new_data, prepare_edit, record_path, render, validated, writing
 from orbit_registry.workspace.author import Author, acting_role, current_author
 from orbit_registry.workspace.files import inside
-from orbit_registry.workspace.git_log import dates_of
+from orbit_registry.workspace.git import dates_of
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 

@@ -17,8 +17,7 @@ from pathlib import PurePosixPath
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES, read_name, read_series_name
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id
-from orbit_registry.repository.document_paths import LOG_NAME
-from orbit_registry.repository.documents import Document, heading_of
+from orbit_registry.repository.documents import LOG_NAME, Document, heading_of
 
 HIGHEST = 999_999
 _OF_THE_DAY = re.compile(r"\d{1,3}(?=[-_])")

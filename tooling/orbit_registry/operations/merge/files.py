@@ -25,10 +25,9 @@ from orbit_registry.operations.renumber_texts import (
     renumbered_data,
     renumbered_document,
 )
-from orbit_registry.repository.document_paths import LOG_NAME
-from orbit_registry.repository.draft import ChangeSet
+from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.votes import NAME as VOTES
-from orbit_registry.repository.writer import validated
+from orbit_registry.repository.writer import ChangeSet, validated
 from orbit_registry.workspace.files import DOCUMENT_LIMIT
 from orbit_registry.workspace.git import merge_lines
 from orbit_registry.workspace.workspace import ORBIT, Workspace

@@ -27,9 +27,8 @@ from orbit_registry.operations.merge.files import (
 from orbit_registry.operations.merge.state import MergeState, Side, read_merge, rebased_tip
 from orbit_registry.operations.renumber import Renumbered, file_lines, unclear_lines
 from orbit_registry.operations.renumber_texts import in_order
-from orbit_registry.repository.draft import ChangeSet
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import writing
+from orbit_registry.repository.writer import ChangeSet, writing
 from orbit_registry.workspace.files import read_text, write_atomic
 from orbit_registry.workspace.journal import apply_step
 from orbit_registry.workspace.workspace import ORBIT, Workspace
