@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from orbit_registry.hook import client
 from orbit_registry.hook.project import index_file
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.sync import sync_index
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
@@ -116,7 +116,7 @@ def test_a_result_comes_with_the_records_for_the_files_of_its_call(root: Path) -
 def test_a_session_that_is_named_shares_what_it_has_seen(root: Path) -> None:
     """What a hook has shown in the session is not said again by the wrapper."""
     record = next(one for one in Registry.open(root).records if one.title == "Uploads are retried")
-    ledger = Ledger(str(root), "s-1")
+    ledger = SessionLog(str(root), "s-1")
     ledger.begin()
     ledger.add([record.id])
     ledger.end()
@@ -152,7 +152,7 @@ def test_where_nothing_can_be_found_the_answer_is_the_servers(root: Path, lost: 
 
 def test_no_result_waits_longer_than_it_may(root: Path) -> None:
     """While another process holds the session's ledger the result goes on as it came, and the next one too."""
-    ledger = Ledger(str(root), "s-1")
+    ledger = SessionLog(str(root), "s-1")
     ledger.begin()
     options = ("--session", "s-1", "--timeout", "20")
     try:

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 from orbit_registry.hook.caps import tokens
-from orbit_registry.hook.context import BRIEF, Choice, Context, Selection, working_project
+from orbit_registry.hook.context import BRIEF, Context, Match, Selection, working_project
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import CATEGORY, ID, KIND, PATH, Index, Row
 from orbit_registry.hook.project import stamp
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import EXAMINED, select
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.match import current_index
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.config import GENERAL, Categories, LearningsConfig, agent_name
@@ -158,7 +158,7 @@ class LearningsContextInjector:
         limits = self._limits
         workspace = self.registry.workspace
         event = Event(SURFACE, time.time())
-        ledger = Ledger(str(workspace.root), session) if session else None
+        ledger = SessionLog(str(workspace.root), session) if session else None
         context = Context(BRIEF, event.at, agent=agent_name(agent), categories=tuple(dict.fromkeys(categories)))
         context.project = working_project()
         context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
@@ -167,7 +167,7 @@ class LearningsContextInjector:
         except OSError as error:
             raise write_error(workspace.state / "log", error) from None
         event.session = ledger.name if ledger is not None else ""
-        event.answered(found, tokens(render(found)))
+        event.set_selection(found, tokens(render(found)))
         event.agent = context.agent[:100]
         event.details = _details(context, limits.categories_for(agent))
         event.ms = (time.monotonic() - begun) * 1000
@@ -270,12 +270,12 @@ class _KeptIndex(Index):
             self._whole = self._opened()
         return self._whole
 
-    def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        """Return hits for a category as they are kept, or as the index has them; see `Index.under`."""
+    def hits_under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
+        """Return hits for a category as they are kept, or as the index has them; see `Index.hits_under`."""
         key = word if axis == "c" else f"{axis}\0{word}"
         answer = self._cache.get(key, self._content)
         if answer is None:
-            hits = self._index.under(axis, word, limit, everything)
+            hits = self._index.hits_under(axis, word, limit, everything)
             rows = ((hit >> 32, self._index.row(hit >> 32)) for hit in hits[: EXAMINED + 1])
             answer = Answer(tuple(hits), {number: row for number, row in rows if row is not None})
             self._cache.set(key, answer, self._content)
@@ -317,7 +317,7 @@ def _files(folder: str, *, top: bool = False) -> Iterator[tuple[str, os.stat_res
             continue  # it went meanwhile
 
 
-def _learning(one: Choice) -> Learning:
+def _learning(one: Match) -> Learning:
     values = one.row.values
     return Learning(values[ID], values[KIND], values[CATEGORY], one.text, values[PATH])
 

@@ -15,7 +15,7 @@ from orbit_registry.capture.delivery import deliveries, events_by_session
 from orbit_registry.capture.readers import claude, codex
 from orbit_registry.capture.transcripts import ids_in, read_transcript
 from orbit_registry.hook.render import END, START
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.workspace.event_log import LoggedEvent
 
 CASES = Path(__file__).parents[2] / "cases/transcripts"
@@ -26,7 +26,7 @@ AT = 1_795_000_000.0
 
 def said(session: str, *shown: str, at: float = AT, surface: str = "hook:PreToolUse", agent: str = "") -> LoggedEvent:
     """Return an event of a hook that showed some records."""
-    ledger = Ledger("", session, agent).name
+    ledger = SessionLog("", session, agent).name
     return LoggedEvent(at, "retrieval", surface, ledger, "", shown, (), (), 0, "", "", 1.0, None)
 
 

@@ -14,8 +14,8 @@ from ruamel.yaml import YAML
 from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths
 from orbit_registry.hook.dialects import gemini, take_prompt, take_tool
 from orbit_registry.hook.project import project_paths
-from orbit_registry.hook.shell import words_in
-from orbit_registry.hook.words import patch_paths, words_of
+from orbit_registry.hook.shell import paths_in_command
+from orbit_registry.hook.words import patch_paths, path_words
 
 CASES: list[dict[str, Any]] = YAML(typ="safe").load(Path(__file__).parents[2] / "cases/push/calls.yaml")
 FILES = ("src/a.py", "src/b.py", "src/my file.py", "docs/b.md", "Makefile", "README.md", "tests/test_x.py",
@@ -77,7 +77,7 @@ def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
     seen = [in_project(str(root), call.folder or folder, one) or "" for one in call.reads]
     assert [path for path in paths if path.rstrip("/") in {one.rstrip("/") for one in seen}] == case.get("reads", [])
     assert set(written) <= set(paths)
-    if call.guessed:
+    if call.paths_are_heuristic:
         assert all((root / path).exists() for path in written), "a word that names nothing may be a secret"
 
 
@@ -97,25 +97,25 @@ def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
 )
 def test_words_of_a_prompt_that_may_be_paths_are_found(said: str, words: list[str]) -> None:
     """A word with a slash or a dot inside is one; options, addresses and plain words are none."""
-    assert words_of(said) == words
+    assert path_words(said) == words
     call = Call("UserPromptSubmit", "prompt")
     take_prompt(call, said)
-    assert (call.paths, call.guessed, call.text) == (words, True, said)
+    assert (call.paths, call.paths_are_heuristic, call.text) == (words, True, said)
 
 
 @given(st.lists(SHELL, max_size=40).map("".join))
 def test_any_command_is_read_to_its_end(command: str) -> None:
     """Whatever stands in a command, it is read without an error, and to a bounded number of words."""
-    found = words_in(command)
-    assert len(found.paths) + len(found.maybe) <= MOST_PATHS
+    found = paths_in_command(command)
+    assert len(found.paths) + len(found.candidate_paths) <= MOST_PATHS
 
 
 def test_no_more_than_a_bounded_number_is_taken() -> None:
     """A command, a patch or an input that names thousands costs no more than one that names a few."""
     many = [f"a/{number}" for number in range(5000)]
-    assert len(words_of(" ".join(many))) == MOST_PATHS
-    assert len(words_in(f"cat {' '.join(many)}").paths) == MOST_PATHS
-    assert len(words_in("cat " + "{a,b}" * 12).maybe) <= MOST_PATHS
+    assert len(path_words(" ".join(many))) == MOST_PATHS
+    assert len(paths_in_command(f"cat {' '.join(many)}").paths) == MOST_PATHS
+    assert len(paths_in_command("cat " + "{a,b}" * 12).candidate_paths) <= MOST_PATHS
     assert len(named_paths({"paths": many})) == MOST_PATHS
     assert len(patch_paths("".join(f"*** Add File: {one}\n" for one in many))) == MOST_PATHS
     call = taken(Path("/p"), "/p", "mcp__x__y", {"paths": many, "more": [{"path": one} for one in many]})
@@ -127,7 +127,7 @@ def test_a_large_patch_is_read_to_its_end() -> None:
     """The last file of a patch of a megabyte counts, also where a command holds the patch."""
     patch = "*** Begin Patch\n*** Add File: a/1\n" + "+x\n" * 400_000 + "*** Add File: a/2\n*** End Patch\n"
     assert patch_paths(patch) == ["a/1", "a/2"]
-    assert words_in(f"apply_patch <<'E'\n{patch}E\n").paths == ["a/1", "a/2"]
+    assert paths_in_command(f"apply_patch <<'E'\n{patch}E\n").paths == ["a/1", "a/2"]
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,4 @@ def test_only_a_compression_that_was_asked_for_shows_all_anew() -> None:
     """Gemini CLI says `auto` before each request, whether it then compresses or not."""
     payload = {"hook_event_name": "PreCompress", "session_id": "s", "cwd": "/r"}
     found = [gemini.read({**payload, "trigger": trigger}) for trigger in ("auto", "manual")]
-    assert [call is not None and call.forgets for call in found] == [False, True]
+    assert [call is not None and call.context_was_compacted for call in found] == [False, True]

@@ -26,8 +26,8 @@ def test_json_is_read_by_the_library_where_the_insides_are_others(insides: str) 
     """A scanner that asks for more than we know of, or none at all, changes no value."""
     program = (
         f"import sys; sys.path.insert(0, {str(TOOLING)!r})\n{insides}\n"
-        "from orbit_registry.hook.payload import parsed, written\n"
-        "print(parsed('\\ufeff {\"a\": [1, NaN, \"x\\ty\"]} more'), written({'a': 'é'}))"
+        "from orbit_registry.hook.payload import parse_json, to_json\n"
+        "print(parse_json('\\ufeff {\"a\": [1, NaN, \"x\\ty\"]} more'), to_json({'a': 'é'}))"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "{'a': [1, nan, 'x\\ty']} {\"a\": \"\\u00e9\"}\n"

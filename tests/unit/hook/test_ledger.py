@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from orbit_registry.hook import events
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.project import KEPT_DAYS, prune
-from orbit_registry.hook.session import Ledger, safe_name
+from orbit_registry.hook.session import SessionLog, safe_name
 
 FOLDER = ".orbit/state/log/sessions"
 
@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 def shown(root: Path, session: str, *more: str, agent: str = "") -> list[str]:
     """Return what a session was shown, and show it more."""
-    ledger = Ledger(str(root), session, agent)
+    ledger = SessionLog(str(root), session, agent)
     found = ledger.begin()
     ledger.add(list(more))
     ledger.end()
@@ -68,7 +68,7 @@ def test_a_torn_line_costs_no_other(root: Path) -> None:
 def test_forgetting_starts_anew(root: Path) -> None:
     """After it the session has seen nothing."""
     shown(root, "s", "a")
-    Ledger(str(root), "s").forget()
+    SessionLog(str(root), "s").forget()
     assert shown(root, "s") == []
 
 

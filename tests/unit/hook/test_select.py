@@ -24,16 +24,16 @@ from orbit_registry.hook.context import (
     TOKENS,
     TOOL,
     TRIAL,
-    Choice,
     Context,
+    Match,
     Selection,
 )
-from orbit_registry.hook.failures import FEWEST, LONGEST_ERROR, compiled, holds, plain
+from orbit_registry.hook.failures import LONGEST_ERROR, MIN_CHARACTERS, compiled_pattern, contains_pattern, normalized
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.pack import Part, pack
 from orbit_registry.hook.render import END, START, render
 from orbit_registry.hook.select import is_withheld, select  # fmt: skip
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.compile import entry_of
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
@@ -53,7 +53,7 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
         row[reader.GATE], row[reader.CATEGORY] = data.get("gate", "scoped"), data.get("category", "")
         row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
         row[reader.STALE], row[reader.AGES_AT] = data.get("stale", ""), str(data.get("ages_at", ""))
-        row[reader.PROJECT], row[reader.ERROR] = data.get("project", ""), compiled(data.get("error", ""))
+        row[reader.PROJECT], row[reader.ERROR] = data.get("project", ""), compiled_pattern(data.get("error", ""))
         row[reader.PLACE] = str(data.get("place", 4))
         for field, key in (
             (reader.AGENTS, "agents"), (reader.TASKS, "tasks"), (reader.CONTEXTS, "contexts"), (reader.TAGS, "tags"),
@@ -98,7 +98,7 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
     assert dropped(found) == case.get("drops", {})
     assert found.skip_reason == case.get("skip_reason", "")
     assert found.omitted == 0
-    ways = {one.row.values[reader.ID]: [list(way) for way in one.ways] for one in found.matches}
+    ways = {one.row.values[reader.ID]: [list(way) for way in one.triggers] for one in found.matches}
     assert case.get("ways", {}).items() <= ways.items()
     texts = {one.row.values[reader.ID]: one.text for one in found.matches}
     assert case.get("texts", {}).items() <= texts.items()
@@ -131,7 +131,7 @@ def test_a_session_does_without_the_same_records_at_every_call(tmp_path: Path) -
     told: list[str] = []
     withheld: list[str] = []
     for _ in range(6):
-        found = select(index, Context(TOOL, 0, paths=["x"]), Ledger(str(tmp_path), "s", "subagent"))
+        found = select(index, Context(TOOL, 0, paths=["x"]), SessionLog(str(tmp_path), "s", "subagent"))
         told, withheld = told + shown(found), withheld + found.withheld
         assert [one for one, why in dropped(found).items() if why == "withheld"] == found.withheld
     assert sorted(told + withheld) == [f"r{number:02d}" for number in range(PER_SESSION)]
@@ -145,10 +145,10 @@ def test_where_everything_is_withheld_the_reason_says_so(tmp_path: Path) -> None
     index = index_of(tmp_path, {"a": {"globs": ["**"]}})
     index.holdout = 1_000_000
     asked = Context(TOOL, 0, paths=["x"])
-    found = select(index, asked, Ledger(str(tmp_path), "s"))
+    found = select(index, asked, SessionLog(str(tmp_path), "s"))
     assert (shown(found), found.withheld, found.skip_reason) == ([], ["a"], "withheld")
     assert shown(select(index, asked)) == ["a"]
-    assert shown(select(index, asked, Ledger(str(tmp_path), f"{TRIAL}1"))) == ["a"]
+    assert shown(select(index, asked, SessionLog(str(tmp_path), f"{TRIAL}1"))) == ["a"]
 
 
 @given(st.text(max_size=12), st.text(max_size=12))
@@ -169,7 +169,7 @@ def test_caps_hold_and_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory,
     index = index_of(root, {name: {"globs": ["**"]} for name in names})
     told: list[str] = []
     for _ in range(6):
-        found = select(index, Context(TOOL, 0, paths=["x"]), Ledger(str(root), "s"))
+        found = select(index, Context(TOOL, 0, paths=["x"]), SessionLog(str(root), "s"))
         told += shown(found)
         assert len(found.matches) <= PER_CALL
         assert found.omitted == count - len(told)
@@ -218,7 +218,7 @@ def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) ->
     rest = {f"r{number}": {"globs": ["**"]} for number in range(5)}
     index = index_of(tmp_path, {"rule": rule, **rest, "last": {"globs": ["**"], "links": ["rule"]}})
     asked = Context(TOOL, 0, paths=["x"])
-    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    first, second = (select(index, asked, SessionLog(str(tmp_path), "s")) for _ in range(2))
     assert (shown(first), first.omitted) == ([f"r{number}" for number in range(5)], 1)
     assert (shown(second), second.omitted) == (["rule", "last"], 0)
 
@@ -229,9 +229,9 @@ def test_a_linked_rule_that_found_no_room_comes_with_the_next_call(tmp_path: Pat
     records = {f"r{number}": {"globs": ["**"], "links": ["rule"]} for number in range(5)}
     index = index_of(tmp_path, {**records, "rule": {"gate": "relevant_and_linked"}})
     asked = Context(TOOL, 0, paths=["x"])
-    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    first, second = (select(index, asked, SessionLog(str(tmp_path), "s")) for _ in range(2))
     assert (len(first.matches), first.omitted, dropped(first)) == (5, 1, {"rule": "call cap"})
-    assert (shown(second), second.matches[0].ways) == (["rule"], [(f"=r{number}", "") for number in range(5)])
+    assert (shown(second), second.matches[0].triggers) == (["rule"], [(f"=r{number}", "") for number in range(5)])
 
 
 def test_a_linked_rule_that_is_cut_is_counted(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_a_linked_rule_that_is_cut_is_counted(tmp_path: Path) -> None:
     last = {"globs": ["**"], "links": ["rule"]}
     index = index_of(tmp_path, {"rule": {"gate": "relevant_and_linked"}, **rest, "last": last})
     asked = Context(TOOL, 0, paths=["x"])
-    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    first, second = (select(index, asked, SessionLog(str(tmp_path), "s")) for _ in range(2))
     assert (shown(first), dropped(first), first.omitted) == ([*rest, "last"], {"rule": "call cap"}, 1)
     assert (shown(second), second.omitted) == (["rule"], 0)
 
@@ -261,14 +261,14 @@ def test_a_linked_rule_that_is_cut_is_counted(tmp_path: Path) -> None:
 )
 def test_an_error_is_recognised(pattern: str, error: str, held: bool) -> None:
     """A pattern is plain text with stars: case and kinds of space are alike, and nothing else has a meaning."""
-    assert holds(compiled(pattern), plain(error)) is held
+    assert contains_pattern(compiled_pattern(pattern), normalized(error)) is held
 
 
 @pytest.mark.parametrize("pattern", ["", "*", "err", "* * *", "a b c"])
 def test_a_pattern_that_says_too_little_is_none(tmp_path: Path, pattern: str) -> None:
     """Fewer characters than four would be found in nearly every error."""
-    assert FEWEST == 4
-    assert compiled(pattern) == ""
+    assert MIN_CHARACTERS == 4
+    assert compiled_pattern(pattern) == ""
     found = select(index_of(tmp_path, {"a": {"error": pattern}}), Context(TOOL, 0, error="an err: a b c"))
     assert shown(found) == []
 
@@ -284,9 +284,9 @@ def test_of_a_long_error_start_and_end_are_looked_at(tmp_path: Path) -> None:
 @example("cannot open ", "", " for reading")
 def test_a_pattern_is_found_in_what_it_was_cut_from(start: str, left_out: str, end: str) -> None:
     """Whatever stands for the star, and before and behind, is held."""
-    pattern = compiled(f"{start}*{end}")
+    pattern = compiled_pattern(f"{start}*{end}")
     if pattern and "*" not in f"{start}{end}":
-        assert holds(pattern, plain(f"before {start} {left_out} {end} behind"))
+        assert contains_pattern(pattern, normalized(f"before {start} {left_out} {end} behind"))
 
 
 def test_an_agent_gets_a_few_of_each_category_and_no_more_tokens_than_it_has(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_no_teaser_ends_its_block(words: str, more: str) -> None:
     row = reader.Row(0, [""] * reader.FIELDS, 0)
     for hostile in (words, f"{words}{END}{more}", f"{words}\n{START}\n- [forged] {more}"):
         row.values[reader.TEASER] = f"- [L-1] {hostile}\n  more: {more}"
-        text = render(Selection([Choice(row, [])], 0, []))
+        text = render(Selection([Match(row, [])], 0, []))
         assert (text.count(START), text.count(END)) == (1, 1)
         lines = text.split("\n")
         assert len(lines) in (5, 6)

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
 from orbit_registry.hook.index import ID, Index
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.sync import open_index
 from orbit_registry.mcp.dispatch import Reply, UnknownToolError, known_tools, reply
 from orbit_registry.mcp.tools import Caller
@@ -205,7 +205,7 @@ def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) ->
 def test_what_another_surface_showed_is_not_shown_again(call: Call, root: Path) -> None:
     """Hook, brief and tools count in one ledger: what the session was shown by one comes with no other."""
     known = learnings(root)
-    ledger = Ledger(str(root), "session")
+    ledger = SessionLog(str(root), "session")
     ledger.begin()
     ledger.add(known[:1])
     ledger.end()

@@ -27,7 +27,7 @@ from orbit_registry.hook.index import ORIGIN, Index, Row, read_index
 from orbit_registry.hook.pack import Part, pack
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, with_breadth
 from orbit_registry.model.record import Record
 from orbit_registry.repository.guard import free_of_secrets
@@ -85,7 +85,7 @@ class Replay:
         """Return the versions that apply to too much for a tool call, as a bit mask."""
         return self._then.broad
 
-    def _asked(self, step: Step, ledger: Ledger) -> ReplayedCommit:
+    def _asked(self, step: Step, ledger: SessionLog) -> ReplayedCommit:
         versions: list[int] = []
         drops: dict[tuple[int, str], None] = {}
         used = speaking = 0
@@ -103,7 +103,7 @@ class Replay:
         return ReplayedCommit(step, tuple(versions), used, len(step.commit.files), speaking, counts)
 
 
-class _Session(Ledger):
+class _Session(SessionLog):
     """Session in memory."""
 
     def __init__(self) -> None:
@@ -148,8 +148,10 @@ class _VersionIndex(Index):
         standing_hits = [hit for hit in hits if self._stands(self._versions[hit >> 32])]
         return standing_hits if limit is None else standing_hits[:limit]
 
-    def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        hits = [hit for hit in super().under(axis, word, None, everything) if self._stands(self._versions[hit >> 32])]
+    def hits_under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
+        hits = [
+            hit for hit in super().hits_under(axis, word, None, everything) if self._stands(self._versions[hit >> 32])
+        ]
         return hits if limit is None else hits[:limit]
 
     def row(self, number: int) -> Row | None:

@@ -12,13 +12,13 @@ from orbit_registry.briefs.task_class import TaskClass
 from orbit_registry.briefs.tasks import CLASSIFIER, COMMAND, class_of, resolve_task, why_unresolved
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.caps import tokens
-from orbit_registry.hook.context import BRIEF, CODE, DROPS, WAYS, Context, Selection, working_project
+from orbit_registry.hook.context import BRIEF, CODE, DROPS, TRIGGERS, Context, Selection, working_project
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.hosts import session_of_process
 from orbit_registry.hook.index import ID, KIND, PATH
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.match import current_index
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.model.scope import Task
@@ -97,7 +97,7 @@ class Brief:
                     "record": match.row.values[PATH],
                     "personal": is_personal(match.row),
                     "text": match.text,
-                    "matched_by": [_match_origin(query, glob) for query, glob in match.ways],
+                    "matched_by": [_match_origin(query, glob) for query, glob in match.triggers],
                 }
                 for match in selection.matches
             ],
@@ -127,7 +127,7 @@ def brief(workspace: Workspace, request: BriefRequest, search: Callable[[str], I
     index = current_index(workspace)
     root = str(workspace.root)
     session = (request.session, "") if request.session else session_of_process(root)
-    ledger = Ledger(root, *session) if session is not None else None
+    ledger = SessionLog(root, *session) if session is not None else None
     event = Event("brief:prompt", time.time())
     event.query = [*inputs.paths, *(f"#{tag}" for tag in inputs.tags)]
     event.session = ledger.name if ledger is not None else ""
@@ -137,7 +137,7 @@ def brief(workspace: Workspace, request: BriefRequest, search: Callable[[str], I
         selection = select(index, context_of(workspace, inputs, event.at, search), ledger)
     except OSError as error:
         raise write_error(workspace.state / "log", error) from None
-    event.answered(selection, tokens(render(selection)))
+    event.set_selection(selection, tokens(render(selection)))
     event.ms = (time.monotonic() - started) * 1000
     append(root, event)
     return Brief(selection, ledger is not None, inputs)
@@ -226,5 +226,5 @@ def _inside(workspace: Workspace, path: str) -> str:
 def _match_origin(query: str, glob: str) -> dict[str, str]:
     if query.startswith("/"):
         return {"path": query[1:], "glob": glob}
-    name = WAYS.get(query[:1])
+    name = TRIGGERS.get(query[:1])
     return {name: query[1:]} if name is not None else {"way": query}

@@ -14,7 +14,7 @@ from typing import Literal
 
 from orbit_registry.capture.project import PURPOSE, PURPOSE_PHRASES, Project, ProjectCommand, read_command
 from orbit_registry.capture.turns import Step, Turn
-from orbit_registry.hook.failures import compiled, holds, plain
+from orbit_registry.hook.failures import compiled_pattern, contains_pattern, normalized
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command"]
 MOST_KEYS = 500
@@ -342,9 +342,9 @@ class Observer:
 def _error_pattern(text: str, words: str, program: str) -> str:
     """Return the pattern, of the words and the program, that matches a line of a text; empty if none does."""
     words = words.rstrip("*")
-    lines = [plain(line) for line in text.splitlines()] if words else []
+    lines = [normalized(line) for line in text.splitlines()] if words else []
     for pattern in (f"{program}: {words}", f"{program}*{words}", f"{words}: {program}", f"{words}*{program}"):
-        if any(holds(compiled(pattern), line) for line in lines):
+        if any(contains_pattern(compiled_pattern(pattern), line) for line in lines):
             return pattern
     return ""
 

@@ -30,12 +30,12 @@ from pathlib import Path
 from orbit_registry.errors import GitError, RefusedError
 from orbit_registry.formats.globs import Alternative, Glob, GlobIndex, parse_glob
 from orbit_registry.hook.caps import tokens
-from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Choice, Selection
+from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Match, Selection
 from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
 from orbit_registry.hook.opened import MARK
 from orbit_registry.hook.pack import SYMBOL
 from orbit_registry.hook.render import END as NOTES_END
-from orbit_registry.hook.render import SAID, START, entry, render
+from orbit_registry.hook.render import INTRODUCTION, START, entry, render
 from orbit_registry.hook.select import standing_reason
 from orbit_registry.matching.compile import safe
 from orbit_registry.matching.match import current_index
@@ -288,7 +288,7 @@ def block_of(index: Index, rows: Sequence[Row]) -> tuple[str, list[Row], int]:
     if not included:
         return "", [], len(rows)
     omitted = len(rows) - len(included)
-    notes = [START, SAID, *lines, f"omitted: {omitted}", NOTES_END]
+    notes = [START, INTRODUCTION, *lines, f"omitted: {omitted}", NOTES_END]
     return "\n".join([BEGIN, "", *notes, "", END]), included, omitted
 
 
@@ -358,7 +358,7 @@ class RuleFormat:
         """Return a rule's whole file."""
         ids = " ".join(record_id for row in rule.rows if _ID.fullmatch(record_id := row.values[ID]))
         mark = f"<!-- {MARK} --agent {self.agent}`: changes are lost. Records: {ids} -->"
-        notes = render(Selection([Choice(row, []) for row in rule.rows], rule.omitted, []))
+        notes = render(Selection([Match(row, []) for row in rule.rows], rule.omitted, []))
         return f"{self.head(rule.globs)}{mark}\n\n{notes}\n"
 
 

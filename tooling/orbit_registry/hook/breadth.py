@@ -46,10 +46,12 @@ class Breadth:
         return None if decides == "1" and not depth and keys[0][0] == "d" else program(text)
 
     def _bound(self, glob: str) -> int:
-        known = self._bounds.get(glob)
-        if known is None:
-            known = self._bounds[glob] = sum(len(self._places(one)) for one in self._entries[glob].split("\x1e"))
-        return known
+        bound = self._bounds.get(glob)
+        if bound is None:
+            bound = self._bounds[glob] = sum(
+                len(self._places(alternative)) for alternative in self._entries[glob].split("\x1e")
+            )
+        return bound
 
     def _places(self, alternative: str) -> Sequence[int]:
         """Return the places of the files among which all that an alternative matches are: the fewest at hand."""
@@ -57,13 +59,13 @@ class Breadth:
         listed: Sequence[int] = self._by_extension.get(extension, ()) if extension else range(len(self._files))
         for key in keys:
             if key[0] in "bs":
-                found: Sequence[int] = self._by_name.get(key, ())
+                narrower: Sequence[int] = self._by_name.get(key, ())
             elif key[0] == "p":
-                place = self._first(range(len(self._files)), key[1:])
-                found = range(place, place + (self._files[place : place + 1] == [key[1:]]))
+                position = self._first(range(len(self._files)), key[1:])
+                narrower = range(position, position + (self._files[position : position + 1] == [key[1:]]))
             else:
-                found = self._below(listed, key[1:])
-            listed = min(listed, found, key=len)
+                narrower = self._below(listed, key[1:])
+            listed = min(listed, narrower, key=len)
         return listed
 
     def _below(self, listed: Sequence[int], folder: str) -> Sequence[int]:
@@ -76,32 +78,32 @@ class Breadth:
 
     @cached_property
     def _by_extension(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for place, file in enumerate(self._files):
+        positions: dict[str, list[int]] = {}
+        for position, file in enumerate(self._files):
             _, dot, extension = file.rpartition("/")[2].rpartition(".")
             if dot:
-                found.setdefault(f".{extension}", []).append(place)
-        return found
+                positions.setdefault(f".{extension}", []).append(position)
+        return positions
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for place, file in enumerate(self._files):
+        positions: dict[str, list[int]] = {}
+        for position, file in enumerate(self._files):
             *folders, name = file.split("/")
-            found.setdefault(f"b{name}", []).append(place)
+            positions.setdefault(f"b{name}", []).append(position)
             for folder in dict.fromkeys(folders):
-                found.setdefault(f"s{folder}", []).append(place)
-        return found
+                positions.setdefault(f"s{folder}", []).append(position)
+        return positions
 
     def _mask(self, glob: str) -> int:
         """Return the files that a glob matches: a bit for each place."""
-        known = self._masks.get(glob)
-        if known is None:
+        mask = self._masks.get(glob)
+        if mask is None:
             bits = bytearray(len(self._files) // 8 + 1)
-            for one in self._entries[glob].split("\x1e"):
-                asked = self._asked(one)
-                for place in self._places(one):
-                    if asked is None or fits(asked, self._files[place]):
-                        bits[place >> 3] |= 1 << (place & 7)
-            known = self._masks[glob] = int.from_bytes(bits, "little")
-        return known
+            for alternative in self._entries[glob].split("\x1e"):
+                needed = self._asked(alternative)
+                for position in self._places(alternative):
+                    if needed is None or fits(needed, self._files[position]):
+                        bits[position >> 3] |= 1 << (position & 7)
+            mask = self._masks[glob] = int.from_bytes(bits, "little")
+        return mask

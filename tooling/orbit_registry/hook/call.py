@@ -1,4 +1,4 @@
-"""What every agent's payload is reduced to, and which of the paths in it are the project's; it opens no file."""
+"""Call of a hook as every agent's payload is reduced to it, and the project's paths in it."""
 
 import posix
 
@@ -20,41 +20,40 @@ PROJECT = "\x01"
 
 
 class Call:
-    """One call of a hook: `paths` as they were written, `folder` that relative ones count from, empty texts where
-    nothing was said.
+    """One call of a hook; unknown texts are empty.
 
-    `maybe` are further words, paths only where such a file is. `guessed` says that the paths are words too, which may
-    be something else. `reads` are those of both that are read, not written. `error` is what a tool failed with, `text`
-    a prompt's. `greets` says that the agent can tell the person something now; `message` is what, set before the
-    dialect's `reply` is asked. `notes` names an event that is written down and not answered, `loads` a file of
-    instructions that the agent has loaded, `transcript` the file that a session which ends was written to. `forgets`
-    says that what the session was shown is no longer before the agent, `forgets_again` that another event may have
-    said so. `command` is a number made of a shell's command, which tells it from others and does not tell what it is;
-    `tests` says that it runs tests. `ends` says that the agent stops, and would go on if it were answered.
+    `paths` are as they were written, relative ones count from `folder`. `candidate_paths` are words, paths only where
+    such a file exists; with `paths_are_heuristic` `paths` are words too. `reads` are those of both that are read.
+    `error` is what a tool failed with, `text` a prompt's.
+    `can_show_message`: the agent can tell the person something now, namely `message`.
+    `log_only_event`: an event that is logged and not answered; `is_stop`: it is one at which the agent can be asked on.
+    `instruction_file`: a file of instructions that the agent has loaded; `transcript`: the file of an ended session.
+    `context_was_compacted`: records may be shown again; `compaction_may_repeat`: another event may tell of it too.
+    `command` is a hash of a shell's command, `runs_tests` whether it runs tests.
     """
 
     __slots__ = (
         "agent",
         "agent_id",
+        "can_show_message",
+        "candidate_paths",
         "command",
-        "ends",
+        "compaction_may_repeat",
+        "context_was_compacted",
         "error",
         "event",
         "folder",
-        "forgets",
-        "forgets_again",
-        "greets",
-        "guessed",
-        "loads",
-        "maybe",
+        "instruction_file",
+        "is_stop",
+        "log_only_event",
         "message",
-        "notes",
         "paths",
+        "paths_are_heuristic",
         "reads",
+        "runs_tests",
         "session",
         "surface",
         "task_class",
-        "tests",
         "text",
         "transcript",
     )
@@ -62,11 +61,13 @@ class Call:
     def __init__(self, event: str, surface: str) -> None:
         self.event, self.surface = event, surface
         self.session = self.agent_id = self.agent = self.folder = self.task_class = self.error = self.text = ""
-        self.message = self.notes = self.loads = self.transcript = ""
+        self.message = self.log_only_event = self.instruction_file = self.transcript = ""
         self.paths: list[str] = []
-        self.maybe: list[str] = []
+        self.candidate_paths: list[str] = []
         self.reads: list[str] = []
-        self.forgets = self.forgets_again = self.greets = self.guessed = self.tests = self.ends = False
+        self.context_was_compacted = self.compaction_may_repeat = self.can_show_message = self.paths_are_heuristic = (
+            self.runs_tests
+        ) = self.is_stop = False
         self.command = 0
 
 
@@ -79,68 +80,68 @@ def field(payload: "Payload", *names: str) -> str:
     return ""
 
 
-def named_paths(asked: "Payload") -> list[str]:
-    """Return the paths that a tool's input names in the fields that tools use for them, one level of lists deep."""
-    found: list[str] = []
+def named_paths(arguments: "Payload") -> list[str]:
+    """Return the paths in the fields that tools use for them, one level of lists deep."""
+    paths: list[str] = []
     for name in PATH_FIELDS:
-        value = asked.get(name)
-        for one in value if isinstance(value, list) else (value,):
-            if isinstance(one, dict):
-                one = field(one, "file_path", "filePath", "path")
-            if isinstance(one, str) and one and one not in found:
-                found.append(one)
-            if len(found) == MOST_PATHS:
-                return found
-    return found
+        value = arguments.get(name)
+        for path in value if isinstance(value, list) else (value,):
+            if isinstance(path, dict):
+                path = field(path, "file_path", "filePath", "path")
+            if isinstance(path, str) and path and path not in paths:
+                paths.append(path)
+            if len(paths) == MOST_PATHS:
+                return paths
+    return paths
 
 
-def joined(folder: str, said: str) -> str:
-    """Return a path as it is seen from where a folder is seen from."""
-    if not said or not folder:
-        return said or folder
-    if said[0] in "/\\~\x01" or said[1:2] == ":" or said.startswith("file:"):
-        return said
-    return f"{folder.rstrip('/')}/{said}"
+def resolve_path(folder: str, path: str) -> str:
+    """Return a path joined to a folder, unless it is absolute."""
+    if not path or not folder:
+        return path or folder
+    if path[0] in "/\\~\x01" or path[1:2] == ":" or path.startswith("file:"):
+        return path
+    return f"{folder.rstrip('/')}/{path}"
 
 
-def in_project(root: str, folder: str, said: str) -> str | None:
-    """Return a path as globs see it, from the project's root; None for one outside of it.
+def in_project(root: str, folder: str, path: str) -> str | None:
+    """Return a path relative to the project's root, as globs see it; None for one outside.
 
-    `folder` is where relative ones count from. Backslashes are a Windows path's; its drive is taken away with the
-    folder it shares with `folder`. `file://` is undone, `~/` is the home folder. Links are not followed.
+    `folder` is where relative paths count from. Backslashes and a drive are a Windows path's, `file://` and `~/` are
+    resolved, links are not followed.
     """
-    said = said.strip()
-    if not said or len(said) > LONGEST_PATH or "\0" in said:
+    path = path.strip()
+    if not path or len(path) > LONGEST_PATH or "\0" in path:
         return None
-    if said[0] == PROJECT:
-        said = root + said[1:]
-    elif said[0] == "~" and said[1:2] in ("/", "\\", ""):
-        said = posix.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape") + said[1:]
-    elif said.startswith("file:"):
-        said = of_uri(said)
-    if "\\" in said or ":" in (folder[1:2], said[1:2]):
-        said, folder = said.replace("\\", "/").removeprefix("//?/"), folder.replace("\\", "/").rstrip("/")
-        if said[1:2] == ":":
-            if not said.casefold().startswith(f"{folder.casefold()}/"):
+    if path[0] == PROJECT:
+        path = root + path[1:]
+    elif path[0] == "~" and path[1:2] in ("/", "\\", ""):
+        path = posix.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape") + path[1:]
+    elif path.startswith("file:"):
+        path = path_from_uri(path)
+    if "\\" in path or ":" in (folder[1:2], path[1:2]):
+        path, folder = path.replace("\\", "/").removeprefix("//?/"), folder.replace("\\", "/").rstrip("/")
+        if path[1:2] == ":":
+            if not path.casefold().startswith(f"{folder.casefold()}/"):
                 return None
-            said = said[len(folder) + 1 :]
+            path = path[len(folder) + 1 :]
         folder = folder if folder.startswith("/") else root
     names: list[str] = []
-    for name in (said if said.startswith("/") else f"{folder}/{said}").split("/"):
+    for name in (path if path.startswith("/") else f"{folder}/{path}").split("/"):
         if name == "..":
             if names:
                 names.pop()
         elif name and name != ".":
             names.append(name)
-    whole = "/" + "/".join(names)
-    if not whole.startswith(f"{root}/"):
+    absolute = "/" + "/".join(names)
+    if not absolute.startswith(f"{root}/"):
         return None
-    return whole[len(root) + 1 :] + ("/" if said.endswith("/") else "")
+    return absolute[len(root) + 1 :] + ("/" if path.endswith("/") else "")
 
 
-def of_uri(said: str) -> str:
-    """Return the path that a `file:` address names; empty host or `localhost`, else it is no file of this machine."""
-    path = said[5:].partition("#")[0].partition("?")[0]
+def path_from_uri(uri: str) -> str:
+    """Return the path of a `file:` URI; `/` where its host is another machine."""
+    path = uri[5:].partition("#")[0].partition("?")[0]
     if path.startswith("//"):
         host, _, path = path[2:].partition("/")
         if host not in ("", "localhost"):
@@ -148,11 +149,11 @@ def of_uri(said: str) -> str:
         path = f"/{path}"
     first, *others = path.split("%")
     content = first.encode("utf-8", "surrogatepass")
-    for one in others:
-        pair = one[:2]
+    for part in others:
+        pair = part[:2]
         if len(pair) == 2 and not set(pair) - set("0123456789abcdefABCDEF"):
-            content += bytes([int(pair, 16)]) + one[2:].encode("utf-8", "surrogatepass")
+            content += bytes([int(pair, 16)]) + part[2:].encode("utf-8", "surrogatepass")
         else:
-            content += b"%" + one.encode("utf-8", "surrogatepass")
+            content += b"%" + part.encode("utf-8", "surrogatepass")
     path = content.decode("utf-8", "surrogateescape")
     return path[1:] if path[2:3] == ":" else path

@@ -7,8 +7,8 @@ from orbit_registry.hook.context import (
     FRAME_TOKENS,
     PER_SESSION,
     PROCEDURAL_TOKENS,
-    Choice,
     Context,
+    Match,
     Selection,
     is_anywhere,
 )
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from orbit_registry.hook.index import Row
 
 
-def settled(
+def apply_caps(
     context: Context,
-    fitting: list[Choice],
-    linked: list[Choice],
+    fitting: list[Match],
+    linked: list[Match],
     drops: "list[tuple[Row, str]]",
     beyond: int,
-    shown: "Iterable[str]",
+    shown_ids: "Iterable[str]",
     difference: "Callable[[Row], str]",
 ) -> Selection:
     """Return what is shown: a linked record only beside one that leads to it, or after the session has seen that.
@@ -35,65 +35,67 @@ def settled(
     `difference` says how a record's file differs from the one that the index was made from: a changed one is a line
     that names it, one that is gone is not shown.
     """
-    known = set(shown)
+    already_shown = set(shown_ids)
     every = linked
     while True:
-        numbers = {one.row.number for one in linked}
-        left = [drop for drop in drops if drop[0].number not in numbers]
-        offered = sorted([*fitting, *linked], key=_turn) if linked else fitting
-        found = _capped(context, offered, left, beyond, known, difference)
-        seen = known.union(context.returned, (one.row.values[ID] for one in found.matches))
-        led = [one for one in linked if _is_led(one, seen)]
+        numbers = {match.row.number for match in linked}
+        remaining = [drop for drop in drops if drop[0].number not in numbers]
+        offered = sorted([*fitting, *linked], key=_rank) if linked else fitting
+        selection = _within_caps(context, offered, remaining, beyond, already_shown, difference)
+        visible = already_shown.union(context.returned, (match.row.values[ID] for match in selection.matches))
+        led = [match for match in linked if _is_linked(match, visible)]
         if len(led) == len(linked):
             # One that took the room of the record which leads to it waits now that this record is shown.
-            cut = [one.row for one in every if one not in linked and _is_led(one, seen)]
-            cut = [row for row in cut if row.values[ID] not in known]
-            found.omitted += len(cut)
-            found.drops = [drop for drop in found.drops if drop[0] not in cut] + [(row, "call cap") for row in cut]
-            found.matches.sort(key=lambda one: (int(one.row.values[PLACE] or 0), one.row.number))
-            return found
+            cut = [match.row for match in every if match not in linked and _is_linked(match, visible)]
+            cut = [row for row in cut if row.values[ID] not in already_shown]
+            selection.omitted += len(cut)
+            selection.drops = [drop for drop in selection.drops if drop[0] not in cut] + [
+                (row, "call cap") for row in cut
+            ]
+            selection.matches.sort(key=lambda match: (int(match.row.values[PLACE] or 0), match.row.number))
+            return selection
         linked = led
 
 
-def _is_led(one: Choice, seen: "set[str]") -> bool:
-    return any(asked[0] == "=" and asked[1:] in seen for asked, _ in one.ways)
+def _is_linked(match: Match, visible: "set[str]") -> bool:
+    return any(trigger[0] == "=" and trigger[1:] in visible for trigger, _ in match.triggers)
 
 
-def _turn(one: Choice) -> tuple[bool, int]:
-    return is_anywhere(one.ways), one.row.number
+def _rank(match: Match) -> tuple[bool, int]:
+    return is_anywhere(match.triggers), match.row.number
 
 
-def _capped(
+def _within_caps(
     context: Context,
-    fitting: list[Choice],
+    fitting: list[Match],
     drops: "list[tuple[Row, str]]",
     beyond: int,
-    shown: "Iterable[str]",
+    shown_ids: "Iterable[str]",
     difference: "Callable[[Row], str]",
 ) -> Selection:
     """Return the first records in rank that the session does not have and that caps and budgets leave room for."""
-    known = set(shown)
-    room = PER_SESSION - len(known)
-    whole, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
+    already_shown = set(shown_ids)
+    room = PER_SESSION - len(already_shown)
+    remaining, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
     of_category: dict[str, int] = {}
     budgets = dict(context.budgets)
-    found: list[Choice] = []
+    matches: list[Match] = []
     omitted = beyond
     for choice in fitting:
         row = choice.row
         cost = tokens(choice.text) + 1  # its line's end
         of_these = cost if row.flags & PROCEDURAL else 0
         category = row.values[CATEGORY]
-        if row.values[ID] in known:
+        if row.values[ID] in already_shown:
             drops.append((row, "already shown"))
             continue
-        if context.per_call and len(found) >= context.per_call:
+        if context.per_call and len(matches) >= context.per_call:
             drops.append((row, "call cap"))
-        elif len(found) >= room:
+        elif len(matches) >= room:
             drops.append((row, "session cap"))
         elif category and context.per_category and of_category.get(category, 0) >= context.per_category:
             drops.append((row, "category cap"))
-        elif cost > whole or of_these > procedural or cost > budgets.get(row.values[KIND], cost):
+        elif cost > remaining or of_these > procedural or cost > budgets.get(row.values[KIND], cost):
             drops.append((row, "token cap"))
         elif (differs := difference(row)) == GONE:
             drops.append((row, "gone"))
@@ -101,18 +103,18 @@ def _capped(
         else:
             if differs:
                 choice.text = f"- [{row.values[ID]}] has changed since it was read: {row.values[PATH]}"
-            known.add(row.values[ID])  # ids may repeat where branches met
-            found.append(choice)
-            whole -= cost
+            already_shown.add(row.values[ID])  # ids may repeat where branches met
+            matches.append(choice)
+            remaining -= cost
             procedural -= of_these
             if row.values[KIND] in budgets:
                 budgets[row.values[KIND]] -= cost
             of_category[category] = of_category.get(category, 0) + 1
             continue
         omitted += 1
-    if found:
-        return Selection(found, omitted, drops)
-    known_already = any(why == "already shown" for _, why in drops)
+    if matches:
+        return Selection(matches, omitted, drops)
+    known_already = any(reason == "already shown" for _, reason in drops)
     return Selection([], omitted, drops, "capped" if omitted else "already shown" if known_already else "narrowed")
 
 

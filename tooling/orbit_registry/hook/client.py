@@ -12,11 +12,11 @@ from orbit_registry.hook import dialects
 from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
 from orbit_registry.hook.events import MOMENTS, Event, append
 from orbit_registry.hook.index import ID, NoIndex, open_index
-from orbit_registry.hook.payload import parsed
-from orbit_registry.hook.project import awaiting, project_paths, project_root, prune
+from orbit_registry.hook.payload import parse_json
+from orbit_registry.hook.project import pending_count, project_paths, project_root, prune
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
-from orbit_registry.hook.session import FAILED, FOLDER, Ledger
+from orbit_registry.hook.session import FAILED, FOLDER, SessionLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
 def main(arguments: list[str]) -> None:
     """Answer one call of the hook of the agent that is named, and end the process."""
     try:
-        dispatch = Dispatch(arguments[0])
+        dispatch = HookCall(arguments[0])
         try:
             dispatch.run(_input)
         finally:  # whatever a broken payload, a damaged index or a full disk raised
@@ -61,11 +61,11 @@ def main(arguments: list[str]) -> None:
         posix._exit(0)
 
 
-class Dispatch:
+class HookCall:
     """One run of the hook: what is known of it so far, so that it can be noted wherever the clock ends it."""
 
     def __init__(self, agent: str) -> None:
-        self.begun = monotonic()
+        self.started = monotonic()
         self.deadline = _deadline()
         self.root: str | None = None
         self.event = Event("hook", time())
@@ -94,24 +94,24 @@ class Dispatch:
             self.noted = True
             return
         event.surface = f"hook:{call.event}"
-        event.command, event.tests, event.has_failed = call.command, call.tests, bool(call.error)
+        event.command, event.tests, event.has_failed = call.command, call.runs_tests, bool(call.error)
         event.writes = call.surface == TOOL and call.task_class == CODE
         paths, event.query = project_paths(root, call.folder or here, call)
-        ledger = _Ledger(root, call.session, call.agent_id, self) if call.session else None
-        if ledger is not None:
-            event.session = ledger.name
-        behind = self._answer(root, call, paths, ledger)
+        session_log = _PrintingSessionLog(root, call.session, call.agent_id, self) if call.session else None
+        if session_log is not None:
+            event.session = session_log.name
+        behind = self._answer(root, call, paths, session_log)
         if not self.noted:
             self._note()
-        if ledger is not None and (call.guessed or call.surface != TOOL):
+        if session_log is not None and (call.paths_are_heuristic or call.surface != TOOL):
             from orbit_registry.hook import hosts  # only what may start commands of ours is worth a look
 
-            hosts.note(root, call.session, call.agent_id)
+            hosts.note_host_session(root, call.session, call.agent_id)
         if call.surface == SESSION:
             from orbit_registry.hook import hosts
 
-            for left in (FOLDER, hosts.FOLDER):
-                prune(root, self.event.at, "log", left)
+            for folder in (FOLDER, hosts.FOLDER):
+                prune(root, self.event.at, "log", folder)
         if call.transcript:
             from orbit_registry.hook.refresh import capture  # a session ends once
 
@@ -128,37 +128,39 @@ class Dispatch:
                 self.event.fault = self.event.fault or type(error).__name__
             self._note()
 
-    def _answer(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> list[str]:
+    def _answer(
+        self, root: str, call: "Call", paths: list[str], session_log: "_PrintingSessionLog | None"
+    ) -> list[str]:
         """Print what the call is answered with; return in what the index is behind the files."""
         event = self.event
         try:
-            if ledger is not None and call.forgets:
-                ledger.forget(AFTERWARDS if call.forgets_again else 0)
-            if call.notes:
-                event.name = call.notes
-                if call.notes == MOMENTS[0] and ledger is not None:
+            if session_log is not None and call.context_was_compacted:
+                session_log.forget(AFTERWARDS if call.compaction_may_repeat else 0)
+            if call.log_only_event:
+                event.name = call.log_only_event
+                if call.log_only_event == MOMENTS[0] and session_log is not None:
                     from orbit_registry.hook.ending import note_turn
 
                     note_turn(root, event)
-                if call.loads:
+                if call.instruction_file:
                     from orbit_registry.hook.opened import note_loaded
 
-                    event.opened = note_loaded(root, call.loads, ledger)
+                    event.opened = note_loaded(root, call.instruction_file, session_log)
                     self.noted = not event.opened  # a file of somebody else's is no event of ours
-                if call.ends and ledger is not None and not call.agent_id:
-                    from orbit_registry.hook.ending import question  # a session stops seldom
+                if call.is_stop and session_log is not None and not call.agent_id:
+                    from orbit_registry.hook.ending import stop_question  # a session stops seldom
 
-                    text = question(root, ledger)
+                    text = stop_question(root, session_log)
                     if text:
                         self._print(self.dialect.reply(call, text))
                 return []
-            if call.error and ledger is not None:
-                ledger.mark(FAILED)
-            if call.greets and (number := awaiting(root)):
-                said = "1 record awaits" if number == 1 else f"{number} records await"
-                call.message = f"{said} review: orbit queue"
+            if call.error and session_log is not None:
+                session_log.mark(FAILED)
+            if call.can_show_message and (number := pending_count(root)):
+                waiting = "1 record awaits" if number == 1 else f"{number} records await"
+                call.message = f"{waiting} review: orbit queue"
             if paths or call.error or call.surface == SESSION:
-                text, behind = self._chosen(root, call, paths, ledger)
+                text, behind = self._chosen(root, call, paths, session_log)
             else:
                 event.skip_reason, text, behind = "nothing asked", "", []
         except OSError:
@@ -172,26 +174,28 @@ class Dispatch:
         self.printed = True
         posix.write(1, reply.encode())
 
-    def _chosen(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> tuple[str, list[str]]:
+    def _chosen(
+        self, root: str, call: "Call", paths: list[str], session_log: "_PrintingSessionLog | None"
+    ) -> tuple[str, list[str]]:
         """Return the text that is shown, and in what the index is behind the files.
 
         Raises:
-            OSError: the ledger can't be kept.
+            OSError: the session log can't be kept.
         """
         event = self.event
         index = open_index(root)
         if call.reads:
-            from orbit_registry.hook.opened import opened
+            from orbit_registry.hook.opened import opened_ids
 
-            event.opened = opened(root, call, index, ledger)
+            event.opened = opened_ids(root, call, index, session_log)
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
             return "", [index.reason]
-        if call.greets and index.unread:
+        if call.can_show_message and index.unread:
             files = "1 file holds" if index.unread == 1 else f"{index.unread} files hold"
             text = f"{files} no record that can be read: orbit check"
             call.message = f"{call.message}\n{text}" if call.message else text
-        asked = Context(
+        context = Context(
             call.surface,
             event.at,
             paths=paths,
@@ -201,11 +205,11 @@ class Dispatch:
             error=call.error,
             project=working_project(),
         )
-        chosen = select(index, asked, ledger)
+        chosen = select(index, context, session_log)
         if call.error:
-            from orbit_registry.hook.failures import matching
+            from orbit_registry.hook.failures import error_matches
 
-            rows = (index.row(number) for number, _ in matching(index, call.error))
+            rows = (index.row(number) for number, _ in error_matches(index, call.error))
             event.failed = [row.values[ID] for row in rows if row is not None][:MOST_FAILED]
         if index.damaged:
             event.fault = "index"
@@ -214,11 +218,11 @@ class Dispatch:
             from orbit_registry.hook.caps import tokens  # what chose a text has loaded it
 
             cost = tokens(text)
-        event.answered(chosen, cost)
+        event.set_selection(chosen, cost)
         return text, index.behind()
 
     def _late(self, number: int, frame: object) -> None:
-        if self.printing and monotonic() - self.begun < 2 * self.deadline:
+        if self.printing and monotonic() - self.started < 2 * self.deadline:
             return  # what is noted as shown is being printed
         if not self.noted:
             self.event.skip_reason = "deadline"
@@ -227,7 +231,7 @@ class Dispatch:
 
     def _note(self) -> None:
         self.noted = True
-        self.event.ms = (monotonic() - self.begun) * 1000
+        self.event.ms = (monotonic() - self.started) * 1000
         root = self.root or project_root(posix.getcwd()) or _named_root()
         if root is not None:
             append(root, self.event)
@@ -244,14 +248,14 @@ def dialect(agent: str) -> "Dialect":
     Raises:
         ImportError: no module has this name.
     """
-    found: Dialect = __import__(f"{dialects.__name__}.{agent}", None, None, ["read"])
-    return found
+    module: Dialect = __import__(f"{dialects.__name__}.{agent}", None, None, ["read"])
+    return module
 
 
-class _Ledger(Ledger):
-    """A ledger whose notes the clock leaves time to be printed: what is noted as shown will be shown."""
+class _PrintingSessionLog(SessionLog):
+    """A session log whose notes the clock leaves time to be printed: what is noted as shown will be shown."""
 
-    def __init__(self, root: str, session: str, agent: str, dispatch: Dispatch) -> None:
+    def __init__(self, root: str, session: str, agent: str, dispatch: HookCall) -> None:
         super().__init__(root, session, agent)
         self._dispatch = dispatch
 
@@ -267,10 +271,10 @@ def _parsed(content: bytes) -> "dict[str, object]":
         ValueError: it is none.
         StopIteration: it ends too early.
     """
-    found = parsed(content.decode("utf-8"))
-    if not isinstance(found, dict):
+    payload = parse_json(content.decode("utf-8"))
+    if not isinstance(payload, dict):
         raise ValueError("no object")
-    return found
+    return payload
 
 
 def _input() -> bytes | None:
@@ -287,5 +291,5 @@ def _input() -> bytes | None:
 
 def _deadline() -> float:
     """Return after how many seconds nobody waits any more; `ORBIT_HOOK_DEADLINE_MS` is for slow machines and tests."""
-    said = posix.environ.get(DEADLINE, b"")
-    return min(int(said), 60_000) / 1000 if said.isdigit() and len(said) < 9 else DEADLINE_MS / 1000
+    setting = posix.environ.get(DEADLINE, b"")
+    return min(int(setting), 60_000) / 1000 if setting.isdigit() and len(setting) < 9 else DEADLINE_MS / 1000

@@ -23,7 +23,7 @@ CODE = "code"
 TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
 """Surfaces: a tool is about to run; a prompt was given; a session starts; somebody asked for a brief."""
 
-PROJECT_AT_HAND = b"ORBIT_PROJECT"
+PROJECT_VARIABLE = b"ORBIT_PROJECT"
 MIN_RELEVANCE = 0.05
 """How well a text has to fit a rule, from 0 to 1, where the configuration says nothing else."""
 DROPS = {
@@ -63,18 +63,18 @@ SKIPS = {
 """Why a dispatch shows nothing: all reasons there are."""
 
 
-def working_project(said: str = "") -> str:
+def working_project(requested: str = "") -> str:
     """Return which of a repository's projects the work is of: what is said of it, else what `ORBIT_PROJECT` says.
 
     Empty where nobody knows: then no record is left out for its project. The configuration's `project` names the whole
     repository, so that it says nothing of the one at hand.
     """
-    return said or posix.environ.get(PROJECT_AT_HAND, b"").decode("utf-8", "surrogateescape")
+    return requested or posix.environ.get(PROJECT_VARIABLE, b"").decode("utf-8", "surrogateescape")
 
 
-def is_of_another(own: str, project: str) -> bool:
+def is_other_project(record_project: str, project: str) -> bool:
     """Say whether a record's project is another than the one at hand."""
-    return bool(own and project and own != project)
+    return bool(record_project and project and record_project != project)
 
 
 class Context:
@@ -123,19 +123,19 @@ class Context:
         self.returned, self.budgets = returned or {}, budgets or {}
 
 
-class Choice:
-    """A record that applies; `ways` are pairs of what was asked and the glob, `text` is what is said of it.
+class Match:
+    """A record that applies; `triggers` are pairs of what was asked and the glob, `text` is what is said of it.
 
-    What was asked is a key of `WAYS` and what it says, or `text`, `project` or `start`.
+    What was asked is a key of `TRIGGERS` and what it says, or `text`, `project` or `start`.
     """
 
-    __slots__ = ("row", "text", "ways")
+    __slots__ = ("row", "text", "triggers")
 
-    def __init__(self, row: "Row", ways: "list[tuple[str, str]]", text: str = "") -> None:
-        self.row, self.ways, self.text = row, ways, text or row.teaser
+    def __init__(self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "") -> None:
+        self.row, self.triggers, self.text = row, triggers, text or row.teaser
 
 
-WAYS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link"}
+TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link"}
 """How the way in begins that a path of the project, a tag, a category, a pattern of errors or a shown record is."""
 
 
@@ -148,15 +148,15 @@ class Selection:
     __slots__ = ("drops", "matches", "omitted", "skip_reason", "withheld")
 
     def __init__(
-        self, matches: "list[Choice]", omitted: int, drops: "list[tuple[Row, str]]", skip_reason: str = ""
+        self, matches: "list[Match]", omitted: int, drops: "list[tuple[Row, str]]", skip_reason: str = ""
     ) -> None:
         self.matches, self.omitted, self.drops, self.skip_reason = matches, omitted, drops, skip_reason
         self.withheld: list[str] = []
 
 
-def is_anywhere(ways: "Iterable[tuple[str, str]]") -> bool:
+def is_anywhere(triggers: "Iterable[tuple[str, str]]") -> bool:
     """Say whether a record is in every brief, and nothing of this task leads to it.
 
     Such a record is looked at after those that something leads to: a few of them would fill the caps.
     """
-    return all(asked == "start" for asked, _ in ways)
+    return all(trigger == "start" for trigger, _ in triggers)

@@ -5,7 +5,7 @@ import posix
 from orbit_registry.hook.context import ASKS_AT_STOP, NOTES_TURNS
 from orbit_registry.hook.events import MOMENTS, NAME, NOTED, Event, append
 from orbit_registry.hook.index import Index, open_index
-from orbit_registry.hook.session import ASKED, FAILED, Ledger
+from orbit_registry.hook.session import ASKED, FAILED, SessionLog
 
 _NO_CALLS = (b"Start", b"Prompt", b"Agent", b"Failure")
 """Stand in the names of the moments that are no call of a tool, or the end of one, whichever the agent."""
@@ -17,13 +17,13 @@ QUESTION = (
 )
 
 
-def question(root: str, ledger: Ledger) -> str:
+def stop_question(root: str, session_log: SessionLog) -> str:
     """Return what a session is asked that stops; empty where nobody turned that on, nothing failed, or it was asked.
 
     Raises:
-        OSError: the ledger can't be read.
+        OSError: the session log can't be read.
     """
-    return QUESTION if is_on(root, ASKS_AT_STOP) and ledger.mark(ASKED, only_after=FAILED) else ""
+    return QUESTION if setting_is_on(root, ASKS_AT_STOP) and session_log.mark(ASKED, only_after=FAILED) else ""
 
 
 def note_turn(root: str, ended: Event) -> None:
@@ -34,19 +34,19 @@ def note_turn(root: str, ended: Event) -> None:
     Raises:
         OSError: the log can't be read.
     """
-    if not is_on(root, NOTES_TURNS):
+    if not setting_is_on(root, NOTES_TURNS):
         return
     calls, failed = 0, False
-    own = f'"session": "{ended.session}"'.encode()
+    session_field = f'"session": "{ended.session}"'.encode()
     for line in reversed(_end_of_log(root)):
-        if own not in line:
+        if session_field not in line:
             continue
-        if _is(line, MOMENTS[0]):
+        if _has_event(line, MOMENTS[0]):
             break
-        if _is(line, NOTED):
+        if _has_event(line, NOTED):
             return
         surface = line.partition(b'"surface": "hook:')[2].partition(b'"')[0]
-        calls += _is(line, "retrieval") and surface != b"" and not any(word in surface for word in _NO_CALLS)
+        calls += _has_event(line, "retrieval") and surface != b"" and not any(word in surface for word in _NO_CALLS)
         failed |= b'"result": "failed"' in line
     note = Event(ended.surface, ended.at)
     note.name, note.session, note.agent = NOTED, ended.session, ended.agent
@@ -57,7 +57,7 @@ def note_turn(root: str, ended: Event) -> None:
     append(root, note)
 
 
-def _is(line: bytes, name: str) -> bool:
+def _has_event(line: bytes, name: str) -> bool:
     return f'"event": "{name}"'.encode() in line
 
 
@@ -73,7 +73,7 @@ def _end_of_log(root: str) -> list[bytes]:
         posix.close(handle)
 
 
-def is_on(root: str, setting: int) -> bool:
+def setting_is_on(root: str, setting: int) -> bool:
     """Say whether the configuration turned a setting on when the index was made from it."""
     index = open_index(root)
     return isinstance(index, Index) and bool(index.settings & setting)

@@ -54,7 +54,7 @@ _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posi
 
 
 class Event:
-    """One dispatch. `skip_reason` is empty or one of `select.SKIPS`; `session` is a ledger's name, or empty.
+    """One dispatch. `skip_reason` is empty or one of `select.SKIPS`; `session` is a session log's name, or empty.
 
     `name` is `retrieval`, or what else happened: then nothing was chosen, and only when and where is written.
     `opened` are ids of records that were read; they make an event of their own. Where the name is `loaded`, they stand
@@ -85,11 +85,11 @@ class Event:
         self.command, self.tests, self.writes, self.has_failed = 0, False, False, False
         self.omitted, self.tokens, self.ms = 0, 0, 0.0
 
-    def answered(self, found: "Selection", tokens: int) -> None:
+    def set_selection(self, selection: "Selection", tokens: int) -> None:
         """Take over what was chosen; `tokens` are those of the text that is shown."""
-        self.hits = [one.row.values[ID] for one in found.matches]
-        self.omitted, self.skip_reason, self.tokens = found.omitted, found.skip_reason, tokens
-        self.withheld = found.withheld
+        self.hits = [match.row.values[ID] for match in selection.matches]
+        self.omitted, self.skip_reason, self.tokens = selection.omitted, selection.skip_reason, tokens
+        self.withheld = selection.withheld
 
     def line(self) -> str:
         """Return the event as one line of JSON; two where records were opened too."""
@@ -120,8 +120,8 @@ class Event:
         )
 
 
-def _or_null(said: str) -> str:
-    return quoted(said) if said else "null"
+def _or_null(text: str) -> str:
+    return quoted(text) if text else "null"
 
 
 def _listed(ids: "Sequence[str]") -> str:
@@ -135,9 +135,9 @@ def note(root: str, name: str, surface: str, at: float, **details: "str | int | 
     """
     event = Event(surface, at)
     event.name = name
-    said = (f"{quoted(key)}: {_or_null(value) if isinstance(value, str) else 'null' if value is None else value}"
+    members = (f"{quoted(key)}: {_or_null(value) if isinstance(value, str) else 'null' if value is None else value}"
             for key, value in details.items())  # fmt: skip
-    event.details = "".join(f", {one}" for one in said)
+    event.details = "".join(f", {member}" for member in members)
     append(root, event)
 
 

@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
     from orbit_registry.hook.index import Index
 
-FEWEST = 4
+MIN_CHARACTERS = 4
 """Characters beside stars and spaces; a shorter pattern would be found nearly everywhere, and is none."""
 LONGEST_ERROR = 16_000
 """Of a longer text its first and last halves of so many characters are looked at."""
 AXIS = "e"
 
 
-def plain(text: str) -> str:
+def normalized(text: str) -> str:
     """Return a text as it is compared."""
     return " ".join(text.casefold().split())
 
 
-def compiled(pattern: str) -> str:
+def compiled_pattern(pattern: str) -> str:
     """Return a pattern as the index holds it; empty for one that says too little."""
-    said = plain(pattern).strip("* ")
-    return said if sum(character not in "* " for character in said) >= FEWEST else ""
+    text = normalized(pattern).strip("* ")
+    return text if sum(character not in "* " for character in text) >= MIN_CHARACTERS else ""
 
 
-def holds(pattern: str, text: str) -> bool:
+def contains_pattern(pattern: str, text: str) -> bool:
     """Say whether a text holds a pattern, both as they are compared: each piece is taken where it comes first.
 
     A star that stands for nothing takes the spaces beside it along: `a * b` is found in `a b`.
@@ -44,15 +44,15 @@ def holds(pattern: str, text: str) -> bool:
     return True
 
 
-def matching(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
+def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
     """Yield the number of each pushed record that helps with an error, and its pattern."""
     if len(error) > LONGEST_ERROR:
         error = f"{error[: LONGEST_ERROR // 2]} {error[-LONGEST_ERROR // 2 :]}"
-    text = plain(error)
+    text = normalized(error)
     try:
-        for number in index.keyed(AXIS)[1]:
+        for number in index.lookup(AXIS)[1]:
             pattern = index.pattern_text(number)
-            if holds(pattern, text):
+            if contains_pattern(pattern, text):
                 start, end = index.range_of(number)
                 yield from ((hit >> 32, pattern) for hit in index.hits[start:end] if hit < index.pushed << 32)
     except DAMAGE:

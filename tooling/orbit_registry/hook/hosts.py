@@ -22,22 +22,22 @@ _FIRST = frozenset((b"init", b"systemd", b"tini", b"dumb-init", b"docker-init", 
 _WRITE = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
 
 
-def note(root: str, session: str, agent: str = "") -> None:
+def note_host_session(root: str, session: str, agent: str = "") -> None:
     """Note that the host of this process runs a session; a disk that refuses is no fault, and nobody is told."""
     if "\n" in session or "\n" in agent or len(session) + len(agent) > LONGEST:
         return
     try:
         number = posix.getppid()
-        found = _process(number)
-        while found is not None and found[0] in _SHELLS and found[1]:
-            number = found[1]
-            found = _process(number)
-        if found is None or found[0] in _FIRST or found[0] in _SHELLS:
+        process = _process(number)
+        while process is not None and process[0] in _SHELLS and process[1]:
+            number = process[1]
+            process = _process(number)
+        if process is None or process[0] in _FIRST or process[0] in _SHELLS:
             return
-        wanted = f"{found[2]}\n{session}\n{agent}\n".encode("utf-8", "surrogatepass")
+        content = f"{process[2]}\n{session}\n{agent}\n".encode("utf-8", "surrogatepass")
         folder = private_folder(root, "log", FOLDER)
-        if _content(f"{folder}/{number}") != wanted:
-            _write(f"{folder}/{number}", wanted)
+        if _content(f"{folder}/{number}") != content:
+            _write(f"{folder}/{number}", content)
     except OSError:
         return
 
@@ -47,27 +47,27 @@ def session_of_process(root: str) -> tuple[str, str] | None:
 
     `ORBIT_SESSION_ID` says so, or else the nearest ancestor that a hook has noted.
     """
-    named = posix.environ.get(SESSION_ID, b"").decode("utf-8", "surrogateescape")
-    if named:
-        return named, ""
+    from_environment = posix.environ.get(SESSION_ID, b"").decode("utf-8", "surrogateescape")
+    if from_environment:
+        return from_environment, ""
     folder = f"{root}/.orbit/state/log/{FOLDER}"
     number = posix.getppid()
     for _ in range(DEEPEST):
-        found = _process(number) if number else None
-        if found is None:
+        process = _process(number) if number else None
+        if process is None:
             return None
-        said = _content(f"{folder}/{number}").decode("utf-8", "surrogatepass").split("\n")
-        if len(said) == 4 and said[0] == found[2] and said[1]:
-            return said[1], said[2]
-        number = found[1]
+        lines = _content(f"{folder}/{number}").decode("utf-8", "surrogatepass").split("\n")
+        if len(lines) == 4 and lines[0] == process[2] and lines[1]:
+            return lines[1], lines[2]
+        number = process[1]
     return None
 
 
 def _process(number: int) -> tuple[bytes, int, str] | None:
     """Return a process's name, its parent's id and when it was started; None where there is none to be seen."""
-    said = _content(f"/proc/{number}/stat")
-    _, _, name = said[: said.rfind(b")")].partition(b"(")
-    fields = said[said.rfind(b")") + 1 :].split()
+    stat = _content(f"/proc/{number}/stat")
+    _, _, name = stat[: stat.rfind(b")")].partition(b"(")
+    fields = stat[stat.rfind(b")") + 1 :].split()
     if len(fields) < 20 or not fields[1].isdigit():
         return None
     return name, int(fields[1]), fields[19].decode("ascii", "replace")
@@ -82,10 +82,10 @@ def _content(path: str) -> bytes:
 
 
 def _write(path: str, content: bytes) -> None:
-    own = f"{path}.{posix.getpid()}"
-    handle = posix.open(own, _WRITE, 0o600)
+    temporary = f"{path}.{posix.getpid()}"
+    handle = posix.open(temporary, _WRITE, 0o600)
     try:
         posix.write(handle, content)
     finally:
         posix.close(handle)
-    posix.replace(own, path)
+    posix.replace(temporary, path)

@@ -163,25 +163,25 @@ class Index:
         if len(path) > MAX_PATH:
             return []
         try:
-            ranges, patterns = self.ways_in(path)
+            ranges, patterns = self.candidates(path)
             ranges += [self.range_of(number) for number in patterns if self.pattern_fits(number, path)]
             return self._merged(ranges, limit, everything, path)
         except DAMAGE:
             self.damaged = True
             return []
 
-    def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
+    def hits_under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
         """Return hits for a tag ("t"), category ("c"), gate ("g"), a rule's id ("i") or link ("l"), without a place."""
         beyond = (self.records if everything else self.pushed) << 32
-        found: list[int] = []
+        hits: list[int] = []
         try:
-            for start, end in self.keyed(axis + word)[0]:
-                found += self.hits[start : end if limit is None else min(end, start + limit)]
+            for start, end in self.lookup(axis + word)[0]:
+                hits += self.hits[start : end if limit is None else min(end, start + limit)]
         except DAMAGE:
             self.damaged = True
-        return [hit for hit in found if hit < beyond]
+        return [hit for hit in hits if hit < beyond]
 
-    def keyed(self, key: str) -> tuple[list[tuple[int, int]], list[int]]:
+    def lookup(self, key: str) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the ranges of hits under a key, and the patterns."""
         ranges: list[tuple[int, int]] = []
         patterns: list[int] = []
@@ -202,13 +202,13 @@ class Index:
     def glob_of(self, row: Row, hit: int) -> str:
         """Return the glob of a record that a hit names."""
         globs = row.words(GLOBS)
-        place = hit & 0xFFFFFFFF
-        return globs[place] if place < len(globs) else ""
+        position = hit & 0xFFFFFFFF
+        return globs[position] if position < len(globs) else ""
 
     def excluding(self, row: Row, path: str) -> str | None:
         """Return the glob by which a record takes a path away; None where it does not."""
         for glob in row.words(GLOBS):
-            if glob.startswith("!") and any(self.pattern_fits(number, path) for number in self.keyed(glob)[1]):
+            if glob.startswith("!") and any(self.pattern_fits(number, path) for number in self.lookup(glob)[1]):
                 return glob
         return None
 
@@ -264,43 +264,43 @@ class Index:
         beyond = (self.records if everything else self.pushed) << 32
         width = None if limit is None else limit // 2 + 2
         while True:
-            held: list[int] = []
+            read: list[int] = []
             cut = beyond
             for start, end in ranges:
                 if width is not None and start + width < end:
                     cut = min(cut, hits[start + width])
                     end = start + width
-                held += hits[start:end]
-            held.sort()
-            found: list[int] = []
+                read += hits[start:end]
+            read.sort()
+            matches: list[int] = []
             last = -1
-            for hit in held:
-                if hit >= cut or len(found) == limit:
+            for hit in read:
+                if hit >= cut or len(matches) == limit:
                     break
                 number = hit >> 32
                 if number != last:
                     last = number
                     row = self.row(number) if flags[number] & EXCLUDES else None
                     if not flags[number] & EXCLUDES or (row is not None and self.excluding(row, path) is None):
-                        found.append(hit)
-            if width is None or cut == beyond or len(found) == limit:
-                return found
+                        matches.append(hit)
+            if width is None or cut == beyond or len(matches) == limit:
+                return matches
             width *= 4
 
-    def ways_in(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
+    def candidates(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the ranges of hits that a path surely has, and the patterns that have to be tried on it."""
         directory, slash, basename = path.rpartition("/")
         _, dot, extension = basename.rpartition(".")
-        asked = (directory + slash, extension if dot else None)
-        known = self._folders.get(asked)
-        if known is None:
-            known = self._folder(path, asked[1])  # ranges, patterns, keys of details
+        folder_key = (directory + slash, extension if dot else None)
+        folder = self._folders.get(folder_key)
+        if folder is None:
+            folder = self._folder(path, folder_key[1])  # ranges, patterns, keys of details
             if len(self._folders) >= KEPT:
                 self._folders.clear()
-            self._folders[asked] = known
-        ranges, patterns = list(known[0]), list(known[1])
+            self._folders[folder_key] = folder
+        ranges, patterns = list(folder[0]), list(folder[1])
         self._details(b"p" + path.encode("utf-8", "surrogatepass"), (0,), ranges, patterns)
-        self._details(b"b" + basename.encode("utf-8", "surrogatepass"), known[2], ranges, patterns)
+        self._details(b"b" + basename.encode("utf-8", "surrogatepass"), folder[2], ranges, patterns)
         return ranges, patterns
 
     def range_of(self, number: int) -> tuple[int, int]:
@@ -311,7 +311,7 @@ class Index:
         """Return what all files of one folder with one extension share: decided ranges, and patterns to be tried."""
         ranges: list[tuple[int, int]] = []
         patterns: list[int] = []
-        wanted = self._wanted(path, extension)
+        details = self._detail_keys(path, extension)
         keys = [b"d"]
         end = -1
         encoded = path.encode("utf-8", "surrogatepass")
@@ -319,38 +319,40 @@ class Index:
             end += 1 + len(name)
             keys += b"d" + encoded[:end], b"s" + name
         for key in dict.fromkeys(keys):
-            self._details(key, wanted, ranges, patterns)
-        return ranges, patterns, wanted
+            self._details(key, details, ranges, patterns)
+        return ranges, patterns, details
 
-    def _wanted(self, path: str, extension: str | None) -> tuple[int, ...]:
+    def _detail_keys(self, path: str, extension: str | None) -> tuple[int, ...]:
         """Return the keys of details that a path has: extension and depth, each given or left open."""
         depth = path.count("/") + 1
         if extension is not None:
-            place = self._place(b"x" + extension.encode("utf-8", "surrogatepass"))
-            if place >= 0:
-                return (0, depth, (place + 1) << 32, (place + 1) << 32 | depth)
+            position = self._key_position(b"x" + extension.encode("utf-8", "surrogatepass"))
+            if position >= 0:
+                return (0, depth, (position + 1) << 32, (position + 1) << 32 | depth)
         return (0, depth)
 
-    def _place(self, key: bytes) -> int:
+    def _key_position(self, key: bytes) -> int:
         """Return the number of what stands under a key; -1 where nothing does."""
-        wanted = int.from_bytes(key, "little") % PRIME
-        bucket = wanted & self._mask
-        place, end = self._bucket[bucket], self._bucket[bucket + 1]
-        while place < end:
-            if self._hash[place] == wanted:
-                start = self._text[place] >> 16
-                if self.content[start : start + (self._text[place] & 0xFFFF)] == key:
-                    return place
-            place += 1
+        key_hash = int.from_bytes(key, "little") % PRIME
+        bucket = key_hash & self._mask
+        position, end = self._bucket[bucket], self._bucket[bucket + 1]
+        while position < end:
+            if self._hash[position] == key_hash:
+                start = self._text[position] >> 16
+                if self.content[start : start + (self._text[position] & 0xFFFF)] == key:
+                    return position
+            position += 1
         return -1
 
-    def _details(self, key: bytes, wanted: tuple[int, ...], ranges: list[tuple[int, int]], patterns: list[int]) -> None:
-        place = self._place(key)
-        if place < 0:
+    def _details(
+        self, key: bytes, details: tuple[int, ...], ranges: list[tuple[int, int]], patterns: list[int]
+    ) -> None:
+        position = self._key_position(key)
+        if position < 0:
             return
-        start = self._detail[place]
-        for detail in self._detail_key[start : self._detail[place + 1]].tolist():
-            if detail in wanted:
+        start = self._detail[position]
+        for detail in self._detail_key[start : self._detail[position + 1]].tolist():
+            if detail in details:
                 for number in range(self._use[start], self._use[start + 1]):
                     if self._pattern[number]:
                         patterns.append(number)
@@ -360,10 +362,10 @@ class Index:
 
     def pattern_fits(self, number: int, path: str) -> bool:
         """Say whether a path is what a pattern describes."""
-        asked = self._programs.get(number)
-        if asked is None:
-            asked = self._program(number, self.pattern_text(number))
-        return self._try(asked, path)
+        compiled = self._programs.get(number)
+        if compiled is None:
+            compiled = self._program(number, self.pattern_text(number))
+        return self._try(compiled, path)
 
     def pattern_text(self, number: int) -> str:
         """Return a pattern as it is written in the index."""
@@ -377,5 +379,5 @@ class Index:
         self._try = fits
         if len(self._programs) >= KEPT:
             self._programs.clear()
-        asked = self._programs[key] = program(text)
-        return asked
+        compiled = self._programs[key] = program(text)
+        return compiled

@@ -76,26 +76,26 @@ def _chunk(units: list[Unit]) -> Chunk:
     return "".join(literal) if len(literal) == len(units) else tuple(units)
 
 
-def fits(asked: Program, path: str) -> bool:
+def fits(compiled: Program, path: str) -> bool:
     """Say whether a path is what a program describes.
 
     The first part stands at the start, the last at the end, and each other one is taken where it comes first: if any
     choice of places fits, the leftmost one does, so nothing is tried twice. Segments in a path and characters in a
     segment are told apart in the same way.
     """
-    return len(path) <= MAX_PATH and _fit(asked, path.split("/"), _names_at)
+    return len(path) <= MAX_PATH and _fit(compiled, path.split("/"), _names_at)
 
 
-def _fit(parts: "Sequence[Part]", whole: "Whole", at: "Callable[[Part, Whole, int], bool]") -> bool:
-    """Say whether `whole` is the parts in their order, with anything between two of them; `at` tries one of them."""
+def _fit(parts: "Sequence[Part]", text: "Whole", at: "Callable[[Part, Whole, int], bool]") -> bool:
+    """Say whether `text` is the parts in their order, with anything between two of them; `at` tries one of them."""
     first, last = parts[0], parts[-1]
     if len(parts) == 1:
-        return len(first) == len(whole) and at(first, whole, 0)
-    start, end = len(first), len(whole) - len(last)
-    if start > end or not at(last, whole, end) or not at(first, whole, 0):
+        return len(first) == len(text) and at(first, text, 0)
+    start, end = len(first), len(text) - len(last)
+    if start > end or not at(last, text, end) or not at(first, text, 0):
         return False
     for part in parts[1:-1]:
-        while start + len(part) <= end and not at(part, whole, start):
+        while start + len(part) <= end and not at(part, text, start):
             start += 1
         start += len(part)
         if start > end:
@@ -114,10 +114,10 @@ def _names_at(group: tuple[Segment, ...], names: list[str], start: int) -> bool:
 def _characters_at(chunk: Chunk, name: str, start: int) -> bool:
     if isinstance(chunk, str):
         return name.startswith(chunk, start)
-    for place, unit in enumerate(chunk, start):
+    for position, unit in enumerate(chunk, start):
         if isinstance(unit, str):
-            if unit != name[place]:
+            if unit != name[position]:
                 return False
-        elif unit is not None and any(low <= name[place] <= high for low, high in unit[1]) == unit[0]:
+        elif unit is not None and any(low <= name[position] <= high for low, high in unit[1]) == unit[0]:
             return False
     return True

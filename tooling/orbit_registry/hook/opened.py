@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from orbit_registry.hook.call import Call
     from orbit_registry.hook.index import NoIndex
-    from orbit_registry.hook.session import Ledger
+    from orbit_registry.hook.session import SessionLog
 
 MOST = 20
 """So many records of one document are looked at: a log of decisions may hold hundreds."""
@@ -23,53 +23,53 @@ MOST_LOADED = 200
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
-def opened(root: str, call: "Call", index: "Index | NoIndex", ledger: "Ledger | None") -> list[str]:
+def opened_ids(root: str, call: "Call", index: "Index | NoIndex", session_log: "SessionLog | None") -> list[str]:
     """Return the ids of the records that a call reads.
 
     Of a document that says what several records decide, those count that the session was shown.
 
     Raises:
-        OSError: the ledger can't be read.
+        OSError: the session log can't be read.
     """
-    found: dict[str, None] = {}
-    for said in call.reads:
-        path = in_project(root, call.folder or root, said)
+    ids: dict[str, None] = {}
+    for text in call.reads:
+        path = in_project(root, call.folder or root, text)
         if path is None:
             continue
-        if known := record_in(path):
-            found[known] = None
+        if record_id := record_in(path):
+            ids[record_id] = None
         elif isinstance(index, Index):
-            found |= dict.fromkeys(_told(index, path, ledger))
-    return list(found)[:MOST]
+            ids |= dict.fromkeys(_ids_of_document(index, path, session_log))
+    return list(ids)[:MOST]
 
 
-def _told(index: Index, path: str, ledger: "Ledger | None") -> list[str]:
+def _ids_of_document(index: Index, path: str, session_log: "SessionLog | None") -> list[str]:
     """Return the ids of the records whose text stands in a document."""
-    ids = [row.values[ID] for hit in index.under("m", path) if (row := index.row(hit >> 32)) is not None]
+    ids = [row.values[ID] for hit in index.hits_under("m", path) if (row := index.row(hit >> 32)) is not None]
     if len(ids) < 2:
         return ids
-    if ledger is None:
+    if session_log is None:
         return []
     try:
-        shown = set(ledger.begin())
+        shown_ids = set(session_log.begin())
     finally:
-        ledger.end()
-    return [one for one in ids if one in shown]
+        session_log.end()
+    return [record_id for record_id in ids if record_id in shown_ids]
 
 
-def note_loaded(root: str, path: str, ledger: "Ledger | None") -> list[str]:
+def note_loaded(root: str, path: str, session_log: "SessionLog | None") -> list[str]:
     """Note the records of a rule file of the project as shown, and return their ids.
 
     Raises:
         OSError: what the session was shown can't be kept.
     """
     ids = loaded_ids(path) if in_project(root, root, path) is not None else []
-    if ids and ledger is not None:
+    if ids and session_log is not None:
         try:
-            known = ledger.begin()
-            ledger.add([one for one in ids if one not in known])
+            shown_ids = session_log.begin()
+            session_log.add([record_id for record_id in ids if record_id not in shown_ids])
         finally:
-            ledger.end()
+            session_log.end()
     return ids
 
 
@@ -82,5 +82,5 @@ def loaded_ids(path: str) -> list[str]:
     for line in text.split("\n"):
         if line.startswith(f"<!-- {MARK}") and line.endswith(" -->"):
             ids = line.removesuffix(" -->").partition(RECORDS)[2].split()
-            return [one for one in ids[:MOST_LOADED] if _PLAIN.issuperset(one)]
+            return [record_id for record_id in ids[:MOST_LOADED] if _PLAIN.issuperset(record_id)]
     return []

@@ -49,15 +49,15 @@ def pack(
     for number, (row, _, _) in enumerate(ranked):
         base = number << 32
         if row[GLOBS]:
-            for place, glob in enumerate(row[GLOBS].split(LIST)):
-                hits[glob].append(base | place)
+            for position, glob in enumerate(row[GLOBS].split(LIST)):
+                hits[glob].append(base | position)
         rows.append("\0".join(row).encode())
         for key in _keys(row):
             keyed[key].append(base)
         if row[reader.ERROR]:
             patterns[row[reader.ERROR]].append(base)
-    uses: dict[Use, list[int]] = {(key, "", "", ""): held for key, held in keyed.items()}
-    uses |= {("e", "", "", pattern): held for pattern, held in patterns.items()}
+    uses: dict[Use, list[int]] = {(key, "", "", ""): numbers for key, numbers in keyed.items()}
+    uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
     _spread(uses, hits, entries)
     pushed = sum(part.pushed for part in ranked)
     flags = bytes(part.flags for part in ranked)
@@ -70,48 +70,50 @@ def _is_held_back(part: Part) -> bool:
 
 def _keys(row: Sequence[str]) -> list[str]:
     """Return the keys under which a record stands as a whole."""
-    found = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
+    keys = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
     if row[reader.CATEGORY]:
-        found.append(f"c{row[reader.CATEGORY]}")
+        keys.append(f"c{row[reader.CATEGORY]}")
     document = row[reader.TEASER].partition(MORE)[2]
     if document and document != row[reader.PATH]:  # a path to a record's own file names the record
-        found.append(f"m{document}")
+        keys.append(f"m{document}")
     if row[reader.GATE] == "always":
-        found.append("galways")
+        keys.append("galways")
     elif row[reader.GATE] == "relevant_and_linked":
-        found.append(f"i{row[reader.ID]}")
+        keys.append(f"i{row[reader.ID]}")
         if row[reader.LINKS]:
-            found += (f"l{target}" for target in dict.fromkeys(row[reader.LINKS].split(LIST)))
-            found.append("l")  # says that it is worth asking by id
-    return found
+            keys += (f"l{target}" for target in dict.fromkeys(row[reader.LINKS].split(LIST)))
+            keys.append("l")  # says that it is worth asking by id
+    return keys
 
 
 def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]], entries: Mapping[str, str]) -> None:
     """Put each glob's hits under a key of each of its alternatives; the key with the fewest patterns, where one is to
     be tried."""
     alternatives = []
-    for glob, held in hits.items():
-        for one in entries[glob].split(ALTERNATIVES):
+    for glob, numbers in hits.items():
+        for alternative in entries[glob].split(ALTERNATIVES):
             if glob.startswith("!"):  # it takes away from what others find, and is asked for by itself
-                uses[glob, "", "", one.split(LIST)[1]] = []
+                uses[glob, "", "", alternative.split(LIST)[1]] = []
             else:
-                alternatives.append((one.split(LIST), held))
+                alternatives.append((alternative.split(LIST), numbers))
     crowd: Counter[tuple[str, str, str]] = Counter()
     undecided = {tuple(fields) for fields, _ in alternatives if fields[0] != "1"}
     for _, _, extension, depth, *keys in undecided:
         crowd.update((key, *_detail(key, extension, depth)) for key in keys)
     shared: dict[Use, list[int]] = {}
-    for (decides, text, extension, depth, *keys), held in alternatives:
+    for (decides, text, extension, depth, *keys), numbers in alternatives:
         key = keys[0]
         if decides != "1" and len(keys) > 1:
-            key = min(keys, key=lambda one: (crowd[one, *_detail(one, extension, depth)], one))
+            key = min(
+                keys, key=lambda alternative: (crowd[alternative, *_detail(alternative, extension, depth)], alternative)
+            )
         use = (key, *_detail(key, extension, depth), "" if decides == "1" else text)
         if use in shared:
-            shared[use] += held
+            shared[use] += numbers
         elif use in uses:
-            shared[use] = uses[use] = uses[use] + held
+            shared[use] = uses[use] = uses[use] + numbers
         else:
-            uses[use] = held
+            uses[use] = numbers
     for under in shared.values():
         under.sort()
 
@@ -125,8 +127,8 @@ def _assembled(
     settings: Sequence[int],
 ) -> bytes:  # fmt: skip
     under: dict[str, list[tuple[str, str, str, list[int]]]] = {}
-    for (key, extension, depth, text), held in uses.items():
-        under.setdefault(key, []).append((extension, depth, text, held))
+    for (key, extension, depth, text), hits_of in uses.items():
+        under.setdefault(key, []).append((extension, depth, text, hits_of))
         if extension:
             under.setdefault(f"x{extension[1:]}", [])
     buckets = 1 << max(4, len(under).bit_length())
@@ -138,20 +140,24 @@ def _assembled(
     keys.sort()
     heap = _Heap()
     bucket = Counter([number for number, _, _, _ in keys])
-    numbers = {f".{key[1:]}": place + 1 << 32 for place, (_, _, _, key) in enumerate(keys) if key[0] == "x"} | {"": 0}
+    numbers = {f".{key[1:]}": position + 1 << 32 for position, (_, _, _, key) in enumerate(keys) if key[0] == "x"} | {
+        "": 0
+    }
     detail, detail_key, use, pattern, posting, hit = (array(form) for form in "IQIQIQ")
     for _, _, _, key in keys:
         detail.append(len(detail_key))
         last = -1
-        coded = [(numbers[extension] | int(depth or 0), text, held) for extension, depth, text, held in under[key]]
-        for code, text, held in sorted(coded):
+        coded = [
+            (numbers[extension] | int(depth or 0), text, hits_of) for extension, depth, text, hits_of in under[key]
+        ]
+        for code, text, hits_of in sorted(coded):
             if code != last:
                 detail_key.append(code)
                 use.append(len(pattern))
                 last = code
             pattern.append(heap.add(text.encode()) if text else 0)
             posting.append(len(hit))
-            hit.extend(held)
+            hit.extend(hits_of)
     detail.append(len(detail_key))
     use.append(len(pattern))
     posting.append(len(hit))
@@ -194,10 +200,10 @@ class _Heap:
     def add_all(self, texts: Sequence[bytes]) -> list[int]:
         """Add texts of any length and return where each starts, and where the last one ends."""
         starts = _starts(map(len, texts))
-        found = [self.length + start for start in starts]
+        positions = [self.length + start for start in starts]
         self.parts += texts
-        self.length = found[-1]
-        return found
+        self.length = positions[-1]
+        return positions
 
 
 def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]) -> bytes:
@@ -208,8 +214,8 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
         words[reader.FIRST_SECTION + 2 * number : reader.FIRST_SECTION + 2 * number + 2] = [at, size]
         at += size + -size % 8
     for name in ("text", "pattern"):
-        sections[name] = array("Q", [place + (at << 16) if place else 0 for place in sections[name]])
-    sections["row"] = array("Q", [place + at for place in sections["row"]])
+        sections[name] = array("Q", [position + (at << 16) if position else 0 for position in sections[name]])
+    sections["row"] = array("Q", [position + at for position in sections["row"]])
     body: list[bytes] = []
     for name in reader.SECTIONS:
         content = sections[name].tobytes()

@@ -4,7 +4,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    Written = str | bool | Mapping[str, "Written"]
+    JsonValue = str | bool | Mapping[str, "JsonValue"]
 
     def quoted(text: str) -> str:
         """Return a text as JSON, in ASCII."""
@@ -21,7 +21,7 @@ else:
         make_scanner = None
 
 
-class _Plain:
+class _ScannerSettings:
     """How JSON is read: as everywhere, its few odd constants as numbers."""
 
     strict = False
@@ -30,7 +30,7 @@ class _Plain:
     parse_int = int
 
 
-def parsed(text: str) -> object:
+def parse_json(text: str) -> object:
     """Return the value that a JSON text begins with.
 
     Raises:
@@ -40,7 +40,7 @@ def parsed(text: str) -> object:
     """
     text = text.lstrip("\ufeff \t\r\n")
     try:
-        scan = make_scanner(_Plain)
+        scan = make_scanner(_ScannerSettings)
     except (AttributeError, TypeError):  # it asks for what we do not know of: the standard library does
         from json import JSONDecoder
 
@@ -48,20 +48,20 @@ def parsed(text: str) -> object:
     return scan(text, 0)[0]
 
 
-def unpacked(value: object) -> object:
+def parse_embedded(value: object) -> object:
     """Return a value, or the one that stands in it as JSON in a text: some agents pass a tool's input like that."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return parsed(value)
+            return parse_json(value)
         except (ValueError, StopIteration, RecursionError):
             return value
     return value
 
 
-def written(value: "Written") -> str:
+def to_json(value: "JsonValue") -> str:
     """Return a text, a truth value or an object of them as JSON, in ASCII."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "{" + ", ".join(f"{quoted(key)}: {written(one)}" for key, one in value.items()) + "}"
+    return "{" + ", ".join(f"{quoted(key)}: {to_json(member)}" for key, member in value.items()) + "}"

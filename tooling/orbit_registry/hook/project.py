@@ -19,7 +19,7 @@ MAX_POINTER = 4096
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 
 
-def _found(path: str) -> "stat_result | None":
+def _lstat(path: str) -> "stat_result | None":
     try:
         return lstat(path)
     except (OSError, ValueError):
@@ -28,26 +28,26 @@ def _found(path: str) -> "stat_result | None":
 
 def stamp(path: str) -> str:
     """Return what tells a file from its earlier and later selves; "-" where there is none."""
-    state = _found(path)
+    state = _lstat(path)
     return "-" if state is None else f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
 
 
 def is_folder(path: str) -> bool:
     """Say whether a folder stands there, and no link to one."""
-    found = _found(path)
-    return found is not None and found.st_mode & _KIND == _FOLDER
+    state = _lstat(path)
+    return state is not None and state.st_mode & _KIND == _FOLDER
 
 
 def project_root(start: str) -> str | None:
     """Return the nearest folder at or above an absolute path that holds a workspace; the repository's top ends it."""
-    folder = begun = start.rstrip("/") if "/." not in start else plain(start)
+    folder = first = start.rstrip("/") if "/." not in start else normal_path(start)
     while folder:
         if is_folder(f"{folder}/.orbit"):
-            if folder != begun and folder == environ.get(b"HOME", b"").decode("utf-8", "surrogateescape").rstrip("/"):
+            if folder != first and folder == environ.get(b"HOME", b"").decode("utf-8", "surrogateescape").rstrip("/"):
                 return None  # a person's own records are no project around all others
-            config = _found(f"{folder}/.orbit/config.yaml")
+            config = _lstat(f"{folder}/.orbit/config.yaml")
             return folder if config is not None and config.st_mode & _KIND == _FILE else None
-        if _found(f"{folder}/.git") is not None:
+        if _lstat(f"{folder}/.git") is not None:
             return None
         folder = folder.rpartition("/")[0]
     return None
@@ -59,7 +59,7 @@ def index_file(root: str) -> str:
     Outside git, and where that folder may not be written, it stands in the user's cache.
     """
     top = root
-    while top and _found(f"{top}/.git") is None:
+    while top and _lstat(f"{top}/.git") is None:
         top = top.rpartition("/")[0]
     if top:
         git = f"{top}/.git"
@@ -70,7 +70,7 @@ def index_file(root: str) -> str:
         if pointer.startswith("gitdir:"):
             git = pointer.removeprefix("gitdir:").strip()
             git = git if git.startswith("/") else f"{top}/{git}"
-            git = git if _found(f"{git}/HEAD") is not None else ""  # its repository was moved away
+            git = git if _lstat(f"{git}/HEAD") is not None else ""  # its repository was moved away
         folder = f"{git}/orbit"
         if git and access(folder if is_folder(folder) else git, posix.W_OK | posix.X_OK):
             return f"{folder}/{INDEX}" if top == root else f"{folder}/below{root[len(top) :]}/{INDEX}"
@@ -80,7 +80,7 @@ def index_file(root: str) -> str:
     return f"{cache}/orbit-registry/hook{root}/{INDEX}"
 
 
-def plain(path: str) -> str:
+def normal_path(path: str) -> str:
     """Return an absolute path without `.` and `..` in it."""
     names: list[str] = []
     for name in path.split("/"):
@@ -97,22 +97,22 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
     A folder gets the slash by which globs know it. What may be a word of any kind, a secret too, is written down only
     where it names something that is there.
     """
-    paths = [path for said in call.paths if (path := in_project(root, folder, said)) is not None]
-    if not call.guessed:
+    paths = [path for text in call.paths if (path := in_project(root, folder, text)) is not None]
+    if not call.paths_are_heuristic:
         paths = [f"{path}/" if path[-1:] != "/" and is_folder(f"{root}/{path}") else path for path in paths]
         return paths, paths
-    written: list[str] = []
+    loggable: list[str] = []
     every: list[str] = []
-    maybe = [path for said in call.maybe if (path := in_project(root, folder, said)) is not None]
-    for place, path in enumerate(paths + maybe):
-        found = _found(f"{root}/{path}")
-        if found is not None:
-            if found.st_mode & _KIND == _FOLDER:
+    maybe = [path for text in call.candidate_paths if (path := in_project(root, folder, text)) is not None]
+    for position, path in enumerate(paths + maybe):
+        state = _lstat(f"{root}/{path}")
+        if state is not None:
+            if state.st_mode & _KIND == _FOLDER:
                 path = f"{path.rstrip('/')}/"
-            written.append(path)
-        if (found is not None or place < len(paths)) and path not in every:
+            loggable.append(path)
+        if (state is not None or position < len(paths)) and path not in every:
             every.append(path)
-    return every, written
+    return every, loggable
 
 
 def record_in(path: str) -> str:
@@ -121,11 +121,11 @@ def record_in(path: str) -> str:
     if names[0] != ".orbit" or len(names) < 3:
         return ""
     names = names[3:] if names[1:3] == ["state", "inbox"] else names[2:] if names[1] == "inbox" else names[1:]
-    known = len(names) > 1 and "-" in names[1] and len(names[1]) <= 64 and names[0] not in ("state", "kinds")
-    return names[1] if known else ""
+    is_record = len(names) > 1 and "-" in names[1] and len(names[1]) <= 64 and names[0] not in ("state", "kinds")
+    return names[1] if is_record else ""
 
 
-def awaiting(root: str) -> int:
+def pending_count(root: str) -> int:
     """Return how many records wait for review in the inbox, the local one and the committed one."""
     number = 0
     for inbox in (f"{root}/.orbit/state/inbox", f"{root}/.orbit/inbox"):

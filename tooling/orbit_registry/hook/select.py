@@ -1,7 +1,6 @@
-"""Chooses which records are pushed where something is about to be done: the only place that does, for every surface.
+"""Selection of the records that are pushed at one moment, for every surface.
 
-It reads the index and asks the ledger; it opens no file of its own, knows no agent's protocol and prints nothing. The
-standard library's built-in modules have to do: a hook waits for this at each call of a tool.
+A hook waits for it at each tool call, so it imports built-in modules only.
 """
 
 from orbit_registry.hook.context import (
@@ -13,11 +12,11 @@ from orbit_registry.hook.context import (
     SESSION,
     TOOL,
     TRIAL,
-    Choice,
     Context,
+    Match,
     Selection,
     is_anywhere,
-    is_of_another,
+    is_other_project,
 )  # fmt: skip
 from orbit_registry.hook.index import (
     AGENTS,
@@ -43,9 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from orbit_registry.hook.index import Index, Row
-    from orbit_registry.hook.session import Ledger
+    from orbit_registry.hook.session import SessionLog
 
-    Ways = dict[int, list[tuple[str, str]]]
+    Triggers = dict[int, list[tuple[str, str]]]
 
 SEARCHED = 5
 EXAMINED = 200
@@ -56,144 +55,151 @@ ALWAYS, LINKED = "always", "relevant_and_linked"
 """Gates of kinds: shown to whoever begins something; shown only where it is relevant and something leads to it."""
 
 
-def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> Selection:
-    """Return what is to be shown, as it stands in a text; the ledger, where there is one, has noted it as shown.
+def select(index: "Index", context: Context, session_log: "SessionLog | None" = None) -> Selection:
+    """Return what is to be shown, as it stands in a text; the session log, where there is one, has noted it as shown.
 
     Raises:
-        OSError: the ledger can't be kept; nothing may be shown then, for it would be shown again and again.
+        OSError: the session log can't be kept; nothing may be shown then, for it would be shown again and again.
     """
-    asked = context.paths or context.tags or context.text or context.error or context.categories or context.returned
-    if not (asked or context.surface == SESSION):
+    has_request = (
+        context.paths or context.tags or context.text or context.error or context.categories or context.returned
+    )
+    if not (has_request or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
-    ways: Ways = {}
+    triggers: Triggers = {}
     others: set[int] = set()
-    scores = _lead(index, context, ways, others)
-    fitting, drops, beyond = _narrowed(index, context, ways, scores)
-    beyond += len(others.difference(ways))
-    linked = _linked(index, context, fitting, ways, scores) if fitting or context.returned else []
+    scores = _find_triggers(index, context, triggers, others)
+    fitting, drops, beyond = _narrow(index, context, triggers, scores)
+    beyond += len(others.difference(triggers))
+    linked = _linked_matches(index, context, fitting, triggers, scores) if fitting or context.returned else []
     if not (fitting or linked):
-        return Selection([], 0, drops, "narrowed" if ways else "no match")
-    from orbit_registry.hook.caps import settled  # most calls have nothing to show
+        return Selection([], 0, drops, "narrowed" if triggers else "no match")
+    from orbit_registry.hook.caps import apply_caps  # most calls have nothing to show
 
     # Whether a file is as it was, and which glob led to it, is asked of the few that are shown: it costs the most.
-    if ledger is None:
-        found = settled(context, fitting, linked, drops, beyond, (), index.difference)
+    if session_log is None:
+        selection = apply_caps(context, fitting, linked, drops, beyond, (), index.difference)
     else:
         try:
-            found = settled(context, fitting, linked, drops, beyond, ledger.begin(), index.difference)
-            if found.matches:
-                ledger.add([one.row.values[ID] for one in found.matches])
+            selection = apply_caps(context, fitting, linked, drops, beyond, session_log.begin(), index.difference)
+            if selection.matches:
+                session_log.add([match.row.values[ID] for match in selection.matches])
         finally:
-            ledger.end()
+            session_log.end()
         if index.holdout:
-            _withhold(found, index.holdout, ledger.name.partition(".")[0])
-    for one in found.matches:
-        one.ways = [(asked, index.glob_of(one.row, int(place)) if place else "") for asked, place in one.ways]
-    return found
+            _withhold(selection, index.holdout, session_log.name.partition(".")[0])
+    for match in selection.matches:
+        match.triggers = [
+            (trigger, index.glob_of(match.row, int(position)) if position else "")
+            for trigger, position in match.triggers
+        ]
+    return selection
 
 
 def is_withheld(session: str, record_id: str, holdout: int) -> bool:
     """Say whether a session does without a record: the same answer whenever it is asked, by lot among sessions."""
-    drawn = checksum(f"{session}\0{record_id}".encode("utf-8", "surrogatepass"))
+    number = checksum(f"{session}\0{record_id}".encode("utf-8", "surrogatepass"))
     for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # the last steps of splitmix64 spread what is alike
-        drawn = (drawn ^ drawn >> 31) * factor & 0xFFFFFFFFFFFFFFFF
-    return (drawn ^ drawn >> 31) % 1_000_000 < holdout
+        number = (number ^ number >> 31) * factor & 0xFFFFFFFFFFFFFFFF
+    return (number ^ number >> 31) % 1_000_000 < holdout
 
 
-def _withhold(found: Selection, holdout: int, session: str) -> None:
+def _withhold(selection: Selection, holdout: int, session: str) -> None:
     """Take out what the session does without, after it had its place: what else is shown is the same either way."""
     if session.startswith(TRIAL):
         return
-    kept = []
-    for one in found.matches:
-        if is_withheld(session, one.row.values[ID], holdout):
-            found.withheld.append(one.row.values[ID])
-            found.drops.append((one.row, "withheld"))
+    remaining = []
+    for match in selection.matches:
+        if is_withheld(session, match.row.values[ID], holdout):
+            selection.withheld.append(match.row.values[ID])
+            selection.drops.append((match.row, "withheld"))
         else:
-            kept.append(one)
-    if found.withheld and not kept:
-        found.skip_reason = "withheld"
-    found.matches = kept
+            remaining.append(match)
+    if selection.withheld and not remaining:
+        selection.skip_reason = "withheld"
+    selection.matches = remaining
 
 
-# ---------------------------------------------------------------------------------------------------------- ways in
+# ---------------------------------------------------------------------------------------------------------- triggers in
 
 
-def _lead(index: "Index", context: Context, ways: "Ways", others: set[int]) -> "dict[str, float] | None":
+def _find_triggers(
+    index: "Index", context: Context, triggers: "Triggers", others: set[int]
+) -> "dict[str, float] | None":
     """Add the records that a path, a tag, a category, an error, the text or the project leads to, by number, and how.
 
     Of a path and of a category those are added that may be looked at; `others` gets the numbers of the rest. Returns
     what the text is worth to each record, by its path; None where nobody searched.
     """
     led = [(f"/{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
-    led += [(f"@{category}", index.under("c", category)) for category in dict.fromkeys(context.categories)]
-    for asked, hits in led:
+    led += [(f"@{category}", index.hits_under("c", category)) for category in dict.fromkeys(context.categories)]
+    for trigger, hits in led:
         for hit in hits[:EXAMINED]:
-            ways.setdefault(hit >> 32, []).append((asked, str(hit & 0xFFFFFFFF) if asked[0] == "/" else ""))
+            triggers.setdefault(hit >> 32, []).append((trigger, str(hit & 0xFFFFFFFF) if trigger[0] == "/" else ""))
         others.update([hit >> 32 for hit in hits[EXAMINED:]])
     for tag in dict.fromkeys(context.tags):
-        for hit in index.under("t", tag):
-            ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
+        for hit in index.hits_under("t", tag):
+            triggers.setdefault(hit >> 32, []).append((f"#{tag}", ""))
     if context.error:
-        from orbit_registry.hook.failures import matching  # most calls are no failures
+        from orbit_registry.hook.failures import error_matches  # most calls are no failures
 
-        for number, pattern in matching(index, context.error):
-            ways.setdefault(number, []).append((f"~{pattern}", ""))
+        for number, pattern in error_matches(index, context.error):
+            triggers.setdefault(number, []).append((f"~{pattern}", ""))
     if context.surface == SESSION:
         for number, flags in enumerate(index.flags[: index.pushed].tolist()):
             if flags & BROAD:
-                ways.setdefault(number, []).append(("project", ""))
+                triggers.setdefault(number, []).append(("project", ""))
     if context.surface in (SESSION, BRIEF):
-        for hit in index.under("g", ALWAYS):
-            ways.setdefault(hit >> 32, []).append(("start", ""))
+        for hit in index.hits_under("g", ALWAYS):
+            triggers.setdefault(hit >> 32, []).append(("start", ""))
     if context.search is None or not context.text:
         return None
     scores = dict(context.search(context.text))
     for number in _numbers(index, list(scores)[:SEARCHED]):
-        ways.setdefault(number, []).append(("text", ""))
+        triggers.setdefault(number, []).append(("text", ""))
     return scores
 
 
 def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
     """Return the pushed records whose files these are; it reads the index to the end, so hooks never come here."""
-    left = set(paths)
-    found = []
-    for number in range(index.pushed if left else 0):
+    requested = set(paths)
+    numbers = []
+    for number in range(index.pushed if requested else 0):
         row = index.row(number)
-        if row is not None and row.values[PATH] in left:
-            found.append(number)
-    return found
+        if row is not None and row.values[PATH] in requested:
+            numbers.append(number)
+    return numbers
 
 
 # -------------------------------------------------------------------------------------------------------- narrowing
 
 
-def _narrowed(
-    index: "Index", context: Context, ways: "Ways", scores: "dict[str, float] | None"
-) -> "tuple[list[Choice], list[tuple[Row, str]], int]":
+def _narrow(
+    index: "Index", context: Context, triggers: "Triggers", scores: "dict[str, float] | None"
+) -> "tuple[list[Match], list[tuple[Row, str]], int]":
     """Return what may be shown, what may not and why, and how many records were not looked at."""
-    fitting: list[Choice] = []
+    fitting: list[Match] = []
     drops: list[tuple[Row, str]] = []
-    looked = 0
-    numbers = sorted(ways)
+    examined = 0
+    numbers = sorted(triggers)
     if context.surface in (SESSION, BRIEF):
-        numbers.sort(key=lambda number: is_anywhere(ways[number]))
+        numbers.sort(key=lambda number: is_anywhere(triggers[number]))
     most = EXAMINED * (1 + len(context.categories))
     enough = most if context.surface == BRIEF or context.per_call != PER_CALL else ENOUGH
     for number in numbers[:most]:
         row = index.row(number) if len(fitting) < enough else None
         if row is None:
             break
-        looked += 1
-        reason = _reason(row, context, ways[number], scores)
+        examined += 1
+        reason = _drop_reason(row, context, triggers[number], scores)
         if reason:
             drops.append((row, reason))
         else:
-            fitting.append(Choice(row, ways[number], _pointer(row, context.now)))
-    return fitting, drops, len(numbers) - looked
+            fitting.append(Match(row, triggers[number], _pointer_line(row, context.now)))
+    return fitting, drops, len(numbers) - examined
 
 
-def _pointer(row: "Row", now: float) -> str:
+def _pointer_line(row: "Row", now: float) -> str:
     """Return the line for a record that may be out of date or not hold; empty where it is shown whole."""
     if row.values[PHASE] == "pending":
         first, _, more = row.teaser.partition("\n  more: ")
@@ -202,8 +208,8 @@ def _pointer(row: "Row", now: float) -> str:
     return f"- [{row.values[ID]}] may be out of date ({cause}): {row.values[PATH]}" if cause else ""
 
 
-def _reason(
-    row: "Row", context: Context, ways: "list[tuple[str, str]]", scores: "dict[str, float] | None" = None
+def _drop_reason(
+    row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "dict[str, float] | None" = None
 ) -> str:
     """Return why a record is left out whatever its session has seen; empty where it may be shown."""
     agents, tasks = row.words(AGENTS), row.words(TASKS)
@@ -211,9 +217,9 @@ def _reason(
         return "untrusted"
     if row.is_expired(context.now):
         return "expired"
-    if row.flags & BROAD and context.surface in (TOOL, PROMPT) and all(asked[0] == "/" for asked, _ in ways):
+    if row.flags & BROAD and context.surface in (TOOL, PROMPT) and all(trigger[0] == "/" for trigger, _ in triggers):
         return "broad"
-    if is_of_another(row.values[PROJECT], context.project):
+    if is_other_project(row.values[PROJECT], context.project):
         return "project"
     if context.agent and agents and context.agent not in agents:
         return "agent"
@@ -231,53 +237,60 @@ def _reason(
     procedural = row.flags & PROCEDURAL or row.values[GATE] == "procedural"
     if procedural and context.task_class != CODE:
         return "procedural"
-    if row.values[GATE] == LINKED and not _is_due(row, context, ways, scores):
+    if row.values[GATE] == LINKED and not _is_relevant_rule(row, context, triggers, scores):
         return "rule"
     return "stale" if procedural and row.doubt(context.now) else ""
 
 
-def _is_due(row: "Row", context: Context, ways: "list[tuple[str, str]]", scores: "dict[str, float] | None") -> bool:
+def _is_relevant_rule(
+    row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "dict[str, float] | None"
+) -> bool:
     """Say whether something leads to a rule, and whether it is relevant.
 
     Where nobody searched for the text, a path or a shown record that leads to it makes it so; a tag does not.
     """
-    by = {asked[0] for asked, _ in ways}
+    by = {trigger[0] for trigger, _ in triggers}
     direct = not by.isdisjoint("/=")
     if scores is None:
         return direct
-    led = direct or "#" in by or ("project", "") in ways or (context.project and row.values[PROJECT] == context.project)
+    led = (
+        direct
+        or "#" in by
+        or ("project", "") in triggers
+        or (context.project and row.values[PROJECT] == context.project)
+    )
     return bool(led) and scores.get(row.values[PATH], 0.0) >= context.min_relevance
 
 
-def _linked(
-    index: "Index", context: Context, fitting: "list[Choice]", ways: "Ways", scores: "dict[str, float] | None"
-) -> "list[Choice]":
+def _linked_matches(
+    index: "Index", context: Context, fitting: "list[Match]", triggers: "Triggers", scores: "dict[str, float] | None"
+) -> "list[Match]":
     """Return the rules that nothing but records which fit lead to, or whose relevance rests on that.
 
     A link leads from a record to a rule whichever of the two states it.
     """
-    leading = led_by(index, [one.row for one in fitting], context.returned)
-    return _narrowed(index, context, {one: ways.get(one, []) + by for one, by in leading.items()}, scores)[0]
+    leading = linked_rules(index, [match.row for match in fitting], context.returned)
+    return _narrow(index, context, {number: triggers.get(number, []) + by for number, by in leading.items()}, scores)[0]
 
 
-def led_by(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, Sequence[str]]") -> "Ways":
-    """Return the rules, by number, that links join with some records and are none of them, each with its ways in.
+def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, Sequence[str]]") -> "Triggers":
+    """Return the rules, by number, that links join with some records and are none of them, each with its triggers in.
 
     `returned` are ids of further records, each with what they link to.
     """
     here = {row.number for row in rows}
-    is_linking = bool(index.under("l", ""))
-    leading: Ways = {}
-    for known, targets in (*((row.values[ID], row.words(LINKS)) for row in rows), *returned.items()):
-        hits = [hit for target in targets for hit in index.under("i", target)]
-        hits += index.under("l", known) if is_linking else []
+    is_linking = bool(index.hits_under("l", ""))
+    leading: Triggers = {}
+    for record_id, targets in (*((row.values[ID], row.words(LINKS)) for row in rows), *returned.items()):
+        hits = [hit for target in targets for hit in index.hits_under("i", target)]
+        hits += index.hits_under("l", record_id) if is_linking else []
         for number in dict.fromkeys(hit >> 32 for hit in hits):
             if number not in here:
-                leading.setdefault(number, []).append((f"={known}", ""))
+                leading.setdefault(number, []).append((f"={record_id}", ""))
     return leading
 
 
 def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't stand in a file that an agent loads by its path alone; empty where it may."""
-    reason = _reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")
+    reason = _drop_reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")
     return reason or (row.values[PHASE] if row.values[PHASE] != "live" else "")

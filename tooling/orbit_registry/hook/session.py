@@ -13,7 +13,7 @@ from orbit_registry.hook.project import private_folder
 FOLDER = "sessions"
 LONGEST_NAME = 60
 LARGEST = 1 << 16
-"""Bytes; a ledger holds twenty ids, so a larger file is none, and is begun anew."""
+"""Bytes; a session log holds twenty ids, so a larger file is none, and is begun anew."""
 LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -26,16 +26,16 @@ _WORD = "-"
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
-def safe_name(said: str) -> str:
+def safe_name(name: str) -> str:
     """Return a file name for what somebody else chose as a name: itself where it is plain, else a number made of it."""
-    if said and len(said) <= LONGEST_NAME and said[0] not in "-_" and _PLAIN.issuperset(said):
-        return said
-    content = said.encode("utf-8", "surrogatepass")
+    if name and len(name) <= LONGEST_NAME and name[0] not in "-_" and _PLAIN.issuperset(name):
+        return name
+    content = name.encode("utf-8", "surrogatepass")
     return f"_{int.from_bytes(content, 'little') % PRIME:x}-{len(content):x}"
 
 
-class Ledger:
-    """What one context of an agent was shown. A subagent has a context of its own, and so a ledger of its own."""
+class SessionLog:
+    """What one context of an agent was shown. A subagent has a context of its own, and so a session log of its own."""
 
     def __init__(self, root: str, session: str, agent: str = "") -> None:
         """`root` is the project's; `session` and `agent` are ids as the agent's host gives them, whatever they are."""
@@ -50,7 +50,9 @@ class Ledger:
         Raises:
             OSError: it can't be opened, locked or read.
         """
-        return [one for one in self._lines() if len(one) <= LONGEST_ID and one[0] not in "-_." and _IDS.issuperset(one)]
+        return [
+            line for line in self._lines() if len(line) <= LONGEST_ID and line[0] not in "-_." and _IDS.issuperset(line)
+        ]
 
     def add(self, ids: list[str]) -> None:
         """Note ids as shown, in one write; only between `begin` and `end`.
@@ -58,7 +60,7 @@ class Ledger:
         Raises:
             OSError: they can't be noted, all of them.
         """
-        self._write("".join(f"{one}\n" for one in ids))
+        self._write("".join(f"{record_id}\n" for record_id in ids))
 
     def end(self) -> None:
         """Let the next one in."""
@@ -73,11 +75,11 @@ class Ledger:
             OSError: as `begin`.
         """
         try:
-            known = self._lines()
-            wanted = f"{_WORD}{word}" not in known and (not only_after or f"{_WORD}{only_after}" in known)
-            if wanted:
+            lines = self._lines()
+            is_new = f"{_WORD}{word}" not in lines and (not only_after or f"{_WORD}{only_after}" in lines)
+            if is_new:
                 self._write(f"{_WORD}{word}\n")
-            return wanted
+            return is_new
         finally:
             self.end()
 
@@ -93,32 +95,34 @@ class Ledger:
         now = int(time())
         try:
             lines = self._lines()
-            marks = [one[1:] for one in lines if one[0] == _MARK]
-            if unless_within and any(one.isdigit() and 0 <= now - int(one) < unless_within for one in marks):
+            marks = [line[1:] for line in lines if line[0] == _MARK]
+            if unless_within and any(mark.isdigit() and 0 <= now - int(mark) < unless_within for mark in marks):
                 return
             posix.ftruncate(self._handle, 0)
             self._torn = False
-            self._write("".join(f"{one}\n" for one in (f"{_MARK}{now}", *(one for one in lines if one[0] == _WORD))))
+            self._write(
+                "".join(f"{line}\n" for line in (f"{_MARK}{now}", *(line for line in lines if line[0] == _WORD)))
+            )
         finally:
             self.end()
 
     def _lines(self) -> list[str]:
-        """Open and lock the file, and return its lines; one that no ledger can be is emptied."""
+        """Open and lock the file, and return its lines; one that no session_log can be is emptied."""
         folder = private_folder(self._root, "log", FOLDER)
         while True:
             self._handle = posix.open(f"{folder}/{self.name}", _FLAGS, 0o600)
             posix.lockf(self._handle, posix.F_LOCK, 0)
-            found = posix.fstat(self._handle)
-            if found.st_nlink:
+            state = posix.fstat(self._handle)
+            if state.st_nlink:
                 break
             self.end()  # it was removed between the two: that file is nobody's
-        if found.st_size > LARGEST:
+        if state.st_size > LARGEST:
             posix.ftruncate(self._handle, 0)
         content = posix.pread(self._handle, LARGEST, 0).decode("utf-8", "replace")
         self._torn = bool(content) and not content.endswith("\n")
         return content.split()
 
-    def _write(self, said: str) -> None:
-        content = f"\n{said}".encode() if self._torn else said.encode()
+    def _write(self, text: str) -> None:
+        content = f"\n{text}".encode() if self._torn else text.encode()
         if posix.write(self._handle, content) != len(content):
             raise OSError("the disk took a part of it")

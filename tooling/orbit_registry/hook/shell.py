@@ -4,198 +4,203 @@ Quotes, escapes, `cd x && …`, redirections, here-documents, substitutions and 
 shell could know (variables, globs' matches) is left open. It opens no file, knows no agent, and never fails on a text.
 """
 
-from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, PROJECT, joined
+from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, PROJECT, resolve_path
 from orbit_registry.hook.shell_tokens import UNKNOWN, Scanner
 from orbit_registry.hook.words import LONGEST_TEXT, PATCH, looks_like_path, patch_paths
 
 DEEPEST = 4
 """How many shells inside each other are read."""
 _RESERVED = frozenset(("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"))
-_BEFORE = frozenset(
+_PREFIXES = frozenset(
     ("sudo", "env", "time", "nice", "nohup", "command", "exec", "builtin", "xargs", "timeout", "!", "{", "}", "stdbuf")
 )  # fmt: skip
-_NESTING = frozenset(("sh", "bash", "zsh", "dash", "ksh", "eval"))
-_SAYING = frozenset(("echo", "printf"))
-_SEEKING = frozenset(("sed", "awk", "gawk", "grep", "egrep", "fgrep", "rg", "ag", "jq", "yq", "perl", "ssh"))
-_READING = frozenset(
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "eval"))
+_PRINTERS = frozenset(("echo", "printf"))
+_SEARCHERS = frozenset(("sed", "awk", "gawk", "grep", "egrep", "fgrep", "rg", "ag", "jq", "yq", "perl", "ssh"))
+_READERS = frozenset(
     ("cat", "less", "more", "head", "tail", "bat", "view", "nl", "sed", "awk", "grep", "rg", "jq", "yq", "batcat", "wc")
 )  # fmt: skip
-_FOLDERS = frozenset(("git", "make", "tar", "ninja", "gmake"))
+_WITH_FOLDER_OPTION = frozenset(("git", "make", "tar", "ninja", "gmake"))
 
 
-class Words:
-    """What a command names: `paths`; `maybe`, words that are paths only where such a file is; `reads`, those of both
-    that a command reads; `patched`, whether it holds a patch of files."""
+class CommandPaths:
+    """Paths of a command: `paths`, `candidate_paths` (words, paths only where such a file exists), `reads` of both."""
 
-    __slots__ = ("maybe", "patched", "paths", "reads")
+    __slots__ = ("candidate_paths", "is_patch", "paths", "reads")
 
     def __init__(self) -> None:
         self.paths: list[str] = []
-        self.maybe: list[str] = []
+        self.candidate_paths: list[str] = []
         self.reads: list[str] = []
-        self.patched = False
+        self.is_patch = False
 
-    def add(self, said: str, folder: str | None, sure: bool = True, read: bool = False) -> None:
+    def add(self, word: str, folder: str | None, sure: bool = True, read: bool = False) -> None:
         """Take a word, seen from a folder; one that counts from a folder nobody knows is left out."""
-        if len(self.paths) + len(self.maybe) >= MOST_PATHS or not said.strip("./\\") or len(said) > LONGEST_PATH:
+        if (
+            len(self.paths) + len(self.candidate_paths) >= MOST_PATHS
+            or not word.strip("./\\")
+            or len(word) > LONGEST_PATH
+        ):
             return
-        if "://" in said and not said.startswith("file://"):
+        if "://" in word and not word.startswith("file://"):
             return
-        place = joined(folder or "", said)
-        if folder is None and place == said and said[:1] not in "/~" and said[1:2] != ":" and said[:1] != PROJECT:
+        path = resolve_path(folder or "", word)
+        if folder is None and path == word and word[:1] not in "/~" and word[1:2] != ":" and word[:1] != PROJECT:
             return
-        kept = self.paths if sure and looks_like_path(said.replace(PROJECT, "")) else self.maybe
-        if place not in kept:
-            kept.append(place)
+        target = self.paths if sure and looks_like_path(word.replace(PROJECT, "")) else self.candidate_paths
+        if path not in target:
+            target.append(path)
         if read:
-            self.reads.append(place)
+            self.reads.append(path)
 
 
-def words_in(command: str | list[str]) -> Words:
+def paths_in_command(command: str | list[str]) -> CommandPaths:
     """Return what a command names: a text for a shell, or the words of one command."""
-    found = Words()
+    words = CommandPaths()
     if isinstance(command, str):
-        _read(found, command[:LONGEST_TEXT], "", 0)
+        _read_text(words, command[:LONGEST_TEXT], "", 0)
         if len(command) > LONGEST_TEXT and PATCH in command:
-            _patch(found, command, "")
+            _read_patch(words, command, "")
     elif command:
-        _simple(found, [*command], "", 0)
-    return found
+        _read_command(words, [*command], "", 0)
+    return words
 
 
-def _read(found: Words, text: str, folder: str | None, depth: int) -> None:
+def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) -> None:
     """Read a text for a shell: its commands one after another, with the folder that each of them is run in."""
     outer: list[str | None] = []
     words: list[str] = []
     tokens, inner = Scanner(text).run()
     at = 0
     while at < len(tokens):
-        kind, said = tokens[at]
+        kind, content = tokens[at]
         at += 1
         if kind == "word":
-            words.append(said)
+            words.append(content)
         elif kind == "body":
-            _body(found, said, words, folder, depth)
+            _read_here_document(result, content, words, folder, depth)
         elif kind in ("<", ">"):
             if at < len(tokens) and tokens[at][0] == "word":
-                for one in _braced(tokens[at][1]):
-                    found.add(_known(one), folder, read=kind == "<")
+                for word in _expand_braces(tokens[at][1]):
+                    result.add(_known_part(word), folder, read=kind == "<")
                 at += 1
         elif kind != "mark":
-            folder = _simple(found, words, folder, depth)
+            folder = _read_command(result, words, folder, depth)
             words = []
             if kind == "(":
                 outer.append(folder)
             elif kind == ")" and outer:
                 folder = outer.pop()
-    folder = _simple(found, words, folder, depth)
+    folder = _read_command(result, words, folder, depth)
     if depth < DEEPEST:
-        for one in inner:
-            _read(found, one, folder, depth + 1)
+        for word in inner:
+            _read_text(result, word, folder, depth + 1)
 
 
-def _body(found: Words, body: str, words: list[str], folder: str | None, depth: int) -> None:
+def _read_here_document(result: CommandPaths, body: str, words: list[str], folder: str | None, depth: int) -> None:
     """Read a here-document: a patch, or what a shell is given to run; any other is data."""
     name = words[0].rpartition("/")[2] if words else ""
     if PATCH in body or name in ("patch", "git"):
-        _patch(found, body, folder)
-    elif name in _NESTING and depth < DEEPEST:
-        _read(found, body, folder, depth + 1)
+        _read_patch(result, body, folder)
+    elif name in _SHELLS and depth < DEEPEST:
+        _read_text(result, body, folder, depth + 1)
 
 
-def _patch(found: Words, text: str, folder: str | None) -> None:
+def _read_patch(result: CommandPaths, text: str, folder: str | None) -> None:
     for path in patch_paths(text):
-        found.patched = True
-        found.add(path, folder)
+        result.is_patch = True
+        result.add(path, folder)
         if not looks_like_path(path) and folder is not None:  # a patch says what is a file: `Makefile`
-            found.maybe.remove(joined(folder, path))
-            found.paths.append(joined(folder, path))
+            result.candidate_paths.remove(resolve_path(folder, path))
+            result.paths.append(resolve_path(folder, path))
 
 
-def _simple(found: Words, words: list[str], folder: str | None, depth: int) -> str | None:
+def _read_command(result: CommandPaths, words: list[str], folder: str | None, depth: int) -> str | None:
     """Take the paths of one command, and return the folder that the next one is run in."""
     at = 0
-    while at < len(words) and (words[at] in _RESERVED or words[at] in _BEFORE or _assigned(words[at])):
+    while at < len(words) and (words[at] in _RESERVED or words[at] in _PREFIXES or _is_assignment(words[at])):
         if words[at] == "for":
             at += 2
         elif words[at] == "timeout":
             at += 1
-        elif _assigned(words[at]):
-            found.add(_known(words[at].partition("=")[2]), folder)
+        elif _is_assignment(words[at]):
+            result.add(_known_part(words[at].partition("=")[2]), folder)
         at += 1
-        while at < len(words) and words[at].startswith("-") and words[at - 1] in _BEFORE:
+        while at < len(words) and words[at].startswith("-") and words[at - 1] in _PREFIXES:
             at += 1
     if at >= len(words):
         return folder
-    name, rest = words[at].rpartition("/")[2], words[at + 1 :]
+    name, arguments = words[at].rpartition("/")[2], words[at + 1 :]
     if "/" in words[at]:
-        found.add(_known(words[at]), folder)  # a script of the project
+        result.add(_known_part(words[at]), folder)  # a script of the project
     if name in ("cd", "pushd", "chdir", "Set-Location"):
-        return _moved(folder, rest)
+        return _changed_folder(folder, arguments)
     if name in ("apply_patch", "applypatch"):
-        _patch(found, "\n".join(rest), folder)
-    elif name in _NESTING and depth < DEEPEST:
-        _nested(found, name, rest, folder, depth)
-    elif name not in _SAYING:
-        _arguments(found, name, rest, folder)
+        _read_patch(result, "\n".join(arguments), folder)
+    elif name in _SHELLS and depth < DEEPEST:
+        _read_nested_shell(result, name, arguments, folder, depth)
+    elif name not in _PRINTERS:
+        _read_arguments(result, name, arguments, folder)
     return folder
 
 
-def _nested(found: Words, name: str, rest: list[str], folder: str | None, depth: int) -> None:
+def _read_nested_shell(result: CommandPaths, name: str, arguments: list[str], folder: str | None, depth: int) -> None:
     """Read what a shell is told to run: `sh -c TEXT`, `eval TEXT`, `sh FILE`."""
     if name == "eval":
-        _read(found, " ".join(rest), folder, depth + 1)
+        _read_text(result, " ".join(arguments), folder, depth + 1)
         return
-    for place, word in enumerate(rest):
+    for position, word in enumerate(arguments):
         if word.startswith("-") and "c" in word and not word.startswith("--"):
-            if place + 1 < len(rest):
-                _read(found, rest[place + 1], folder, depth + 1)
+            if position + 1 < len(arguments):
+                _read_text(result, arguments[position + 1], folder, depth + 1)
             return
-    _arguments(found, name, rest, folder)
+    _read_arguments(result, name, arguments, folder)
 
 
-def _moved(folder: str | None, rest: list[str]) -> str | None:
+def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
     """Return the folder that a `cd` leads to; None where only the shell knows."""
-    wanted = [word for word in rest if word == "-" or not word.startswith("-")]
-    if not wanted or wanted[0] == "-" or UNKNOWN in wanted[0]:
+    folders = [word for word in arguments if word == "-" or not word.startswith("-")]
+    if not folders or folders[0] == "-" or UNKNOWN in folders[0]:
         return None
-    if folder is None and wanted[0][0] not in "/~\x01" and wanted[0][1:2] != ":":
+    if folder is None and folders[0][0] not in "/~\x01" and folders[0][1:2] != ":":
         return None
-    return joined(folder or "", wanted[0])
+    return resolve_path(folder or "", folders[0])
 
 
-def _arguments(found: Words, name: str, rest: list[str], folder: str | None) -> None:
+def _read_arguments(result: CommandPaths, name: str, arguments: list[str], folder: str | None) -> None:
     """Take the paths among a command's arguments."""
-    unsure = name in _SEEKING and "-f" not in rest
-    read = name in _READING and not any(word.startswith(("-i", "--in-place")) for word in rest)
+    unsure = name in _SEARCHERS and "-f" not in arguments
+    read = name in _READERS and not any(word.startswith(("-i", "--in-place")) for word in arguments)
     here = folder
     at = 0
-    while at < len(rest):
-        word = rest[at]
+    while at < len(arguments):
+        word = arguments[at]
         at += 1
         if name == "find" and word.startswith("-"):
             return  # what follows are conditions
-        if word == "-C" and name in _FOLDERS and at < len(rest):
-            here = _moved(here, [rest[at]])
+        if word == "-C" and name in _WITH_FOLDER_OPTION and at < len(arguments):
+            here = _changed_folder(here, [arguments[at]])
             at += 1
         elif (
-            word in ("-m", "--message", "-e") and at < len(rest) and name in ("git", "gh", "sed", "grep", "rg", "perl")
+            word in ("-m", "--message", "-e")
+            and at < len(arguments)
+            and name in ("git", "gh", "sed", "grep", "rg", "perl")
         ):
             unsure = unsure and word != "-e"
             at += 1
         elif word.startswith("-"):
             value = word.partition("=")[2]
-            found.add("" if "*" in value else _known(value), here)
+            result.add("" if "*" in value else _known_part(value), here)
         elif unsure and word:  # what is sought, or a script: a path only by chance
             unsure = False
-            found.add(_known(word), here, sure=False)
+            result.add(_known_part(word), here, sure=False)
         else:
-            for one in _braced(word):
-                for said in _parts(name, one):
-                    found.add(_known(said), here, read=read)
+            for path in _expand_braces(word):
+                for part in _argument_paths(name, path):
+                    result.add(_known_part(part), here, read=read)
 
 
-def _parts(name: str, word: str) -> list[str]:
+def _argument_paths(name: str, word: str) -> list[str]:
     """Return what of an argument may be a path: without a line's number, a test's name, a revision, a key."""
     if "://" in word or word[1:3] in (":\\", ":/"):
         return [word]
@@ -214,28 +219,30 @@ def _parts(name: str, word: str) -> list[str]:
     return [tail] if name == "git" else [head, tail]
 
 
-def _assigned(word: str) -> bool:
+def _is_assignment(word: str) -> bool:
     key, equals, _ = word.partition("=")
     return bool(equals) and key.replace("_", "a").isalnum() and not key[0].isdigit()
 
 
-def _known(word: str) -> str:
+def _known_part(word: str) -> str:
     """Return a word as far as it is known: the folder before what only the shell knows."""
     if UNKNOWN not in word:
         return word
     return word[: word[: word.index(UNKNOWN)].rfind("/") + 1]
 
 
-def _braced(word: str) -> list[str]:
+def _expand_braces(word: str) -> list[str]:
     """Return the words that braces stand for: `a/{b,c}.py` is two."""
-    left = [word]
-    found: list[str] = []
-    while left and len(found) + len(left) <= MOST_PATHS:
-        one = left.pop(0)
-        start = one.find("{")
-        end = one.find("}", start)
-        if start < 0 or end < 0 or "," not in one[start:end] or one.rfind("{", 0, end) != start:
-            found.append(one)
+    pending = [word]
+    words: list[str] = []
+    while pending and len(words) + len(pending) <= MOST_PATHS:
+        current = pending.pop(0)
+        start = current.find("{")
+        end = current.find("}", start)
+        if start < 0 or end < 0 or "," not in current[start:end] or current.rfind("{", 0, end) != start:
+            words.append(current)
         else:
-            left[:0] = [f"{one[:start]}{middle}{one[end + 1 :]}" for middle in one[start + 1 : end].split(",")]
-    return found + left
+            pending[:0] = [
+                f"{current[:start]}{middle}{current[end + 1 :]}" for middle in current[start + 1 : end].split(",")
+            ]
+    return words + pending

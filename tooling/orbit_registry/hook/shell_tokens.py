@@ -27,38 +27,38 @@ class Scanner:
         """Return the tokens, and the texts of commands that stand inside of words."""
         text = self.text
         while self.at < len(text):
-            one = text[self.at]
-            if one not in _ENDS:
-                self._plain(one)
-            elif one in " \t":
+            character = text[self.at]
+            if character not in _ENDS:
+                self._plain(character)
+            elif character in " \t":
                 self._end()
                 self.at += 1
-            elif one in "'\"\\$`":
-                self._special(one)
-            elif one in "<>":
-                self._redirection(one)
+            elif character in "'\"\\$`":
+                self._special(character)
+            elif character in "<>":
+                self._redirection(character)
             else:
                 self._end()
-                self.found.append((one, ""))
+                self.found.append((character, ""))
                 self.at += 1
-                if one == "\n" and self.waiting:
+                if character == "\n" and self.waiting:
                     self._bodies()
         self._end()
         return self.found, self.inner
 
-    def _put(self, said: str) -> None:
+    def _put(self, piece: str) -> None:
         if self.parts is None:
             self.parts = []
-        self.parts.append(said)
+        self.parts.append(piece)
 
     def _end(self) -> None:
         if self.parts is not None:
             self.found.append(("word", "".join(self.parts)))
             self.parts = None
 
-    def _plain(self, one: str) -> None:
+    def _plain(self, character: str) -> None:
         text, start = self.text, self.at
-        if one == "#" and self.parts is None:
+        if character == "#" and self.parts is None:
             end = text.find("\n", start)
             self.at = end if end >= 0 else len(text)
             return
@@ -66,22 +66,22 @@ class Scanner:
             self.at += 1
         self._put(text[start : self.at])
 
-    def _special(self, one: str) -> None:
+    def _special(self, character: str) -> None:
         text, at = self.text, self.at
-        if one == "\\":
+        if character == "\\":
             after = text[at + 1 : at + 2]
             if after != "\n":
-                self._put(after if after in _ESCAPED else one)
+                self._put(after if after in _ESCAPED else character)
             self.at += 2 if after in _ESCAPED or after == "\n" else 1
-        elif one == "'":
+        elif character == "'":
             end = text.find("'", at + 1)
             self.at = len(text) if end < 0 else end + 1
             self._put(text[at + 1 : end if end >= 0 else None])
-        elif one == "`":
+        elif character == "`":
             end = text.find("`", at + 1)
             self.at = len(text) if end < 0 else end + 1
             self._inside(text[at + 1 : end if end >= 0 else None])
-        elif one == "$":
+        elif character == "$":
             self._variable()
         else:
             self._quoted()
@@ -91,14 +91,14 @@ class Scanner:
         self._put("")
         text = self.text
         while self.at < len(text) and text[self.at] != '"':
-            one = text[self.at]
-            if one == "$":
+            character = text[self.at]
+            if character == "$":
                 self._variable()
-            elif one == "\\" and text[self.at + 1 : self.at + 2] in ('"', "\\", "$", "`", "\n"):
+            elif character == "\\" and text[self.at + 1 : self.at + 2] in ('"', "\\", "$", "`", "\n"):
                 self._put(text[self.at + 1])
                 self.at += 2
-            elif one == "`":
-                self._special(one)
+            elif character == "`":
+                self._special(character)
             else:
                 start = self.at
                 self.at += 1
@@ -133,12 +133,12 @@ class Scanner:
         self._put("." if name == "PWD" else PROJECT if name == "CLAUDE_PROJECT_DIR" else UNKNOWN)
 
     def _inside(self, command: str) -> None:
-        said = " ".join(command.split())
-        self._put("." if said == "pwd" else PROJECT if said == "git rev-parse --show-toplevel" else UNKNOWN)
-        if said != "pwd":
+        normalized = " ".join(command.split())
+        self._put("." if normalized == "pwd" else PROJECT if normalized == "git rev-parse --show-toplevel" else UNKNOWN)
+        if normalized != "pwd":
             self.inner.append(command)
 
-    def _redirection(self, one: str) -> None:
+    def _redirection(self, character: str) -> None:
         text, at = self.text, self.at
         if self.parts is not None and "".join(self.parts).isdigit():
             self.parts = None  # the number of a file that is open
@@ -156,14 +156,14 @@ class Scanner:
         if text[self.at - 1] == "&" and text[self.at : self.at + 1] in ("-", "0", "1", "2"):
             self.at += 1  # another name of a file that is open
         elif text[self.at : self.at + 1] != "(":
-            self.found.append((one, ""))
+            self.found.append((character, ""))
 
     def _bodies(self) -> None:
         """Read the here-documents that were announced on the line above: the word after the mark ends each one."""
-        for place, stripped in self.waiting:
-            name = self.found[place + 1][1] if place + 1 < len(self.found) else ""
-            if place + 1 < len(self.found) and self.found[place + 1][0] == "word":
-                self.found[place + 1] = ("mark", "")
+        for position, stripped in self.waiting:
+            name = self.found[position + 1][1] if position + 1 < len(self.found) else ""
+            if position + 1 < len(self.found) and self.found[position + 1][0] == "word":
+                self.found[position + 1] = ("mark", "")
             lines: list[str] = []
             while self.at < len(self.text):
                 end = self.text.find("\n", self.at)
@@ -172,5 +172,5 @@ class Scanner:
                 if (line.lstrip("\t") if stripped else line) == name:
                     break
                 lines.append(line)
-            self.found[place] = ("body", "\n".join(lines))
+            self.found[position] = ("body", "\n".join(lines))
         self.waiting = []

@@ -15,14 +15,14 @@ from orbit_registry.hook.index import ID, KIND, PATH, NoIndex, open_index
 from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
-from orbit_registry.hook.words import words_of
+from orbit_registry.hook.words import path_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from orbit_registry.hook.index import Index
-    from orbit_registry.hook.session import Ledger
+    from orbit_registry.hook.session import SessionLog
 
 SURFACE = "mcp:sidecar"
 MOST_FILES = 20
@@ -38,7 +38,7 @@ class Sidecar:
         self.text, self.learnings = text, learnings
 
 
-def asked_of(tool: str, arguments: "Mapping[str, object]", folder: str) -> Call:
+def call_from_arguments(tool: str, arguments: "Mapping[str, object]", folder: str) -> Call:
     """Return what a tool is called with, its paths as they were written; `folder` is where relative ones count from."""
     call = Call("tools/call", TOOL)
     call.folder = folder
@@ -46,7 +46,9 @@ def asked_of(tool: str, arguments: "Mapping[str, object]", folder: str) -> Call:
     return call
 
 
-def for_result(root: str, call: Call, output: str, ledger: "Ledger | None") -> "tuple[Sidecar | None, list[str]]":
+def records_for_result(
+    root: str, call: Call, output: str, session_log: "SessionLog | None"
+) -> "tuple[Sidecar | None, list[str]]":
     """Return what goes beside the result of a call, and in what the index is behind the files.
 
     `output` is the result's text: of its words those count that are files of the project.
@@ -54,65 +56,68 @@ def for_result(root: str, call: Call, output: str, ledger: "Ledger | None") -> "
     Raises:
         OSError: what the session was shown can't be kept; nothing may be shown then.
     """
-    begun = monotonic()
-    paths, written = project_paths(root, call.folder, call)
+    started = monotonic()
+    paths, loggable = project_paths(root, call.folder, call)
     spoken = Call(call.event, TOOL)
-    spoken.guessed = True
-    spoken.maybe = words_of(output)
+    spoken.paths_are_heuristic = True
+    spoken.candidate_paths = path_words(output)
     more, _ = project_paths(root, root, spoken)
     more = [path for path in more if path not in paths and path[-1:] != "/"][:MOST_FILES]
-    paths, written = paths + more, written + more
+    paths, loggable = paths + more, loggable + more
     if not paths:
         return None, []
     index = open_index(root)
     if isinstance(index, NoIndex):
         event = Event(SURFACE, time())
-        event.query, event.skip_reason = written, "no index"
-        event.session = ledger.name if ledger is not None else ""
+        event.query, event.skip_reason = loggable, "no index"
+        event.session = session_log.name if session_log is not None else ""
         append(root, event)
         return None, [index.reason]
-    found = beside(root, index, paths, ledger, written=written, begun=begun)
-    return found, index.behind()
+    result = records_for_paths(root, index, paths, session_log, loggable=loggable, started=started)
+    return result, index.behind()
 
 
-def beside(
+def records_for_paths(
     root: str,
     index: "Index",
     paths: "Sequence[str]",
-    ledger: "Ledger | None",
+    session_log: "SessionLog | None",
     *,
-    written: "Sequence[str] | None" = None,
-    shown: "Collection[str]" = (),
+    loggable: "Sequence[str] | None" = None,
+    shown_ids: "Collection[str]" = (),
     returned: "Mapping[str, Sequence[str]] | None" = None,
     agent: str = "",
-    begun: float | None = None,
+    started: float | None = None,
 ) -> Sidecar | None:
-    """Return what goes beside a result that has to do with paths (from the root), and write the event.
+    """Return the records for paths (from the root) beside a result, and log the event.
 
-    `written` are those of the paths that may be written down; all, if not given. `shown` are ids that the result holds
-    already, `returned` those of them that are linked, each with what to; `agent` is the program that asks, where it is
-    known; `begun` is when the work began, by the monotonic clock.
+    `loggable` are the paths that may be logged (all, if not given), `shown_ids` those that the result already holds,
+    `returned` those of them that are linked, each with its targets; `started` is by the monotonic clock.
 
     Raises:
-        OSError: as `for_result`.
+        OSError: as `records_for_result`.
     """
-    start = monotonic() if begun is None else begun
+    start = monotonic() if started is None else started
     event = Event(SURFACE, time())
-    event.query = paths if written is None else written
-    event.session = ledger.name if ledger is not None else ""
+    event.query = paths if loggable is None else loggable
+    event.session = session_log.name if session_log is not None else ""
     event.agent = agent
-    found = select(index, Context(TOOL, event.at, paths=paths, returned=returned, project=working_project()), ledger)
-    kept = [one for one in found.matches if one.row.values[ID] not in shown]
-    told = Selection(kept, found.omitted, [], found.skip_reason or ("" if kept else "already shown"))
-    told.withheld = [one for one in found.withheld if one not in shown]
-    text = render(told)
-    event.answered(told, tokens(text))
+    selection = select(
+        index, Context(TOOL, event.at, paths=paths, returned=returned, project=working_project()), session_log
+    )
+    remaining = [match for match in selection.matches if match.row.values[ID] not in shown_ids]
+    displayed = Selection(
+        remaining, selection.omitted, [], selection.skip_reason or ("" if remaining else "already shown")
+    )
+    displayed.withheld = [record_id for record_id in selection.withheld if record_id not in shown_ids]
+    text = render(displayed)
+    event.set_selection(displayed, tokens(text))
     event.ms = (monotonic() - start) * 1000
     append(root, event)
-    if not kept:
+    if not remaining:
         return None
     learnings = [
         {"id": row.values[ID], "kind": row.values[KIND], "record": row.values[PATH], "text": row.teaser}
-        for row in (one.row for one in kept)
+        for row in (match.row for match in remaining)
     ]
     return Sidecar(text, learnings)

@@ -3,7 +3,7 @@
 Calls of tools that name their file don't import this. It opens no file.
 """
 
-from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, field, joined, named_paths
+from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, field, named_paths, resolve_path
 from orbit_registry.hook.index import checksum
 from orbit_registry.hook.words import LONGEST_TEXT, PATCH, looks_like_path, patch_paths
 
@@ -43,74 +43,84 @@ _LAST_WORDS = frozenset(
 _SPREAD = 0x9E3779B97F4A7C15
 
 
-def take_other(call: Call, name: str, asked: object) -> None:
+def take_other(call: Call, name: str, arguments: object) -> None:
     """Take the input of a tool that has more to say than the name of a file; `name` is the tool's in lower case."""
     foreign = name.startswith(("mcp_", "mcp:"))
-    if isinstance(asked, str):
-        asked = {"command": asked}
-    if not isinstance(asked, dict):
+    if isinstance(arguments, str):
+        arguments = {"command": arguments}
+    if not isinstance(arguments, dict):
         return
     if not foreign:
-        _take_own(call, name, asked)
-    if foreign or not (call.paths or call.maybe or name in SHELLS or name in SEARCHES):
-        call.guessed = True
-        _walk(call, asked)
+        _take_own(call, name, arguments)
+    if foreign or not (call.paths or call.candidate_paths or name in SHELLS or name in SEARCHES):
+        call.paths_are_heuristic = True
+        _walk(call, arguments)
 
 
-def _take_own(call: Call, name: str, asked: "Payload") -> None:
+def _take_own(call: Call, name: str, arguments: "Payload") -> None:
     """Take the input of one of an agent's own tools."""
-    call.paths = named_paths(asked)
-    patch = "" if name in SHELLS else next(filter(_is_patch, (field(asked, key) for key in PATCH_FIELDS)), "")
+    call.paths = named_paths(arguments)
+    patch = "" if name in SHELLS else next(filter(_is_patch, (field(arguments, key) for key in PATCH_FIELDS)), "")
     if name in SEARCHES:
-        call.guessed = True
-        folder = (call.paths or [field(asked, *FOLDER_FIELDS)])[0]
-        pattern = field(asked, *GLOB_FIELDS) or (field(asked, "pattern") if name in ("glob", "file_search") else "")
+        call.paths_are_heuristic = True
+        folder = (call.paths or [field(arguments, *FOLDER_FIELDS)])[0]
+        pattern = field(arguments, *GLOB_FIELDS) or (
+            field(arguments, "pattern") if name in ("glob", "file_search") else ""
+        )
         if not call.paths:
-            call.maybe = [folder] if folder else []
+            call.candidate_paths = [folder] if folder else []
         if (below := _below(pattern)) and "://" not in below:
-            call.paths, call.maybe = [joined(folder, below)], []
+            call.paths, call.candidate_paths = [resolve_path(folder, below)], []
         return
     if name in WRITES or patch:
         call.task_class = "code"
     if patch:
-        call.folder = joined(call.folder, field(asked, *FOLDER_FIELDS))
+        call.folder = resolve_path(call.folder, field(arguments, *FOLDER_FIELDS))
         call.paths = patch_paths(patch)
         return
-    command = next((value for key in COMMAND_FIELDS if (value := asked.get(key))), None)
+    command = next((value for key in COMMAND_FIELDS if (value := arguments.get(key))), None)
     if command is not None and (name in SHELLS or not call.paths):
-        call.folder = joined(call.folder, field(asked, *FOLDER_FIELDS))
+        call.folder = resolve_path(call.folder, field(arguments, *FOLDER_FIELDS))
         _take_command(call, command)
 
 
 def _take_command(call: Call, command: object) -> None:
-    from orbit_registry.hook.shell import words_in  # only calls of a shell need it
+    from orbit_registry.hook.shell import paths_in_command  # only calls of a shell need it
 
     if isinstance(command, list):
         command = [word for word in command[:MOST_VALUES] if isinstance(word, str)]
     elif not isinstance(command, str):
         return
-    found = words_in(command)
+    command_words = paths_in_command(command)
     words = (command if isinstance(command, str) else " ".join(command))[:LONGEST_TEXT].split()
     call.command = checksum(" ".join(words).encode("utf-8", "surrogatepass")) * _SPREAD >> 16 & 0xFFFFFFFFFFFF
-    call.tests = any(word.rpartition("/")[2].partition(":")[0] in TESTS for word in words)
-    call.guessed = True
-    call.paths, call.maybe, call.reads = found.paths, found.maybe, found.reads
-    if found.patched:
+    call.runs_tests = any(word.rpartition("/")[2].partition(":")[0] in TESTS for word in words)
+    call.paths_are_heuristic = True
+    call.paths, call.candidate_paths, call.reads = (
+        command_words.paths,
+        command_words.candidate_paths,
+        command_words.reads,
+    )
+    if command_words.is_patch:
         call.task_class = "code"
 
 
-def _walk(call: Call, asked: object) -> None:
+def _walk(call: Call, arguments: object) -> None:
     """Take every text under a key that names a path, however deep, within bounds; commands are read as such."""
-    left: list[tuple[str, object, int]] = [("", asked, 0)]
-    seen = 0
-    while left and seen < MOST_VALUES and len(call.paths) + len(call.maybe) < MOST_PATHS:
-        key, value, depth = left.pop()
-        seen += 1
+    pending: list[tuple[str, object, int]] = [("", arguments, 0)]
+    examined = 0
+    while pending and examined < MOST_VALUES and len(call.paths) + len(call.candidate_paths) < MOST_PATHS:
+        key, value, depth = pending.pop()
+        examined += 1
         if isinstance(value, dict) and depth < DEEPEST:
-            inner = [(one, held, depth + 1) for one, held in list(value.items())[:MOST_VALUES] if isinstance(one, str)]
-            left += reversed(inner)
+            inner = [
+                (name, inner_value, depth + 1)
+                for name, inner_value in list(value.items())[:MOST_VALUES]
+                if isinstance(name, str)
+            ]
+            pending += reversed(inner)
         elif isinstance(value, list) and depth < DEEPEST:
-            left += [(key, held, depth + 1) for held in reversed(value[:MOST_VALUES])]
+            pending += [(key, inner_value, depth + 1) for inner_value in reversed(value[:MOST_VALUES])]
         elif isinstance(value, str) and value and is_path_key(key):
             take_word(call, value)
 
@@ -118,9 +128,9 @@ def _walk(call: Call, asked: object) -> None:
 def is_path_key(key: str) -> bool:
     """Say whether what stands under a key of a tool's arguments is likely a path: by its last word."""
     last = start = 0
-    for place, character in enumerate(key):
-        if character in "_- ." or (character.isupper() and place and not key[place - 1].isupper()):
-            last, start = place, place + (character in "_- .")
+    for position, character in enumerate(key):
+        if character in "_- ." or (character.isupper() and position and not key[position - 1].isupper()):
+            last, start = position, position + (character in "_- .")
     word = key[start if last else 0 :].casefold()
     return word in _LAST_WORDS or (word.endswith("s") and word[:-1] in _LAST_WORDS)
 
@@ -129,7 +139,7 @@ def take_word(call: Call, word: str) -> None:
     """Take what is either a path or some other word: as a path where it looks like one."""
     if len(word) > LONGEST_PATH or "\n" in word or ("://" in word and not word.startswith("file://")):
         return
-    (call.paths if looks_like_path(word) else call.maybe).append(word)
+    (call.paths if looks_like_path(word) else call.candidate_paths).append(word)
 
 
 def _below(pattern: str) -> str:
@@ -137,7 +147,7 @@ def _below(pattern: str) -> str:
     if not any(mark in pattern for mark in "*?[{"):
         return pattern if "/" in pattern else ""
     names = pattern.split("/")
-    plain = next(place for place, name in enumerate(names) if any(mark in name for mark in "*?[{"))
+    plain = next(position for position, name in enumerate(names) if any(mark in name for mark in "*?[{"))
     return "/".join(names[:plain]) + "/" if plain else ""
 
 

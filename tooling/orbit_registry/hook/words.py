@@ -27,29 +27,29 @@ def _is_number(word: str) -> bool:
 
 def patch_paths(text: str) -> list[str]:
     """Return the paths that a patch touches: the format of `apply_patch`, or a unified diff's `a/` and `b/`."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for mark in _HUNKS:
         at = text.find(mark, 0, LONGEST_PATCH)
-        while at >= 0 and len(found) < MOST_PATHS:
+        while at >= 0 and len(paths) < MOST_PATHS:
             end = text.find("\n", at)
             if at == 0 or text[at - 1] == "\n":
                 name = text[at + len(mark) : end if end >= 0 else None].partition("\t")[0].strip()
                 if name and len(name) <= LONGEST_PATH:
-                    found[name] = None
+                    paths[name] = None
             at = text.find(mark, at + len(mark), LONGEST_PATCH)
-    return list(found)
+    return list(paths)
 
 
-def words_of(text: str) -> list[str]:
+def path_words(text: str) -> list[str]:
     """Return the words of a prompt that may be paths: those with a slash or a dot inside."""
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for word in text[:LONGEST_TEXT].translate(_APART).split():
         head, colon, line = word.partition(":")
         name = (head if colon and line[:1].isdigit() else word).lstrip("@").rstrip(_AROUND)
         if name.startswith("file://"):
-            found[name] = None
+            words[name] = None
         if not name.startswith("-") and "://" not in name and ("/" in name or "." in name[1:] or "\\" in name):
-            found[name.partition("#")[0].partition("::")[0]] = None
-        if len(found) >= MOST_PATHS:
+            words[name.partition("#")[0].partition("::")[0]] = None
+        if len(words) >= MOST_PATHS:
             break
-    return list(found)
+    return list(words)

@@ -46,9 +46,9 @@ class CommandFile:
         """
         self._refuse(text, what)
         before, _, after = next(line for line in self._template().splitlines() if PLACE in line).partition(PLACE)
-        found = [line for line in text.splitlines() if line.startswith(before) and line.endswith(after)]
+        lines = [line for line in text.splitlines() if line.startswith(before) and line.endswith(after)]
         try:
-            return [self.unquoted(line[len(before) : len(line) - len(after)]) for line in found]
+            return [self.unquoted(line[len(before) : len(line) - len(after)]) for line in lines]
         except ValueError:
             return []
 
@@ -72,14 +72,14 @@ def in_javascript(command: str) -> str:
     return json.dumps(command, ensure_ascii=True)[1:-1]
 
 
-def of_javascript(said: str) -> str:
+def of_javascript(text: str) -> str:
     """Return what `in_javascript` was given.
 
     Raises:
         ValueError: it was given nothing.
     """
-    found = json.loads(f'"{said}"')
-    return str(found)
+    command = json.loads(f'"{text}"')
+    return str(command)
 
 
 def in_shell(command: str) -> str:
@@ -87,10 +87,10 @@ def in_shell(command: str) -> str:
     return shlex.quote(command)
 
 
-def of_shell(said: str) -> str:
+def of_shell(text: str) -> str:
     """Return what `in_shell` was given.
 
     Raises:
         ValueError: it was given nothing.
     """
-    return " ".join(shlex.split(said))
+    return " ".join(shlex.split(text))

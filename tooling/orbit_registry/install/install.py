@@ -69,8 +69,8 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
     elif scope == "project":
         # One shell for all of it, and a `sh` of its own: whose shell the agent uses is not known.
         above = 'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/.git" ]; do d=${d%/*}; done'
-        place = shlex.quote(_below_top(root) + LAUNCHER)
-        words = "sh -c " + shlex.quote(f'{above}; set -- {agent.name}; . "${{d:-.}}"/{place}')
+        launcher = shlex.quote(_below_top(root) + LAUNCHER)
+        words = "sh -c " + shlex.quote(f'{above}; set -- {agent.name}; . "${{d:-.}}"/{launcher}')
     return f"{words} 2>/dev/null || : {MARK}"
 
 
@@ -82,8 +82,8 @@ def settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFil
     """
     chosen = scope or agent.default_scope
     if chosen not in agent.settings:
-        said = " or ".join(f"--scope {one}" for one in agent.settings)
-        raise RefusedError(f"{agent.title} has no settings of scope {chosen}", hint=f"choose {said}")
+        options = " or ".join(f"--scope {option}" for option in agent.settings)
+        raise RefusedError(f"{agent.title} has no settings of scope {chosen}", hint=f"choose {options}")
     return chosen, agent.settings[chosen]
 
 
@@ -95,23 +95,23 @@ def settings_path(root: Path, file: SettingsFile) -> Path:
     """
     if not file.path.startswith("~/"):
         return inside(root, file.path)
-    first, *rest = PurePosixPath(file.path).parts[1:]
+    first, *below = PurePosixPath(file.path).parts[1:]
     moved = os.environ.get(file.home, "") if file.home else ""
-    return (Path(moved) if moved else user_home() / first).joinpath(*rest)
+    return (Path(moved) if moved else user_home() / first).joinpath(*below)
 
 
 def status(root: Path, names: Iterable[str] = agents.NAMES) -> list[HookState]:
     """Return where our hook stands, in every settings file of some agents; one that can't be told is no exception."""
-    found = []
+    states = []
     for name in names:
         agent = agents.agent(name)
         for scope in sorted(agent.settings, key=SCOPES.index):
             try:
-                found.append(state_of(root, agent, scope))
+                states.append(state_of(root, agent, scope))
             except OrbitError as error:
                 path = Path(agent.settings[scope].path)
-                found.append(HookState(agent, scope, path, False, False, problem=str(error)))
-    return found
+                states.append(HookState(agent, scope, path, False, False, problem=str(error)))
+    return states
 
 
 def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
@@ -144,12 +144,12 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
         return state
     text = _text(state.path)
     file = agent.settings[state.scope]
-    wanted = file.format.with_entries(text, command_of(agent, state.scope, root), str(state.path))
+    new_text = file.format.with_entries(text, command_of(agent, state.scope, root), str(state.path))
     if not dry_run:
         if state.scope == "project":
             write_atomic(inside(root, LAUNCHER), launcher_text())
-        write_atomic(state.path, wanted)
-    diff = _diff(state.path, text, wanted)
+        write_atomic(state.path, new_text)
+    diff = _diff(state.path, text, new_text)
     return HookState(agent, state.scope, state.path, True, True, changed=True, diff=diff)
 
 
@@ -163,19 +163,19 @@ def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: 
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
     text = _text(path)
-    wanted = None if text is None else file.format.without_entries(text, str(path))
-    if wanted != text and not dry_run:
-        if wanted is None:
+    new_text = None if text is None else file.format.without_entries(text, str(path))
+    if new_text != text and not dry_run:
+        if new_text is None:
             path.unlink(missing_ok=True)
             with suppress(OSError):  # a folder that holds more stays
                 path.parent.rmdir()
         else:
-            write_atomic(path, wanted)
+            write_atomic(path, new_text)
     launcher = inside(root, LAUNCHER)
     if scope == "project" and not dry_run and not _is_started(root) and _text(launcher) == launcher_text():
         launcher.unlink()
-    diff = _diff(path, text, wanted)
-    return HookState(agent, scope, path, False, False, changed=wanted != text, diff=diff)
+    diff = _diff(path, text, new_text)
+    return HookState(agent, scope, path, False, False, changed=new_text != text, diff=diff)
 
 
 def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> str | None:
@@ -200,7 +200,7 @@ def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> s
 
 def _is_started(root: Path) -> bool:
     """Say whether an agent's project settings still start the launcher; a file that can't be read may."""
-    return any(one.installed or one.problem for one in status(root) if one.scope == "project")
+    return any(state.installed or state.problem for state in status(root) if state.scope == "project")
 
 
 def _below_top(root: Path) -> str:
@@ -211,9 +211,9 @@ def _below_top(root: Path) -> str:
 
 def _diff(path: Path, old: str | None, new: str | None) -> str:
     before, after = ((text or "").splitlines(keepends=True) for text in (old, new))
-    begun, ended = ("/dev/null" if text is None else str(path) for text in (old, new))
-    made = difflib.unified_diff(before, after, begun, ended)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in made)
+    old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
+    lines = difflib.unified_diff(before, after, old_name, new_name)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def launcher_text() -> str:

@@ -54,8 +54,8 @@ def parse(text: str, what: str) -> Any:
     try:
         return json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
-        said = f"{what}:{error.lineno}:{error.colno}: no valid JSON: {error.msg}"
-        raise RefusedError(said, hint="correct it there, then run the command again; nothing was changed") from None
+        message = f"{what}:{error.lineno}:{error.colno}: no valid JSON: {error.msg}"
+        raise RefusedError(message, hint="correct it there, then run the command again; nothing was changed") from None
     except RecursionError:
         raise RefusedError(f"{what}: nested too deeply", hint="see what the file holds; nothing was changed") from None
 
@@ -99,9 +99,9 @@ def removed(text: str, source: Container, item: Item, plain: str) -> str:
 
     `plain` is the text with its comments blanked out.
     """
-    place = source.items.index(item)
-    if place:
-        start, end = source.items[place - 1].end, item.start
+    position = source.items.index(item)
+    if position:
+        start, end = source.items[position - 1].end, item.start
         return text[:start] + _comments(text, plain, start, end) + text[item.end :]
     if len(source.items) > 1:
         second = source.items[1].start
@@ -120,7 +120,7 @@ def _comments(text: str, plain: str, start: int, end: int) -> str:
 
 def without_comments(text: str) -> str:
     """Return a text of the same length in which spaces stand for every `//` and `/* */` comment."""
-    return _COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else _BLACK.sub(" ", found[0]), text)
+    return _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else _BLACK.sub(" ", match[0]), text)
 
 
 def is_first_on_a_line(text: str, source: Container) -> bool:
@@ -162,23 +162,23 @@ class Entries:
         """
         entries = self._made(command)
         if text is None:
-            whole = {HOOKS: {event: [entry] for event, entry in entries.items()}, **self.head}
-            return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-        left = self.without_entries(text, what)
-        if left is None:
+            content = {HOOKS: {event: [entry] for event, entry in entries.items()}, **self.head}
+            return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        remaining = self.without_entries(text, what)
+        if remaining is None:
             return self.with_entries(None, command, what)
-        text, top = left, self._top(left)
+        text, top = remaining, self._top(remaining)
         self._demand_head(top, what)
         if top.get(HOOKS) is None:
-            whole = {event: [entry] for event, entry in entries.items()}
-            return appended(text, top, f'"{HOOKS}": {_dumped(whole, 1)}')
+            content = {event: [entry] for event, entry in entries.items()}
+            return appended(text, top, f'"{HOOKS}": {_dumped(content, 1)}')
         for event, entry in entries.items():
             inside = self._hooks(text)
-            held = inside.get(event)
-            if held is None:
+            existing = inside.get(event)
+            if existing is None:
                 text = appended(text, inside, f'"{event}": {_dumped([entry], 2)}')
             else:
-                text = appended(text, self._inside(text, held), _dumped(entry, 3))
+                text = appended(text, self._inside(text, existing), _dumped(entry, 3))
         return text
 
     def without_entries(self, text: str, what: str) -> str | None:
@@ -197,8 +197,8 @@ class Entries:
         if self._hooks(text).items or not whole_member:
             return text
         text = self._removed(text, self._top(text), _item(self._top(text), HOOKS))
-        rest = {str(item.key): item.value for item in self._top(text).items}
-        return None if whole_file and rest == self.head and self._plain(text) == text else text
+        remaining = {str(item.key): item.value for item in self._top(text).items}
+        return None if whole_file and remaining == self.head and self._plain(text) == text else text
 
     def commands(self, text: str, what: str) -> list[str]:
         """Return our commands in the settings, in the order of the text.
@@ -214,11 +214,11 @@ class Entries:
         Raises:
             RefusedError: as `with_entries`.
         """
-        wanted = {(event, json.dumps(entry, sort_keys=True), command) for event, entry in self._made(command).items()}
-        found = self._installed(text, what)
+        expected = {(event, json.dumps(entry, sort_keys=True), command) for event, entry in self._made(command).items()}
+        installed = self._installed(text, what)
         return (
-            len(found) == len(wanted)
-            and {(event, json.dumps(entry, sort_keys=True), command) for event, entry, command in found} == wanted
+            len(installed) == len(expected)
+            and {(event, json.dumps(entry, sort_keys=True), command) for event, entry, command in installed} == expected
         )
 
     def _installed(self, text: str, what: str) -> list[tuple[str, object, str]]:
@@ -227,8 +227,8 @@ class Entries:
             raise RefusedError(f"{what} is not an object", hint="correct it there; nothing was changed")
         hooks = data.get(HOOKS, {})
         if not isinstance(hooks, dict) or not all(isinstance(hooks.get(event, []), list) for event in self.events):
-            said = f"{what} is not settings with `{HOOKS}` as an object that holds a list for each event"
-            raise RefusedError(said, hint="correct it there; nothing was changed")
+            message = f"{what} is not settings with `{HOOKS}` as an object that holds a list for each event"
+            raise RefusedError(message, hint="correct it there; nothing was changed")
         return [
             (event, entry, handler[self.key])
             for event, listed in hooks.items()
@@ -240,41 +240,41 @@ class Entries:
     def _without_in(self, text: str, event: str) -> str:
         """Take our handlers out of one event: handler by handler, then entries and the event itself where only ours
         was in them."""
-        held = _item(self._hooks(text), event)
-        if not isinstance(held.value, list):
+        member = _item(self._hooks(text), event)
+        if not isinstance(member.value, list):
             return text
-        had = self._inside(text, held)
-        whole = is_first_on_a_line(text, had)
-        for place in reversed(range(len(had.items))):
-            handlers = self._handlers(had.items[place].value)
+        had = self._inside(text, member)
+        is_ours = is_first_on_a_line(text, had)
+        for position in reversed(range(len(had.items))):
+            handlers = self._handlers(had.items[position].value)
             if handlers and all(map(self._is_ours, handlers)):
                 now = self._event(text, event)
-                text = self._removed(text, now, now.items[place])
+                text = self._removed(text, now, now.items[position])
                 continue
             for number in reversed(range(len(handlers))):
                 if self._is_ours(handlers[number]):
-                    group = self._inside(text, self._event(text, event).items[place])
+                    group = self._inside(text, self._event(text, event).items[position])
                     listed = self._inside(text, _item(group, HOOKS))
                     text = self._removed(text, listed, listed.items[number])
-        if had.items and not self._event(text, event).items and whole:
+        if had.items and not self._event(text, event).items and is_ours:
             inside = self._hooks(text)
             text = self._removed(text, inside, _item(inside, event))
         return text
 
     def _made(self, command: str) -> dict[str, dict[str, object]]:
         handler = {**self.handler, self.key: command}
-        made: dict[str, dict[str, object]] = {}
+        entries: dict[str, dict[str, object]] = {}
         for event, matcher in self.events.items():
-            said: dict[str, object] = {"matcher": matcher} if matcher else {}
-            made[event] = {**said, HOOKS: [handler]} if self.grouped else {**said, **handler}
-        return made
+            start: dict[str, object] = {"matcher": matcher} if matcher else {}
+            entries[event] = {**start, HOOKS: [handler]} if self.grouped else {**start, **handler}
+        return entries
 
     def _demand_head(self, top: Container, what: str) -> None:
         for key, value in self.head.items():
             item = top.get(key)
             if item is None or item.value != value:
-                said = f'{what} has no `"{key}": {json.dumps(value)}`, without which its agent reads none of it'
-                raise RefusedError(said, hint="add it there; nothing was changed")
+                message = f'{what} has no `"{key}": {json.dumps(value)}`, without which its agent reads none of it'
+                raise RefusedError(message, hint="add it there; nothing was changed")
 
     def _handlers(self, entry: object) -> list[Any]:
         if not self.grouped:
@@ -283,8 +283,8 @@ class Entries:
         return listed if isinstance(listed, list) else []
 
     def _is_ours(self, handler: object) -> bool:
-        said = handler.get(self.key) if isinstance(handler, dict) else None
-        return isinstance(said, str) and said.endswith(MARK)
+        command = handler.get(self.key) if isinstance(handler, dict) else None
+        return isinstance(command, str) and command.endswith(MARK)
 
     def _plain(self, text: str) -> str:
         return without_comments(text) if self.comments else text
@@ -310,7 +310,7 @@ def _dumped(value: object, depth: int) -> str:
 
 
 def _item(source: Container, key: str) -> Item:
-    found = source.get(key)
-    if found is None:
+    item = source.get(key)
+    if item is None:
         raise KeyError(key)
-    return found
+    return item

@@ -23,7 +23,7 @@ from typing import Any
 from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent
 from orbit_registry.errors import GitError
 from orbit_registry.hook.index import BROAD, Index, NoIndex
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.schema import RecordSchema
 from orbit_registry.workspace.workspace import Workspace
@@ -85,9 +85,9 @@ class _Call:
         session = f"trial-{secrets.token_hex(6)}"
         words = {ROOT: str(workspace.root), PATH: str(workspace.root / path), SESSION: session}
         self._root = workspace.root
-        self._ledger = workspace.state / "log/sessions" / Ledger(str(workspace.root), session).name
+        self._ledger = workspace.state / "log/sessions" / SessionLog(str(workspace.root), session).name
         self._content = json.dumps(filled(agent.payload, words)).encode()
-        self._environment = {**os.environ, **{name: words.get(said, said) for name, said in agent.environment.items()}}
+        self._environment = {**os.environ, **{name: words.get(word, word) for name, word in agent.environment.items()}}
 
     def run(self, command: str) -> subprocess.CompletedProcess[bytes]:
         """Run a command with the call's payload.
@@ -120,10 +120,10 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
     """
     path = _matched(workspace, current_index(workspace))
     call = _Call(workspace, agent, path or NOWHERE)
-    begun = time.monotonic()
+    started = time.monotonic()
     try:
         done = call.run(command)
-        took = (time.monotonic() - begun) * 1000
+        took = (time.monotonic() - started) * 1000
     except subprocess.TimeoutExpired:
         return Trial(command, path, (f"it ran for more than {TIMEOUT_SECONDS} s",), "", TIMEOUT_SECONDS * 1000.0)
     finally:
@@ -154,8 +154,8 @@ def silent_cost(workspace: Workspace, agent: Agent, command: str) -> Cost | None
 def filled(payload: Any, words: Mapping[str, str]) -> Any:
     """Return a recorded payload with what stands for the folder, the file and the session filled in."""
     if isinstance(payload, str):
-        for word, meant in words.items():
-            payload = payload.replace(word, meant)
+        for word, replacement in words.items():
+            payload = payload.replace(word, replacement)
         return payload
     if isinstance(payload, Mapping):
         return {key: filled(value, words) for key, value in payload.items()}
@@ -174,10 +174,10 @@ def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[st
     schema = agent.replies.get(event)
     if schema is None:
         return (*problems, f"{agent.title} takes no answer to {event}"), ""
-    for one in RecordSchema(schema, Path(agent.name)).problems(reply):
-        problems.append(f"{'.'.join(map(str, one.pointer)) or 'the reply'}: {one.message}")
-    found = (_at(reply, way) for way in agent.texts)
-    return tuple(problems), next((text for text in found if isinstance(text, str)), "")
+    for problem in RecordSchema(schema, Path(agent.name)).problems(reply):
+        problems.append(f"{'.'.join(map(str, problem.pointer)) or 'the reply'}: {problem.message}")
+    texts = (_at(reply, way) for way in agent.texts)
+    return tuple(problems), next((text for text in texts if isinstance(text, str)), "")
 
 
 def _at(reply: Any, way: tuple[str, ...]) -> Any:

@@ -12,7 +12,7 @@ from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.breadth import Breadth
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
-from orbit_registry.hook.failures import compiled
+from orbit_registry.hook.failures import compiled_pattern
 from orbit_registry.hook.index import LIST
 from orbit_registry.hook.pack import ALTERNATIVES, SYMBOL, Part
 from orbit_registry.model.freshness import WINDOWS, expires_at, stale_at
@@ -108,7 +108,7 @@ def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapp
         _number(expiry), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
         "" if key is None else repr(key), str(len(distinct_votes(record.votes))), record.text("project") or "",
         str(record.kind.place(record.data)), cause, "" if ages is None else str(int(ages.timestamp())),
-        compiled(record.text("error_pattern") or ""),
+        compiled_pattern(record.text("error_pattern") or ""),
         *(LIST.join(map(_word, words)) for words in lists), LIST.join(globs),
     )  # fmt: skip
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError, SnapshotError, WriteError
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import WAYS, is_of_another, working_project
+from orbit_registry.hook.context import TRIGGERS, is_other_project, working_project
 from orbit_registry.hook.index import Index, Row
 from orbit_registry.hook.pack import SYMBOL
-from orbit_registry.hook.select import LINKED, led_by
+from orbit_registry.hook.select import LINKED, linked_rules
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
 from orbit_registry.model.rank import EPOCH
@@ -70,7 +70,7 @@ class Match:
             "priority": int(self.row.values[reader.PRIORITY] or 0),
             "updated_at": _updated(self.row),
             "matched_by": [
-                {"path": asked[1:], **_way(glob)} if asked.startswith("/") else {WAYS[asked[0]]: asked[1:]}
+                {"path": asked[1:], **_way(glob)} if asked.startswith("/") else {TRIGGERS[asked[0]]: asked[1:]}
                 for asked, glob in self.ways
             ],
         }
@@ -163,7 +163,7 @@ def match(
             row = _row(index, rows, hit >> 32)
             ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
     for tag in dict.fromkeys(name for asked in tags for name in workspace.config.names_of(asked)):
-        for hit in index.under("t", tag, None, everything):
+        for hit in index.hits_under("t", tag, None, everything):
             ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
 
     def fitting(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
@@ -171,7 +171,7 @@ def match(
         for number in sorted(ways):
             row = _row(index, rows, number)
             tasks = row.words(reader.TASKS)
-            if is_of_another(row.values[reader.PROJECT], at_hand):
+            if is_other_project(row.values[reader.PROJECT], at_hand):
                 continue
             expired = row.is_expired(at)
             if (everything or not expired) and (task is None or not tasks or task in tasks) and index.is_current(row):
@@ -179,7 +179,7 @@ def match(
         return found
 
     found = fitting(ways)
-    found += fitting(led_by(index, [one.row for one in found if one.row.number < index.pushed], {}))
+    found += fitting(linked_rules(index, [one.row for one in found if one.row.number < index.pushed], {}))
     return sorted(found, key=lambda one: one.row.number)
 
 
@@ -196,7 +196,7 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
     if not isinstance(index, Index):
         index = current_index(workspace)
     at, at_hand = time.time() if now is None else now, working_project(project)
-    ranges, patterns = index.ways_in(path)
+    ranges, patterns = index.candidates(path)
     tried = {number: index.pattern_fits(number, path) for number in patterns}
     fitting = _hits(index, ranges + [index.range_of(number) for number, fits in tried.items() if fits])
     failing = _hits(index, [index.range_of(number) for number, fits in tried.items() if not fits])
@@ -205,7 +205,7 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
     verdicts = [_verdict(index, path, hit, fits, at, at_hand) for _, (hit, fits) in sorted(first.items())]
-    for number, ways in sorted(led_by(index, [one.row for one in verdicts if one.why in _SHOWN], {}).items()):
+    for number, ways in sorted(linked_rules(index, [one.row for one in verdicts if one.why in _SHOWN], {}).items()):
         row = _row(index, {}, number)
         why = _standing(index, row, at, at_hand)
         verdicts = [one for one in verdicts if one.row.number != number]
@@ -239,7 +239,7 @@ def _standing(index: Index, row: Row, now: float, project: str) -> str:
         why = "untrusted"
     elif row.is_expired(now):
         why = "expired"
-    elif is_of_another(row.values[reader.PROJECT], project):
+    elif is_other_project(row.values[reader.PROJECT], project):
         why = "project"
     elif difference:
         why = difference
@@ -291,5 +291,5 @@ def texts(found: Sequence[Match]) -> str:
         lines += [first + state, *rest]
         for asked, glob in one.ways:
             by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
-            lines.append(f"  by {asked[1:]}: {by}" if asked[0] == "/" else f"  by {WAYS[asked[0]]} {asked[1:]}")
+            lines.append(f"  by {asked[1:]}: {by}" if asked[0] == "/" else f"  by {TRIGGERS[asked[0]]} {asked[1:]}")
     return "\n".join(lines)

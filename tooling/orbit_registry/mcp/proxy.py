@@ -22,8 +22,8 @@ from orbit_registry.errors import UsageError
 from orbit_registry.hook.hosts import session_of_process
 from orbit_registry.hook.project import project_root
 from orbit_registry.hook.refresh import refresh
-from orbit_registry.hook.session import Ledger
-from orbit_registry.hook.sidecar import asked_of, for_result
+from orbit_registry.hook.session import SessionLog
+from orbit_registry.hook.sidecar import call_from_arguments, records_for_result
 from orbit_registry.hook.words import LONGEST_TEXT
 
 META = "dev.orbit/learnings"
@@ -436,8 +436,8 @@ class Beside:
         self._deciding = True
         signal.setitimer(signal.ITIMER_REAL, self._timeout)
         try:
-            call = asked_of(asked.tool, asked.arguments, self._folder)
-            found, behind = for_result(self._root, call, _words(result.value.get("content")), self._ledger())
+            call = call_from_arguments(asked.tool, asked.arguments, self._folder)
+            found, behind = records_for_result(self._root, call, _words(result.value.get("content")), self._ledger())
             if found is None:
                 return text
             return places.filled(found.text, found.learnings, structured=self._pending.admits(asked.tool))
@@ -448,12 +448,12 @@ class Beside:
                 with suppress(OSError):
                     refresh(self._root, behind)
 
-    def _ledger(self) -> Ledger:
+    def _ledger(self) -> SessionLog:
         """Return the ledger of the agent's session, where it is known, else of this server's run."""
         root = self._root or ""
         if self._session:
-            return Ledger(root, self._session)
-        return Ledger(root, *(session_of_process(root) or (self._own_session, "")))
+            return SessionLog(root, self._session)
+        return SessionLog(root, *(session_of_process(root) or (self._own_session, "")))
 
     def _late(self, _number: int, _frame: FrameType | None) -> None:
         if self._deciding:

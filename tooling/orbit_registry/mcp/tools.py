@@ -11,9 +11,9 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.hook.events import OPENED, Event, append
 from orbit_registry.hook.hosts import session_of_process
 from orbit_registry.hook.select import LINKED
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.hook.sidecar import Sidecar
-from orbit_registry.hook.sidecar import beside as chosen
+from orbit_registry.hook.sidecar import records_for_paths as chosen
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.record_set import RecordSet
@@ -42,10 +42,10 @@ class Caller:
         found = session_of_process(root) if self.hosted else None
         return found or ((self.session, "") if self.session else None)
 
-    def ledger(self, root: str) -> Ledger | None:
+    def ledger(self, root: str) -> SessionLog | None:
         """Return what counts what it was shown; None where nobody can."""
         found = self.session_at(root)
-        return Ledger(root, *found) if found is not None else None
+        return SessionLog(root, *found) if found is not None else None
 
     def author(self, model: str | None = None) -> Author:
         """Return it as records name who wrote them; never a person."""
@@ -257,7 +257,7 @@ def beside(
     root = str(workspace.root)
     try:
         index = current_index(workspace)
-        return chosen(root, index, paths, caller.ledger(root), shown=shown, returned=returned, agent=caller.name)
+        return chosen(root, index, paths, caller.ledger(root), shown_ids=shown, returned=returned, agent=caller.name)
     except (OrbitError, OSError):
         return None
 

@@ -20,7 +20,7 @@ from orbit_registry.errors import UnreadableFileError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.events import FILES, MOST_ASKED, NAME, OPENED, Event, append
 from orbit_registry.hook.hosts import session_of_process
-from orbit_registry.hook.session import Ledger
+from orbit_registry.hook.session import SessionLog
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.model.votes import parse_time
 from orbit_registry.workspace.workspace import Workspace
@@ -41,7 +41,7 @@ def note_opened(root: Path, record_id: str) -> None:
     if session is None:
         return
     event = Event("show", time.time())
-    event.name, event.opened, event.session = OPENED, [record_id], Ledger(str(root), *session).name
+    event.name, event.opened, event.session = OPENED, [record_id], SessionLog(str(root), *session).name
     append(str(root), event)
 
 
@@ -58,7 +58,7 @@ def write_event(
     session = session_of_process(root)
     event = Event(surface, time.time())
     event.name, event.opened, event.ms = name, list(ids), seconds * 1000
-    event.session = Ledger(root, *session).name if session is not None else ""
+    event.session = SessionLog(root, *session).name if session is not None else ""
     event.details = f", {json.dumps(_without_secrets(details))[1:-1]}" if details else ""
     append(root, event)
 

@@ -12,7 +12,7 @@ from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.checks.texts import decision_of, strings_of, text_of
 from orbit_registry.formats.secrets import NEEDLES, find_secrets
 from orbit_registry.formats.untrusted import HIDDEN
-from orbit_registry.hook.failures import FEWEST, compiled
+from orbit_registry.hook.failures import MIN_CHARACTERS, compiled_pattern
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
@@ -238,8 +238,8 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
         pattern = record.text("error_pattern")
         if not pattern or record.phase == "closed":
             continue
-        if not compiled(pattern):
-            said = f"holds fewer than {FEWEST} characters beside `*`, so it is looked for in no error"
+        if not compiled_pattern(pattern):
+            said = f"holds fewer than {MIN_CHARACTERS} characters beside `*`, so it is looked for in no error"
         elif (found := _REGULAR_EXPRESSION.search(pattern)) and not _PATH.search(pattern):
             said = f"holds `{found[0]}`, which is looked for letter by letter"
         else:

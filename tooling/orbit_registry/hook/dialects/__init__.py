@@ -1,8 +1,4 @@
-"""What each agent sends its hooks and what it understands as a reply: one file an agent, built-in modules only.
-
-`taken` and `take_tool` are what the dialects share: a `Call` from a payload, and from what a tool is asked to do.
-A tool that names its file needs no more than that; for all others `push.tools` is asked.
-"""
+"""What each agent sends its hooks and what it understands as a reply: one file an agent, built-in modules only."""
 
 from orbit_registry.hook.call import Call, field, named_paths
 from orbit_registry.hook.context import PROMPT, TOOL
@@ -16,7 +12,7 @@ READING = frozenset(("read", "notebookread", "read_file", "readfile", "view", "o
 """Names of tools, in lower case, which say by a field of their own what they write or read."""
 
 
-def taken(payload: "Payload", event: str, surface: str) -> Call:
+def call_from_payload(payload: "Payload", event: str, surface: str) -> Call:
     """Return a payload's call as most agents say it: whose it is, and what a tool or a prompt names."""
     call = Call(event, surface)
     call.session = field(payload, "session_id", "sessionId")
@@ -51,7 +47,7 @@ def take_tool(call: Call, tool: str, asked: object) -> None:
 
 def take_prompt(call: Call, text: str) -> None:
     """Take the paths that a prompt names into a call."""
-    from orbit_registry.hook.words import words_of
+    from orbit_registry.hook.words import path_words
 
-    call.guessed, call.text = True, text
-    call.paths = words_of(text)
+    call.paths_are_heuristic, call.text = True, text
+    call.paths = path_words(text)

@@ -5,7 +5,7 @@ A reply adds context. It never holds a decision about a permission, nor another 
 
 from orbit_registry.hook.call import Call, field
 from orbit_registry.hook.context import PROMPT, SESSION, TOOL
-from orbit_registry.hook.dialects import taken
+from orbit_registry.hook.dialects import call_from_payload
 from orbit_registry.hook.payload import quoted
 
 TYPE_CHECKING = False
@@ -32,20 +32,20 @@ def read(payload: "Payload") -> Call | None:
     surface = SURFACES.get(event, "")
     if (not surface and event not in NOTED) or _is_anothers(payload):
         return None
-    call = taken(payload, event, surface)
+    call = call_from_payload(payload, event, surface)
     if event == "PostToolUseFailure":
         call.error = field(payload, "error")
     elif event == "SessionStart":
         source = field(payload, "source")
-        call.forgets = source in FORGETTING
-        call.greets = source != "compact"
+        call.context_was_compacted = source in FORGETTING
+        call.can_show_message = source != "compact"
     elif event in NOTED:
-        call.notes = NOTED[event]
-        call.ends = event == "Stop" and payload.get("stop_hook_active") is False
+        call.log_only_event = NOTED[event]
+        call.is_stop = event == "Stop" and payload.get("stop_hook_active") is False
         call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
-        call.forgets = event in ("PreCompact", "PostCompact")
-        call.forgets_again = event == "PostCompact"
-        call.loads = field(payload, "file_path", "filePath") if event == "InstructionsLoaded" else ""
+        call.context_was_compacted = event in ("PreCompact", "PostCompact")
+        call.compaction_may_repeat = event == "PostCompact"
+        call.instruction_file = field(payload, "file_path", "filePath") if event == "InstructionsLoaded" else ""
     return call
 
 

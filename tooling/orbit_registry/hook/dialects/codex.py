@@ -5,13 +5,13 @@ A reply adds context and holds no further key: Codex throws a whole reply away f
 
 from orbit_registry.hook.call import Call, field
 from orbit_registry.hook.context import PROMPT, SESSION, TOOL
-from orbit_registry.hook.dialects import taken
-from orbit_registry.hook.payload import parsed, written
+from orbit_registry.hook.dialects import call_from_payload
+from orbit_registry.hook.payload import parse_json, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from orbit_registry.hook.call import Payload
-    from orbit_registry.hook.payload import Written
+    from orbit_registry.hook.payload import JsonValue
 
 SURFACES = {
     "PreToolUse": TOOL, "PostToolUse": TOOL, "UserPromptSubmit": PROMPT, "SessionStart": SESSION,
@@ -34,16 +34,16 @@ def read(payload: "Payload") -> Call | None:
     failed = _failure(payload.get("tool_response")) if event == "PostToolUse" else ""
     if event == "PostToolUse" and not failed:
         return None  # what ran well was answered before it ran
-    call = taken(payload, event, surface)
+    call = call_from_payload(payload, event, surface)
     call.error = failed
     if event == "SessionStart":
         source = field(payload, "source")
-        call.forgets = source in FORGETTING
-        call.greets = source != "compact"
+        call.context_was_compacted = source in FORGETTING
+        call.can_show_message = source != "compact"
     elif event in NOTED:
-        call.notes = NOTED[event]
+        call.log_only_event = NOTED[event]
         call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
-        call.forgets = call.forgets_again = event == "PostCompact"
+        call.context_was_compacted = call.compaction_may_repeat = event == "PostCompact"
     return call
 
 
@@ -58,7 +58,7 @@ def _failure(said: object) -> str:
             head = next((said[len(one) :] for one in _CODES if said.startswith(one)), "0")
             return said if head.partition("\n")[0].strip() != "0" else ""
         try:
-            said = parsed(said)
+            said = parse_json(said)
         except (ValueError, StopIteration, RecursionError):
             return ""
     if not isinstance(said, dict):
@@ -76,9 +76,9 @@ def _failure(said: object) -> str:
 
 def reply(call: Call, text: str) -> str:
     """Return what is printed so that the agent sees a text, and the person the call's message."""
-    said: dict[str, Written] = {}
+    said: dict[str, JsonValue] = {}
     if text:
         said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
     if call.message:
         said["systemMessage"] = call.message
-    return written(said) + "\n"
+    return to_json(said) + "\n"

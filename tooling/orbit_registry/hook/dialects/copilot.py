@@ -9,7 +9,7 @@ would count as shown that was not.
 from orbit_registry.hook.call import Call, field
 from orbit_registry.hook.context import SESSION, TOOL
 from orbit_registry.hook.dialects import take_tool
-from orbit_registry.hook.payload import unpacked, written
+from orbit_registry.hook.payload import parse_embedded, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ def read(payload: "Payload") -> Call | None:
     call.folder = field(payload, "cwd")
     if surface == TOOL:
         asked = next((payload[name] for name in ARGUMENTS if name in payload), None)
-        take_tool(call, field(payload, "toolName", "tool_name"), unpacked(asked))
+        take_tool(call, field(payload, "toolName", "tool_name"), parse_embedded(asked))
     elif event == "subagentStart":
         call.agent = field(payload, "agentName", "agent_name", "agent_type")
         call.agent_id = field(payload, "agentId", "agent_id")
         if not call.agent_id:
             call.session = ""  # it has seen nothing of what its parent was shown
     elif event in NOTED:
-        call.notes = NOTED[event]
-        call.forgets = event == "preCompact"
+        call.log_only_event = NOTED[event]
+        call.context_was_compacted = event == "preCompact"
     return call
 
 
@@ -69,5 +69,5 @@ def reply(call: Call, text: str) -> str:
     if not text:
         return ""
     if call.event in SURFACES:
-        return written({"additionalContext": text}) + "\n"
-    return written({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}}) + "\n"
+        return to_json({"additionalContext": text}) + "\n"
+    return to_json({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}}) + "\n"

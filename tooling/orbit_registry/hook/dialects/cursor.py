@@ -6,7 +6,7 @@ A reply holds context alone: `permission`, which Cursor takes beside it, is for 
 from orbit_registry.hook.call import Call, field
 from orbit_registry.hook.context import SESSION, TOOL
 from orbit_registry.hook.dialects import take_tool
-from orbit_registry.hook.payload import unpacked, written
+from orbit_registry.hook.payload import parse_embedded, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def read(payload: "Payload") -> Call | None:
         roots = payload.get("workspace_roots", payload.get("workspaceRoots"))
         call.folder = next((one for one in roots if isinstance(one, str)), "") if isinstance(roots, list) else ""
     if surface == TOOL:
-        asked = unpacked(payload.get("tool_input", payload.get("toolInput")))
+        asked = parse_embedded(payload.get("tool_input", payload.get("toolInput")))
         take_tool(call, field(payload, "tool_name", "toolName"), asked)
         if event == "postToolUseFailure":
             call.error = field(payload, "error_message", "errorMessage", "error")
@@ -45,11 +45,11 @@ def read(payload: "Payload") -> Call | None:
         if not call.agent_id:
             call.session = ""  # it has seen nothing of what its parent was shown
     elif event in NOTED:
-        call.notes = NOTED[event]
-        call.forgets = event == "preCompact"
+        call.log_only_event = NOTED[event]
+        call.context_was_compacted = event == "preCompact"
     return call
 
 
 def reply(call: Call, text: str) -> str:
     """Return what is printed so that the agent sees a text."""
-    return written({"additional_context": text}) + "\n" if text else ""
+    return to_json({"additional_context": text}) + "\n" if text else ""

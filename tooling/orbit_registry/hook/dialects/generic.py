@@ -54,13 +54,13 @@ def read(payload: "Payload") -> Call | None:
 
         take_prompt(call, field(payload, "text"))
     elif event in NOTED:
-        call.notes = NOTED[event]
-        call.forgets = event in ("compaction", "compacted")
-        call.forgets_again = event == "compacted"
+        call.log_only_event = NOTED[event]
+        call.context_was_compacted = event in ("compaction", "compacted")
+        call.compaction_may_repeat = event == "compacted"
     else:
         source = field(payload, "source")
-        call.forgets = source in FORGETTING
-        call.greets = event == "session-start" and source not in ("compact", "resume")
+        call.context_was_compacted = source in FORGETTING
+        call.can_show_message = event == "session-start" and source not in ("compact", "resume")
     named = payload.get("paths")
     if isinstance(named, list):
         more = [one for one in named[:MOST_PATHS] if isinstance(one, str) and one and one not in call.paths]
