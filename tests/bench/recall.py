@@ -28,7 +28,7 @@ from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.registry import Registry
 from orbit_registry.search.index import parts_of
-from orbit_registry.search.terms import terms
+from orbit_registry.search.text import terms
 
 FEWEST_TERMS = 3
 """A question of fewer terms asks for nothing in particular."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from orbit_registry.registry import Registry
 from orbit_registry.search.index import Index, counts_of
 from orbit_registry.search.query import Query
-from orbit_registry.search.terms import terms
+from orbit_registry.search.text import terms
 
 Texts = Mapping[str, tuple[str, str, str]]
 Run = Callable[[str], list[str]]

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from orbit_registry.operations.init import SetupReport
     from orbit_registry.operations.merge import resolve as merging
     from orbit_registry.repository.writer import Edit, PreWriteHook
-    from orbit_registry.search.hits import Searcher, SearchResult
     from orbit_registry.search.query import Query
-    from orbit_registry.search.suggestion import Proposal
+    from orbit_registry.search.search import Searcher, SearchResult
+    from orbit_registry.search.suggest import Proposal
     from orbit_registry.search.vectors import Embedder, Vectors
     from orbit_registry.snapshot.sync import SyncResult
     from orbit_registry.workspace.journal import FileChange
@@ -212,7 +212,7 @@ class Registry:
         return unmatched(self.workspace, record, below)
 
     def search(self, query: Query) -> SearchResult:
-        """Find records by words, of one kind or of every; see `search.hits.Searcher`."""
+        """Find records by words, of one kind or of every; see `search.search.Searcher`."""
         if query.kind not in (None, "skill"):
             self.workspace.kinds[query.kind]
         return self.searcher.search(query)
@@ -222,7 +222,7 @@ class Registry:
         """The records, the project's skills and personal records, ready to be searched."""
         from orbit_registry.matching.personal import personal_records
         from orbit_registry.repository.skills import skill_records
-        from orbit_registry.search.hits import Searcher
+        from orbit_registry.search.search import Searcher
 
         records = [*self.records, *skill_records(self.workspace), *personal_records(self.workspace, self.records)]
         return Searcher(self.workspace, records, self._embedder())
@@ -398,7 +398,7 @@ class Registry:
 
     def suggest_scopes(self, any_ids: Sequence[str] = ()) -> Mapping[str, list[Proposal]]:
         """Return, by path, the globs that the named records may want, or all that wait or hold and name none."""
-        from orbit_registry.search.scopes import suggestions
+        from orbit_registry.search.suggest import suggestions
 
         self.refresh()
         named = {self._found(any_id).path for any_id in any_ids}
@@ -419,5 +419,5 @@ class Registry:
         return current.query(self.workspace, sql, form, vectors=self.vectors)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
-        """Return the records' vectors and those of some texts; see `search.hits.Searcher`."""
+        """Return the records' vectors and those of some texts; see `search.search.Searcher`."""
         return self.searcher.vectors(texts)

@@ -17,7 +17,7 @@ from orbit_registry.checks.duplicates import outcome_of
 from orbit_registry.checks.texts import wording
 from orbit_registry.registry import Registry
 from orbit_registry.search.contrast import Words, contrast
-from orbit_registry.search.similarity import SimilarityIndex
+from orbit_registry.search.similarity import similar_pairs
 
 ROUNDS = 5
 _NEGATED = re.compile(r"\b(?:do not|don't|never|not|no)\s+")
@@ -67,14 +67,12 @@ def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dic
         for name, change in COPIES.items():
             for _ in range(ROUNDS if name in ("dropped", "reordered") else 1):
                 said = change(text, chance)
-                index = SimilarityIndex(texts.items())
-                index.put("", said)
-                scores = {pair.a + pair.b: pair.score for pair in index.pairs(lower, only={""})}
+                pairs = similar_pairs({**texts, "": said}, lower, only={""})
+                scores = {pair.a + pair.b: pair.score for pair in pairs}
                 rows[name][outcome_of(contrast(Words.of(said), Words.of(text)), scores.get(key), upper)] += 1
-    index = SimilarityIndex(texts.items())
     worst = dict.fromkeys(texts, "passed")
     words = {key: Words.of(text) for key, text in texts.items()}
-    for pair in index.pairs(lower):
+    for pair in similar_pairs(texts, lower):
         for key in (pair.a, pair.b):
             found = outcome_of(contrast(words[pair.a], words[pair.b]), pair.score, upper)
             worst[key] = max(worst[key], found, key=("passed", "warned", "refused").index)

@@ -6,7 +6,7 @@ import pytest
 
 from orbit_registry.search.contrast import Contrast, Words
 from orbit_registry.search.contrast import contrast as contrast_of_words
-from orbit_registry.search.terms import terms
+from orbit_registry.search.text import terms
 
 
 def contrast(first: str, second: str) -> Contrast | None:

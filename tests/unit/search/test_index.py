@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orbit_registry.search.index import Index, counts_of
-from orbit_registry.search.terms import terms
+from orbit_registry.search.text import terms
 
 Fields = tuple[str, str, str]
 

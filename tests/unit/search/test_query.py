@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search.hits import Score
 from orbit_registry.search.query import Query, context_factor, context_weights, shape
+from orbit_registry.search.search import Score
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.search.index import Index, counts_of
-from orbit_registry.search.terms import terms
+from orbit_registry.search.text import terms
 
 CASES = json.loads((Path(__file__).parents[2] / "cases/search/ranking.json").read_text("utf-8"))
 MRR, RECALL = 0.9078, 0.9795

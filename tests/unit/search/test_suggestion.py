@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from orbit_registry.search.suggestion import LIKELY, MOST_GLOBS, SURE, Clue, Tree, clues_in_text, propose
+from orbit_registry.search.suggest import LIKELY, MOST_GLOBS, SURE, Clue, Tree, clues_in_text, propose
 
 FILES = [
     "README.md",

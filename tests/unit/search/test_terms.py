@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.formats.yaml import load
-from orbit_registry.search.terms import stem, terms
+from orbit_registry.search.text import stem, terms
 
 DATA = Path(__file__).resolve().parents[2] / "cases"
 CASES: Any = load((DATA / "terms.yaml").read_text("utf-8"))

@@ -14,8 +14,8 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
-from orbit_registry.search.hits import Searcher
 from orbit_registry.search.query import Query
+from orbit_registry.search.search import Searcher
 from orbit_registry.search.vectors import Meanings, Model2Vec, unit, z_fused
 
 pytestmark = pytest.mark.usefixtures("programs_on")

@@ -10,7 +10,7 @@ import pytest
 
 from orbit_registry.registry import Registry
 from orbit_registry.search.index import index_of
-from orbit_registry.search.terms import terms
+from orbit_registry.search.text import terms
 
 ROOT = Path(__file__).parents[3]
 

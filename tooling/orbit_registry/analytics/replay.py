@@ -32,7 +32,6 @@ from orbit_registry.matching.compile import Origin, entries_of, order_in, part_o
 from orbit_registry.model.record import Record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.bits import places_of
 from orbit_registry.workspace.workspace import Workspace
 
 
@@ -267,7 +266,7 @@ def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
     fates = _CommitOutcomes([step.commit for step in past.steps])
     for position, replayed in enumerate(replay.walk()):
         standing = replayed.step.standing
-        stood |= {uids[number] for number in places_of(standing & ~seen_mask)}
+        stood |= {uids[number] for number in _bits(standing & ~seen_mask)}
         seen_mask |= standing
         if not replayed.step.commit.files or position + FOLLOWED >= len(past.steps):
             continue
@@ -313,3 +312,11 @@ def effect(workspace: Workspace, since: str | None = None, commits: Path | None 
     past, tracked, _ = load_history(workspace, since, commits)
     pairs = list(pairs_in(past, Replay(past, tracked, half_life_days())))
     return report(pairs, record_titles(workspace), TIME)
+
+
+def _bits(number: int) -> Iterator[int]:
+    """Yield the positions of the bits of a number, from the lowest on."""
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest

@@ -138,14 +138,6 @@ class CheckContext:
         """What each record says, as compared for duplicates; by the record's path."""
         return {record.path: wording(record) for record in self.records if not record.kind.in_file}
 
-    def near(self, records: Mapping[str, Record]) -> Iterator[tuple[Record, Record, float]]:
-        """Yield the pairs among some records, by path, that say nearly the same, and how nearly."""
-        from orbit_registry.search.similarity import SimilarityIndex  # a run without records to compare does without
-
-        index = SimilarityIndex((path, self.wordings[path]) for path in records)
-        for pair in index.pairs(self.config.duplicates["warning"]):
-            yield records[pair.a], records[pair.b], pair.score
-
     @cached_property
     def copies(self) -> Mapping[str, list[list[str]]]:
         """By kind, the groups of records that wait or hold and say the same but for form, by the records' paths."""

@@ -12,8 +12,8 @@ from typing import Literal
 from orbit_registry.checks.texts import wording
 from orbit_registry.model.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
-from orbit_registry.search.similarity import SimilarityIndex, normalised
-from orbit_registry.search.terms import terms
+from orbit_registry.search.similarity import normalised, similar_pairs
+from orbit_registry.search.text import terms
 from orbit_registry.workspace.workspace import Workspace
 
 FEWEST_TO_ERR = 20
@@ -141,12 +141,10 @@ def outcome_of(differs: Contrast | None, score: float | None, upper: float) -> O
 
 def _scores(workspace: Workspace, texts: dict[str, str], said: Sequence[str]) -> list[dict[str, float]]:
     """Return how alike the texts are to each new one, by key, as the gate will find it: as if it stood among them."""
-    index = SimilarityIndex(texts.items())
     places = {f"{_NEW}{place}": place for place in range(len(said))}
-    for key, place in places.items():
-        index.put(key, said[place])
+    compared = {**texts, **{key: said[place] for key, place in places.items()}}
     found: list[dict[str, float]] = [{} for _ in said]
-    for pair in index.pairs(workspace.config.duplicates["warning"], only=set(places)):
+    for pair in similar_pairs(compared, workspace.config.duplicates["warning"], only=places):
         for new, other in ((pair.a, pair.b), (pair.b, pair.a)):
             if new in places and other in texts:
                 found[places[new]][other] = pair.score

@@ -13,7 +13,7 @@ from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
 from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import normalised
-from orbit_registry.search.terms import terms
+from orbit_registry.search.text import terms
 
 if TYPE_CHECKING:
     from orbit_registry.checks.context import CheckContext

@@ -28,8 +28,8 @@ from orbit_registry.render.records import (
     unread_text,
 )
 from orbit_registry.repository.guard import redacted
-from orbit_registry.search.hits import SNIPPET, SearchResult, snippet
 from orbit_registry.search.query import Query, context_weights
+from orbit_registry.search.search import SNIPPET, SearchResult, snippet
 from orbit_registry.workspace.workspace import path_from_root
 
 LONGEST_PROSE = 40_000

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from orbit_registry.checks.duplicates import Neighbour
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import chunk_place
-from orbit_registry.search.hits import Hit, SearchResult
+from orbit_registry.search.search import Hit, SearchResult
 
 GENERIC = "the text names nothing that a record could be about: put a word in quotes to look for it all the same"
 

@@ -25,10 +25,9 @@ from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, prepare_edit, writing
 from orbit_registry.review.proposals import ADDITIVE, Draft, proposal_digest
-from orbit_registry.search.all_pairs import Pairs, Scores
 from orbit_registry.search.contrast import Words, contrast
-from orbit_registry.search.terms import terms
-from orbit_registry.search.weights import Vector, Weights
+from orbit_registry.search.similarity import Scores, TermWeights, Vector, pair_scores
+from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.workspace import Workspace
 
@@ -99,26 +98,18 @@ class Cluster:
 def clusters(records: Iterable[Record]) -> list[Cluster]:
     """Return the themes of learnings, the closest first, of at most eight members (average linkage)."""
     by_path = {record.path: record for record in records if without_secrets(record.title) == record.title}
-    vectors = {path: Vector.of(_words(record)) for path, record in by_path.items()}
-    search = Pairs(vectors, _weights(vectors), FLOOR, MOST_PAIRS)
-    search.find_all()
-    groups = [
-        _cluster([by_path[path] for path in paths], search.scores, vectors) for paths in _agglomerate(search.scores)
-    ]
-    titles = {path: Vector.of(terms(by_path[path].title)) for path in by_path}
-    weights = _weights(titles)
-    groups = [
-        replace(cluster, kind=LEARNING) if _says_the_same(cluster, titles, weights) else cluster for cluster in groups
-    ]
+    counts = {path: Counter(_words(record)) for path, record in by_path.items()}
+    scores = pair_scores(counts, FLOOR, MOST_PAIRS)
+    groups = [_cluster([by_path[path] for path in paths], scores, counts) for paths in _agglomerate(scores)]
+    titles = {path: Counter(terms(record.title)) for path, record in by_path.items()}
+    weights = TermWeights.of(titles.values())
+    vectors = {path: weights.vector(title) for path, title in titles.items()}
+    groups = [replace(cluster, kind=LEARNING) if _says_the_same(cluster, vectors) else cluster for cluster in groups]
     return sorted(groups, key=lambda cluster: (-cluster.likeness, cluster.members[0].sort_key))
 
 
-def _weights(vectors: Mapping[str, Vector]) -> Weights:
-    return Weights(len(vectors), Counter(chain.from_iterable(vector.terms for vector in vectors.values())))
-
-
-def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector], weights: Weights) -> bool:
-    first, *others = (weights.weigh(titles[member.path]) for member in cluster.members)
+def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector]) -> bool:
+    first, *others = (titles[member.path] for member in cluster.members)
     return all(first.cosine(other) >= SAME for other in others)
 
 
@@ -155,7 +146,7 @@ def _agglomerate(scores: Scores) -> Iterator[list[str]]:
     yield from (paths for paths in groups.values() if len(paths) > 1)
 
 
-def _cluster(members: Sequence[Record], scores: Scores, vectors: Mapping[str, Vector]) -> Cluster:
+def _cluster(members: Sequence[Record], scores: Scores, counts: Mapping[str, Counter[str]]) -> Cluster:
     """Return a cluster, the member most similar to the others first."""
     worth = dict.fromkeys((member.path for member in members), 0.0)
     for first, other in combinations(sorted(worth), 2):
@@ -163,7 +154,7 @@ def _cluster(members: Sequence[Record], scores: Scores, vectors: Mapping[str, Ve
         worth[other] += scores.get((first, other), 0.0)
     ranked = sorted(members, key=lambda member: (-len(member.votes), -worth[member.path], member.sort_key))
     pairs = len(members) * (len(members) - 1) / 2
-    common = Counter(chain.from_iterable(vectors[member.path].terms for member in members))
+    common = Counter(chain.from_iterable(counts[member.path] for member in members))
     every = [term for term, count in common.items() if count == len(members)]
     shared = [term for term in every if not any(other.startswith(f"{term}/") for other in every)]
     shared.sort(key=lambda term: (term[0] not in "#/", -len(term), term))
@@ -272,12 +263,10 @@ def retirement_candidates(records: RecordSet, usage: Usage, now: datetime) -> di
 
 def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
     """Yield each learning that another one negates: the one with fewer votes, else the older."""
-    vectors = {learning.path: Vector.of(terms(learning.title)) for learning in live}
-    search = Pairs(vectors, _weights(vectors), SAME, MOST_PAIRS)
-    search.find_all()
+    scores = pair_scores({learning.path: Counter(terms(learning.title)) for learning in live}, SAME, MOST_PAIRS)
     by_path = {learning.path: learning for learning in live}
     words = {learning.path: Words.of(learning.title) for learning in live}
-    for paths in sorted(search.scores):
+    for paths in sorted(scores):
         pair = (by_path[path] for path in paths)
         old, new = sorted(
             pair, key=lambda learning: (len(learning.votes), learning.text("created_at") or "", learning.sort_key)

@@ -32,9 +32,8 @@ from orbit_registry.retro.keep import ALIKE as NEARLY_SAME
 from orbit_registry.retro.keep import recorded_retros
 from orbit_registry.retro.note import shortened
 from orbit_registry.search.contrast import Words, contrast
-from orbit_registry.search.similarity import normalised
-from orbit_registry.search.terms import terms
-from orbit_registry.search.weights import Vector, Weights
+from orbit_registry.search.similarity import TermWeights, normalised
+from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import LoggedEvent, write_event
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
@@ -142,7 +141,7 @@ def skill_drafts(
     learnings += more
     frequencies = Counter(chain.from_iterable({*terms(_wording(record))} for record in learnings))
     frequencies.update(chain.from_iterable({*terms(skill.text)} for skill in skills))
-    weights = Weights(len(learnings) + len(skills), frequencies)
+    weights = TermWeights(len(learnings) + len(skills), frequencies)
     pages = [_Page(skill, weights) for skill in skills]
     adding: dict[str, list[tuple[float, Record, str]]] = {}
     drafts: list[Draft] = []
@@ -180,15 +179,15 @@ def skill_drafts(
 class _Page:
     """Page of a skill, with its terms weighed."""
 
-    def __init__(self, skill: Skill, weights: Weights) -> None:
+    def __init__(self, skill: Skill, weights: TermWeights) -> None:
         self.skill, self._weights = skill, weights
         self._terms = {*terms(skill.text)}
-        self._said = [(statement, weights.weigh(Vector.of(terms(statement)))) for statement in statements(skill)]
+        self._said = [(statement, weights.vector(terms(statement))) for statement in statements(skill)]
         self._name = {*terms(skill.name)}
 
     def relation(self, learning: Record) -> tuple[float, str] | None:
         """Return how much a learning is related to the skill, and why; None if it is not."""
-        part = _weight_share(self._weights.weigh(Vector.of(terms(_wording(learning)))).squares, self._terms)
+        part = _weight_share(self._weights.vector(terms(_wording(learning))).squares, self._terms)
         paths = [path for path in map(_literal_prefix, learning.scope.paths) if path and path in self.skill.text]
         name_text = learning.title if learning.kind.name != LEARNING else str(learning.data.get("category", ""))
         tags = terms(" ".join((*learning.scope.tags, name_text)))
@@ -200,12 +199,12 @@ class _Page:
 
     def covers(self, learning: Record) -> bool:
         """Say whether one statement of the page has nearly all words of a learning."""
-        title = self._weights.weigh(Vector.of(terms(learning.title)))
+        title = self._weights.vector(terms(learning.title))
         return any(_weight_share(title.squares, weighed.squares) >= COVERED for _, weighed in self._said)
 
     def contradiction(self, learning: Record) -> Draft | None:
         """Return a note where the page says the opposite; None otherwise."""
-        weighed = self._weights.weigh(Vector.of(terms(learning.title)))
+        weighed = self._weights.vector(terms(learning.title))
         scored = ((text, weighed.cosine(other)) for text, other in self._said)
         statement, score = max(scored, key=lambda pair: pair[1], default=("", 0.0))
         differs = contrast(Words.of(learning.title), Words.of(statement)) if score >= ALIKE else None

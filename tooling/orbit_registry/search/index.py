@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
-from orbit_registry.search.terms import stem, words
+from orbit_registry.search.text import stem, words
 
 if TYPE_CHECKING:
     from orbit_registry.search.chunks import Chunk

@@ -10,7 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search.terms import terms
+from orbit_registry.search.text import terms
 
 USUAL_WEIGHT = 1.5
 PER_WEIGHT = 0.1

@@ -13,6 +13,7 @@ from orbit_registry.checks.duplicates import FEWEST_TO_ERR, error_threshold
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
+from orbit_registry.search.similarity import similar_pairs
 
 MOST_NAMED = 3
 """So many of those that say nearly the same are named for a record: of documents made alike each is near all others."""
@@ -102,11 +103,12 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
         pairs: dict[str, list[_Pair]] = defaultdict(list)
         words_of = cache(lambda path: Words.of(context.wordings[path]))
         least = error_threshold(upper, is_enough=len(held) >= FEWEST_TO_ERR)
-        for one, other, score in context.near(alone):
-            if not settled(context, one, other):
-                record, neighbour = blamed_first(context, one, other)
-                may_be_error = score >= least and may_err(context, record)
-                pairs[record.path].append(_Pair(record, neighbour, score, may_be_error, words_of))
+        texts = {path: context.wordings[path] for path in alone}
+        for pair in similar_pairs(texts, context.config.duplicates["warning"]):
+            if not settled(context, alone[pair.a], alone[pair.b]):
+                record, neighbour = blamed_first(context, alone[pair.a], alone[pair.b])
+                may_be_error = pair.score >= least and may_err(context, record)
+                pairs[record.path].append(_Pair(record, neighbour, pair.score, may_be_error, words_of))
         for of_record in pairs.values():
             yield from _nearest(context, of_record)
 

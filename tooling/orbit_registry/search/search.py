@@ -23,7 +23,7 @@ from orbit_registry.repository.skills import SKILL
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import chunks, index_of, parts_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
-from orbit_registry.search.terms import terms
+from orbit_registry.search.text import terms
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
