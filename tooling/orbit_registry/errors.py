@@ -124,9 +124,9 @@ class SnapshotError(OrbitError):
     """The snapshot can't be built or asked."""
 
 
-def did_you_mean(said: str, known: Iterable[str], quote: str = "") -> str:
+def did_you_mean(word: str, choices: Iterable[str], quote: str = "") -> str:
     """Return the start of a hint about a word that means nothing here: the one it is nearest to, where one is near."""
     from difflib import get_close_matches  # most commands go well
 
-    near = get_close_matches(said, list(known), n=1)
+    near = get_close_matches(word, list(choices), n=1)
     return f"did you mean {quote}{near[0]}{quote}? " if near else ""

@@ -37,7 +37,11 @@ class IdForms:
     @cached_property
     def _endings(self) -> tuple[str, ...]:
         """The prefixes that end in no other one: `R-` stands wherever `ADR-` does."""
-        return tuple(one for one in self.prefixes if not any(one != end and one.endswith(end) for end in self.prefixes))
+        return tuple(
+            prefix
+            for prefix in self.prefixes
+            if not any(prefix != end and prefix.endswith(end) for end in self.prefixes)
+        )
 
     @cached_property
     def prefixes(self) -> tuple[str, ...]:
@@ -104,10 +108,10 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
     if not places:
         return ()
     newlines = [0, *(match.end() for match in re.finditer("\n", text))]
-    found = (
+    citations = (
         Citation(cited, _position(newlines, span.start), span, number, weak) for cited, span, number, weak in places
     )
-    return citations_outside(sorted(found, key=lambda citation: citation.span.start), skip)
+    return citations_outside(sorted(citations, key=lambda citation: citation.span.start), skip)
 
 
 def citations_outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tuple[Citation, ...]:
@@ -118,7 +122,7 @@ def citations_outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tu
         index = bisect_right(starts, offset) - 1
         return index >= 0 and offset < skip[index].end
 
-    return tuple(one for one in citations if not hidden(one.span.start)) if skip else tuple(citations)
+    return tuple(citation for citation in citations if not hidden(citation.span.start)) if skip else tuple(citations)
 
 
 def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:

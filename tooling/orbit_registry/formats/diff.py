@@ -44,17 +44,17 @@ def unified_diff(path: str, before: str, after: str) -> str:
     if before == after:
         return ""
     old, new = _lines(before), _lines(after)
-    found = _head(path)
+    lines = _head(path)
     for group in SequenceMatcher(None, old, new).get_grouped_opcodes(AROUND):
         first, last = group[0], group[-1]
-        found.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@")
+        lines.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@")
         for tag, start, end, start_new, end_new in group:
             if tag == "equal":
-                found += _marked(" ", old[start:end])
+                lines += _prefixed(" ", old[start:end])
                 continue
-            found += _marked("-", old[start:end])
-            found += _marked("+", new[start_new:end_new])
-    return "\n".join(found) + "\n"
+            lines += _prefixed("-", old[start:end])
+            lines += _prefixed("+", new[start_new:end_new])
+    return "\n".join(lines) + "\n"
 
 
 def digest_of(diff: str) -> str:
@@ -71,12 +71,12 @@ def apply_diff(diff: str, path: str, text: str) -> str | Conflict:
     moved = 0
     floor = 0
     for hunk in hunks:
-        place = _place(lines, hunk, hunk.start + moved, floor)
-        if isinstance(place, Conflict):
-            return place
-        lines[place : place + len(hunk.before)] = hunk.after
-        moved = place - hunk.start + len(hunk.after) - len(hunk.before)
-        floor = place + len(hunk.after)
+        position = _find_hunk(lines, hunk, hunk.start + moved, floor)
+        if isinstance(position, Conflict):
+            return position
+        lines[position : position + len(hunk.before)] = hunk.after
+        moved = position - hunk.start + len(hunk.after) - len(hunk.before)
+        floor = position + len(hunk.after)
     return "".join(lines)
 
 
@@ -96,14 +96,14 @@ def _lines(text: str) -> list[str]:
 
 
 def _head(path: str) -> list[str]:
-    return [f"--- {_name(f'a/{path}')}", f"+++ {_name(f'b/{path}')}"]
+    return [f"--- {_quoted_path(f'a/{path}')}", f"+++ {_quoted_path(f'b/{path}')}"]
 
 
-def _name(path: str) -> str:
+def _quoted_path(path: str) -> str:
     """Return a path as git writes it in a header: in quotes where a character could be taken for something else."""
     if path.isascii() and path.isprintable() and '"' not in path and "\\" not in path:
         return path
-    octal = _QUOTED.sub(lambda found: b"\\%03o" % found[0][0], os.fsencode(path))
+    octal = _QUOTED.sub(lambda match: b"\\%03o" % match[0][0], os.fsencode(path))
     return f'"{octal.decode("ascii")}"'
 
 
@@ -112,7 +112,7 @@ def _range(start: int, end: int) -> str:
     return f"{start + bool(count)}" if count == 1 else f"{start + bool(count)},{count}"
 
 
-def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
+def _prefixed(mark: str, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         yield f"{mark}{line.removesuffix(chr(10))}"
         if not line.endswith("\n"):
@@ -123,7 +123,7 @@ def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
     lines = diff.removesuffix("\n").split("\n")
     if lines[:2] != _head(path):
         return Conflict(0, f"the diff is not one of {path}")
-    found: list[_Hunk] = []
+    hunks: list[_Hunk] = []
     at = 2
     while at < len(lines):
         matched = _HUNK.match(lines[at])
@@ -133,8 +133,8 @@ def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
         before, after, at = _sides(lines, at + 1)
         if (len(before), len(after)) != (int(many or 1), int(many_new or 1)):
             return Conflict(0, f"the hunk at line {start} does not have the lines that it says")
-        found.append(_Hunk(int(start) - bool(before), before, after))
-    return found or Conflict(0, "the diff changes nothing")
+        hunks.append(_Hunk(int(start) - bool(before), before, after))
+    return hunks or Conflict(0, "the diff changes nothing")
 
 
 def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
@@ -155,31 +155,31 @@ def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
     return before, after, at
 
 
-def _place(lines: Sequence[str], hunk: _Hunk, wanted: int, floor: int) -> int | Conflict:
+def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> int | Conflict:
     """Return where a hunk's old lines stand, at the named place or the only other one."""
     size = len(hunk.before)
     if not size:  # a file that was empty
         return 0 if not lines else Conflict(1, "the file was empty, and is not any more")
-    if wanted >= floor and list(lines[wanted : wanted + size]) == hunk.before:
-        return wanted
-    places = [at for at in range(floor, len(lines) - size + 1) if list(lines[at : at + size]) == hunk.before]
-    if len(places) == 1:
-        return places[0]
-    if places:
-        return Conflict(hunk.start + 1, f"what it changes stands in {len(places)} places of the file by now")
-    return _mismatch(lines, hunk, wanted)
+    if expected >= floor and list(lines[expected : expected + size]) == hunk.before:
+        return expected
+    positions = [at for at in range(floor, len(lines) - size + 1) if list(lines[at : at + size]) == hunk.before]
+    if len(positions) == 1:
+        return positions[0]
+    if positions:
+        return Conflict(hunk.start + 1, f"what it changes stands in {len(positions)} places of the file by now")
+    return _mismatch(lines, hunk, expected)
 
 
-def _mismatch(lines: Sequence[str], hunk: _Hunk, wanted: int) -> Conflict:
+def _mismatch(lines: Sequence[str], hunk: _Hunk, requested: int) -> Conflict:
     """Return what is there in the place of the first line that is not, where most of a hunk's old lines stand."""
-    known: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for number, line in enumerate(hunk.before):
-        known.setdefault(line, []).append(number)
-    starts = Counter(at - number for at, line in enumerate(lines) for number in known.get(line, ()))
-    place = max(starts, key=lambda at: (starts[at], -abs(at - wanted)), default=wanted)
+        numbers.setdefault(line, []).append(number)
+    starts = Counter(at - number for at, line in enumerate(lines) for number in numbers.get(line, ()))
+    best = max(starts, key=lambda at: (starts[at], -abs(at - requested)), default=requested)
     for number, expected in enumerate(hunk.before):
-        at = place + number
-        found = lines[at].rstrip("\n") if 0 <= at < len(lines) else "the end of the file"
+        at = best + number
+        actual = lines[at].rstrip("\n") if 0 <= at < len(lines) else "the end of the file"
         if not 0 <= at < len(lines) or lines[at] != expected:
             break
-    return Conflict(max(at, 0) + 1, f"expected `{expected.rstrip(chr(10))[:120]}`, found `{found[:120]}`")
+    return Conflict(max(at, 0) + 1, f"expected `{expected.rstrip(chr(10))[:120]}`, found `{actual[:120]}`")

@@ -167,8 +167,8 @@ def _chunks(segment: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _segment_regex(segment: str, star: str) -> str:
-    first, *rest = ("".join(map(_unit_regex, chunk)) for chunk in _chunks(segment))
-    return first + "".join(map(star.format, rest[:-1])) + "".join("[^/]*" + last for last in rest[-1:])
+    first, *later = ("".join(map(_unit_regex, chunk)) for chunk in _chunks(segment))
+    return first + "".join(map(star.format, later[:-1])) + "".join("[^/]*" + last for last in later[-1:])
 
 
 def _unit_regex(unit: str) -> str:
@@ -375,7 +375,7 @@ def _crossings(segment: str) -> list[list[str]]:
     tails = _crossings(f"*{after}")
     if not before:
         return [[_ANY_DEPTH, *tail] for tail in tails]
-    together = [[before + first, *rest] for first, *rest in tails]
+    together = [[before + first, *following] for first, *following in tails]
     return together + [[f"{before}*", _ANY_DEPTH, *tail] for tail in tails]
 
 
@@ -383,7 +383,7 @@ def _canonical(segments: Iterable[str]) -> str:
     names: list[str] = []
     for segment in segments:
         if segment != _ANY_DEPTH:
-            names.append(_STARS.sub(lambda found: found[1] or "*", segment))
+            names.append(_STARS.sub(lambda match: match[1] or "*", segment))
         elif names[-1:] != ["**"]:
             names.append("**")
     if names[-2:] == ["**", "*"]:
@@ -402,14 +402,14 @@ def matches(glob: Glob, path: str) -> bool:
 
 def match_any(globs: Iterable[Glob], path: str) -> str | None:
     """Return the text of the first glob of a scope that matches `path`; None if there is none or one excludes it."""
-    found = None
+    first = None
     for glob in globs:
         if glob.exclude:
             if matches(glob, path):
                 return None
-        elif found is None and matches(glob, path):
-            found = glob.text
-    return found
+        elif first is None and matches(glob, path):
+            first = glob.text
+    return first
 
 
 # ---------------------------------------------------------------------------------------------------------- anchors
@@ -471,19 +471,19 @@ def probes(path: str) -> Iterator[AnchorKey]:
     """Yield the key of every anchor that `path` has; a glob can match only if one of its anchors is among them."""
     if len(path) <= MAX_PATH:
         yield ("path", path, None, None)
-        for kind, text in _places(path):
+        for kind, text in _anchor_names(path):
             for extension, depth in _details(path):
                 yield (kind, text, extension, depth)
 
 
-def _places(path: str) -> list[tuple[AnchorKind, str]]:
+def _anchor_names(path: str) -> list[tuple[AnchorKind, str]]:
     *directories, basename = path.split("/")
-    found: list[tuple[AnchorKind, str]] = [("basename", basename), ("directory", "")]
+    names: list[tuple[AnchorKind, str]] = [("basename", basename), ("directory", "")]
     end = -1
     for name in directories:
         end += 1 + len(name)
-        found += ("directory", path[:end]), ("segment", name)
-    return found
+        names += ("directory", path[:end]), ("segment", name)
+    return names
 
 
 def _details(path: str) -> list[tuple[str | None, int | None]]:
@@ -528,17 +528,17 @@ class GlobIndex(Generic[Key]):
 
     def match(self, path: str) -> list[tuple[Key, str]]:
         """Return the scopes that match `path`, in the order they were given, each with the first glob that matches."""
-        found: dict[int, tuple[int, str]] = {}
+        matched: dict[int, tuple[int, str]] = {}
         for alternative, uses in self._postings(path):
             if alternative is None or alternative.matches(path):
                 for item, position, text in uses:
-                    if item not in found or position < found[item][0]:
-                        found[item] = (position, text)
+                    if item not in matched or position < matched[item][0]:
+                        matched[item] = (position, text)
         if not self._excludes:
-            return [(self._keys[item], found[item][1]) for item in sorted(found)]
+            return [(self._keys[item], matched[item][1]) for item in sorted(matched)]
         return [
-            (self._keys[item], found[item][1])
-            for item in sorted(found)
+            (self._keys[item], matched[item][1])
+            for item in sorted(matched)
             if not any(matches(glob, path) for glob in self._excludes.get(item, ()))
         ]
 
@@ -546,9 +546,11 @@ class GlobIndex(Generic[Key]):
         """Return what stands under the keys of `probes`, the details asked only where a place is known."""
         if len(path) > MAX_PATH:
             return []
-        known = [held for place in _places(path) if (held := self._places.get(place))]
-        found = list(self._places.get(("path", path), {}).get((None, None), ()))
-        if known:
+        indexed = [by_detail for name in _anchor_names(path) if (by_detail := self._places.get(name))]
+        postings = list(self._places.get(("path", path), {}).get((None, None), ()))
+        if indexed:
             details = _details(path)
-            found += [posting for held in known for detail in details for posting in held.get(detail, ())]
-        return found
+            postings += [
+                posting for by_detail in indexed for detail in details for posting in by_detail.get(detail, ())
+            ]
+        return postings

@@ -262,9 +262,9 @@ def _cells(text: str, start: int, end: int) -> list[Span]:
 
 def _stripped(text: str, span: Span) -> Span:
     """Return a span without the blanks at its ends."""
-    written = span.of(text)
-    start = span.start + len(written) - len(written.lstrip())
-    return Span(start, start + len(written.strip()))
+    content = span.of(text)
+    start = span.start + len(content) - len(content.lstrip())
+    return Span(start, start + len(content.strip()))
 
 
 def _plain(tokens: Iterable[Token] | None) -> str:
@@ -346,18 +346,18 @@ class _Reader:
         """Return the places of a content whose lines end as those of the text do, behind quotes and lists."""
         places: _Places = []
         offset = 0
-        for line, written in enumerate(token.content.split("\n"), (token.map or (0, 0))[0] + self.first_line):
-            bare = written.strip()
+        for line, content in enumerate(token.content.split("\n"), (token.map or (0, 0))[0] + self.first_line):
+            bare = content.strip()
             start, end = self.lines.starts[line], self.lines.ends[line]
-            found = self.text.rfind(bare, start, end)
-            lead = len(written) - len(written.lstrip())
-            places.append((offset + lead, found if found >= 0 else max(start, end - len(bare))))
-            offset += len(written) + 1
+            position = self.text.rfind(bare, start, end)
+            lead = len(content) - len(content.lstrip())
+            places.append((offset + lead, position if position >= 0 else max(start, end - len(bare))))
+            offset += len(content) + 1
         return places
 
     def _cell_places(self, cell: Span) -> _Places:
         """Return the places of a cell's content, in which an escaped pipe is one character."""
-        escaped = (found.start() for found in re.finditer(r"\\\|", cell.of(self.text)))
+        escaped = (match.start() for match in re.finditer(r"\\\|", cell.of(self.text)))
         return [(0, cell.start), *((at - number, cell.start + at + 1) for number, at in enumerate(escaped))]
 
     def _heading(self, token: Token, text: str) -> None:
@@ -375,13 +375,13 @@ class _Reader:
 
     def _title(self, lines: Span) -> Span:
         """Return where the title of a heading is written, after its `#` or above its underline."""
-        written = lines.of(self.text).rstrip()
-        hashes = _HASHES.match(written)
+        content = lines.of(self.text).rstrip()
+        hashes = _HASHES.match(content)
         if hashes is None:
-            underline = max(written.rfind("\n"), written.rfind("\r"))
+            underline = max(content.rfind("\n"), content.rfind("\r"))
             return _stripped(self.text, Span(lines.start, lines.start + underline))
         start = lines.start + hashes.end()
-        return Span(start, start + len(_CLOSING.sub("", written[hashes.end() :]).rstrip()))
+        return Span(start, start + len(_CLOSING.sub("", content[hashes.end() :]).rstrip()))
 
     def _links(self, token: Token, places: _Places) -> None:
         children = token.children or []

@@ -46,10 +46,10 @@ class TextLines:
     __slots__ = ("_newlines", "ends", "starts", "text")
 
     def __init__(self, text: str) -> None:
-        found = [match.span() for match in _LINE_END.finditer(text)]
+        line_ends = [match.span() for match in _LINE_END.finditer(text)]
         self.text = text
-        self.starts: list[int] = [0, *(end for _, end in found)]
-        self.ends: list[int] = [*(start for start, _ in found), len(text)]
+        self.starts: list[int] = [0, *(end for _, end in line_ends)]
+        self.ends: list[int] = [*(start for start, _ in line_ends), len(text)]
         has_lone = "\r" in text.replace("\r\n", "\n")
         self._newlines = [0, *(at for at in self.starts[1:] if text[at - 1] == "\n")] if has_lone else self.starts
 

@@ -94,7 +94,7 @@ _NAMES = {
 """How the name of a value that is secret ends, by a letter that is rare: `db_password`, `PGPASSWORD`, `githubToken`."""
 _SEPARATOR = r"[\]\\\"'`*]{0,4}[ \t]{0,4}(?:[:=]{1,3}>?|is\b)[*]{0,2}\s{0,4}"
 _ASSIGNED = "|".join(
-    f"{first}(?:{rest}){_SEPARATOR}" for letter, rest in _NAMES.items() for first in (letter, letter.upper())
+    f"{first}(?:{tail}){_SEPARATOR}" for letter, tail in _NAMES.items() for first in (letter, letter.upper())
 )
 _BEARER = r"[Ee](?i:arer)[ \t]{1,4}"
 _VALUE = (
@@ -134,7 +134,7 @@ def find_secrets(text: str) -> Iterator[Suspect]:
         return
     forms, end = [*_with_form(text)], 0
     names = (name for name in _with_name(text) if not any(name.start < it.end and it.start < name.end for it in forms))
-    for suspect in sorted((*forms, *names), key=lambda one: (one.start, -one.end)):
+    for suspect in sorted((*forms, *names), key=lambda hit: (hit.start, -hit.end)):
         if suspect.start >= end:
             yield suspect
             end = suspect.end
@@ -142,21 +142,21 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 
 def _with_form(text: str) -> Iterator[Suspect]:
     """Yield what is a secret by its form."""
-    for found in re.finditer(_PREFILTER, text):
-        form = _FORMS[str(found.lastgroup)]
-        if re.search(_PLACEHOLDER, found[0]) or (form.kind == "private key" and _ELIDED.match(text, found.end())):
+    for match in re.finditer(_PREFILTER, text):
+        form = _FORMS[str(match.lastgroup)]
+        if re.search(_PLACEHOLDER, match[0]) or (form.kind == "private key" and _ELIDED.match(text, match.end())):
             continue
-        if form.detector is None or any(_detector(form.detector).analyze_string(found[0])):
-            yield Suspect(form.kind, found.start(), found.end())
+        if form.detector is None or any(_detector(form.detector).analyze_string(match[0])):
+            yield Suspect(form.kind, match.start(), match.end())
 
 
 def _with_name(text: str) -> Iterator[Suspect]:
     """Yield what is a secret by the name that it is given, where it looks like one."""
-    for found in re.finditer(_NAMED, text):
-        name = next(name for name in _BY_NAME if found[name] is not None)
-        value = found[name]
+    for match in re.finditer(_NAMED, text):
+        name = next(name for name in _BY_NAME if match[name] is not None)
+        value = match[name]
         if _is_random(value, quoted=name == "quoted") and not re.search(_PLACEHOLDER, value):
-            yield Suspect(_BY_NAME[name], *found.span(name))
+            yield Suspect(_BY_NAME[name], *match.span(name))
 
 
 def _is_random(value: str, *, quoted: bool) -> bool:

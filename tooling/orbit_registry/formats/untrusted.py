@@ -28,23 +28,23 @@ def inert_line(text: str) -> str:
     """Return a text as one line: nothing unseen, no tag that could close what stands around it, nobody's home folder or
     e-mail address.
     """
-    return _TAG.sub("&lt;", _SPACE.sub(" ", _UNSEEN.sub(" ", _nobodys(text))).strip())
+    return _TAG.sub("&lt;", _SPACE.sub(" ", _UNSEEN.sub(" ", _without_personal_data(text))).strip())
 
 
 def inert_text(text: str) -> str:
     """Return the same of a text whose line ends and tabs stay."""
-    said = _nobodys(text.replace("\r\n", "\n").replace("\r", "\n"))
-    return _TAG.sub("&lt;", _UNSEEN_BUT_LAYOUT.sub(" ", said))
+    line_text = _without_personal_data(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _TAG.sub("&lt;", _UNSEEN_BUT_LAYOUT.sub(" ", line_text))
 
 
 def inert_json(text: str) -> str:
     """Return JSON that says the same, with escapes for what nobody sees: as it is, that would steer a terminal."""
-    return _UNSEEN_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _UNSEEN_IN_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
-def _nobodys(text: str) -> str:
-    said = _HOME.sub("~", text)
-    return _MAIL.sub("[e-mail]", said) if "@" in said else said
+def _without_personal_data(text: str) -> str:
+    no_homes = _HOME.sub("~", text)
+    return _MAIL.sub("[e-mail]", no_homes) if "@" in no_homes else no_homes
 
 
 _STEERS_SCREEN = re.compile(
@@ -55,7 +55,7 @@ _STEERS_SCREEN = re.compile(
 
 def visible(text: str) -> str:
     """Return text with line ends and tabs as they are and every other character that nobody sees written out."""
-    return _STEERS_SCREEN.sub(lambda found: repr(found[0])[1:-1], text)
+    return _STEERS_SCREEN.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 def json_text(data: object) -> str:

@@ -120,7 +120,7 @@ def scalar_text(value: object, indent: int = 0) -> str:
 def double_quoted(text: str) -> str:
     """Return a text in double quotes, with what doesn't print escaped."""
     escaped = json.dumps(text, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped)
 
 
 def _block_safe(text: str) -> bool:

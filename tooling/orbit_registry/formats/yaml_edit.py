@@ -38,21 +38,21 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
     if old == plain:
         return text
     newline = "\r\n" if "\r\n" in text else "\n"
-    bom, rest = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
-    if rest and not rest.endswith("\n"):
-        rest += newline
-    root = compose(rest)
+    bom, body = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+    if body and not body.endswith("\n"):
+        body += newline
+    root = compose(body)
     if not isinstance(root, MappingNode):
         raise YamlProblemError(Problem(MALFORMED, "the file holds no mapping", Position(1)))
-    splices = list(_edit_mapping(rest, root, old, plain, 0, list(order)))
-    result = rest
+    splices = list(_edit_mapping(body, root, old, plain, 0, list(order)))
+    result = body
     # From the end, so that offsets hold; at one offset the last one first, so that the first ends up in front of it.
-    for splice in sorted(splices, key=lambda one: (one.start, one.end))[::-1]:
+    for splice in sorted(splices, key=lambda edit: (edit.start, edit.end))[::-1]:
         result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
     if not means(result, plain):
-        place = position_of(rest, (next((key for key in plain if old.get(key) != plain[key]), ""),))
-        said = "this file's form can't be edited without touching other lines"
-        raise YamlProblemError(Problem(MALFORMED, said, place, "edit it by hand"))
+        position = position_of(body, (next((key for key in plain if old.get(key) != plain[key]), ""),))
+        message = "this file's form can't be edited without touching other lines"
+        raise YamlProblemError(Problem(MALFORMED, message, position, "edit it by hand"))
     return bom + result
 
 
@@ -79,22 +79,22 @@ def _edit_mapping(
         elif old.get(name) != new[name]:
             yield from _edit_value(text, key, value, old.get(name), new[name], indent)
     added = [name for name in new if name not in pairs]
-    for place, names in _placed(added, list(pairs), order, list(new)):
+    for anchor, names in _group_by_anchor(added, list(pairs), order, list(new)):
         lines = "".join(f"{' ' * indent}{scalar_text(name)}:{after_key(new[name], indent)}\n" for name in names)
-        if place is None:
+        if anchor is None:
             start = _line_start(text, node.value[0][0].start_mark.index) if node.value else len(text)
         else:
-            start = _after_line(text, _content_end(text, pairs[place][1], pairs[place][0]))
+            start = _after_line(text, _content_end(text, pairs[anchor][1], pairs[anchor][0]))
         yield _Splice(start, start, lines)
 
 
-def _placed(
-    added: list[str], present: list[str], order: list[str], wanted: list[str]
+def _group_by_anchor(
+    added: list[str], present: list[str], order: list[str], new_order: list[str]
 ) -> Iterator[tuple[str | None, list[str]]]:
     """Group new keys by the present key they follow: by `order` where it knows both, else by the new value's order."""
     groups: dict[str | None, list[str]] = {}
     for name in added:
-        sequence = order if name in order else wanted
+        sequence = order if name in order else new_order
         before = sequence[: sequence.index(name)]
         anchor = next((key for key in reversed(before) if key in present), None)
         if anchor is None and present and name not in order:
@@ -121,10 +121,10 @@ def _edit_value(text: str, key: ScalarNode, node: Node, old: object, new: object
         and node.value
     ):
         yield from _edit_sequence(text, node, old, list(new))
-    elif isinstance(node, (MappingNode, SequenceNode)) and node.flow_style and not _one_line(new):
+    elif isinstance(node, (MappingNode, SequenceNode)) and node.flow_style and not _is_one_line(new):
         yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
-    elif isinstance(node, ScalarNode) and _written(node) and node.style not in ("|", ">") and _one_line(new):
-        rendered = _like(text[node.start_mark.index : node.start_mark.index + 1], new, indent)
+    elif isinstance(node, ScalarNode) and _has_text(node) and node.style not in ("|", ">") and _is_one_line(new):
+        rendered = _render_like(text[node.start_mark.index : node.start_mark.index + 1], new, indent)
         yield _Splice(node.start_mark.index, node.end_mark.index, rendered)
     else:
         start = key.end_mark.index
@@ -133,16 +133,16 @@ def _edit_value(text: str, key: ScalarNode, node: Node, old: object, new: object
         yield _Splice(start + 1, _content_end(text, node, key), after_key(new, key.start_mark.column))
 
 
-def _written(node: Node) -> bool:
+def _has_text(node: Node) -> bool:
     """Say whether a value has characters of its own; the marks of an empty one point at whatever follows it."""
     return bool(node.end_mark.index > node.start_mark.index)
 
 
-def _one_line(value: object) -> bool:
+def _is_one_line(value: object) -> bool:
     return not isinstance(value, (Mapping, list, tuple)) and not (isinstance(value, str) and "\n" in value)
 
 
-def _like(quote: str, value: object, indent: int) -> str:
+def _render_like(quote: str, value: object, indent: int) -> str:
     """Render a scalar in the quoting its place had before, where that can hold it."""
     if isinstance(value, str) and quote == "'" and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
@@ -167,10 +167,10 @@ def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[o
             yield _Splice(where, where, lines)
         else:
             for index in range(first, last):
-                whole = _Splice(
+                splice = _Splice(
                     _item_start(text, node, index), _item_end(text, node, index), lines if index == first else ""
                 )
-                yield whole
+                yield splice
 
 
 def _item_start(text: str, node: SequenceNode, index: int) -> int:
@@ -204,7 +204,7 @@ def _content_end(text: str, node: Node, key: Node | None) -> int:
     if isinstance(node, ScalarNode) and node.style in ("|", ">"):
         block = text[node.start_mark.index : node.end_mark.index]
         return int(node.start_mark.index) + len(block.rstrip("\r\n"))
-    if not _written(node) and key is not None:
+    if not _has_text(node) and key is not None:
         return text.index(":", key.end_mark.index) + 1
     return int(node.end_mark.index)
 

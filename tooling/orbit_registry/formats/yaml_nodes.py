@@ -34,30 +34,30 @@ def compose(text: str) -> Node | None:
         YamlProblemError: it is not YAML, or longer than `LONGEST`.
     """
     if len(text) > LONGEST:
-        said = f"the text has {len(text):,} characters; places are told in up to {LONGEST:,}"
-        raise YamlProblemError(Problem(MALFORMED, said, Position(1), "move long text into a document"))
+        message = f"the text has {len(text):,} characters; places are told in up to {LONGEST:,}"
+        raise YamlProblemError(Problem(MALFORMED, message, Position(1), "move long text into a document"))
     reader = YAML(typ="safe", pure=True)
     reader.allow_duplicate_keys = True
     reader.composer.warn_double_anchors = False
     try:
         node: Node | None = reader.compose(text)
     except (YAMLError, RecursionError, ValueError) as error:
-        raise YamlProblemError(_stopped(error)[0]) from None
+        raise YamlProblemError(_parse_stop(error)[0]) from None
     return node
 
 
-def _stopped(error: Exception) -> tuple[Problem, int]:
+def _parse_stop(error: Exception) -> tuple[Problem, int]:
     """Return what stopped the composing reader, and the offset where it stopped; 0 where it does not say."""
     if isinstance(error, MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
-        place = Position(mark.line + 1, mark.column + 1) if mark else Position(1)
-        problem = Problem(MALFORMED, f"not valid YAML: {error.problem or error.context}", place)
+        position = Position(mark.line + 1, mark.column + 1) if mark else Position(1)
+        problem = Problem(MALFORMED, f"not valid YAML: {error.problem or error.context}", position)
         return problem, mark.index if mark else 0
-    said = str(error).splitlines()[0] if str(error) else "nested too deeply"
-    return Problem(MALFORMED, f"not valid YAML: {said}", Position(1)), 0
+    message = str(error).splitlines()[0] if str(error) else "nested too deeply"
+    return Problem(MALFORMED, f"not valid YAML: {message}", Position(1)), 0
 
 
-def _composed(text: str) -> Node | None:
+def _compose_or_none(text: str) -> Node | None:
     """Return the node tree, or None where there is none to be had."""
     try:
         return compose(text)
@@ -74,24 +74,24 @@ def place_of(text: str, pointer: Sequence[str | int]) -> Position:
         node = compose(text)
     except YamlProblemError as error:
         return error.problem.position or Position(1)
-    found = _reached(node, pointer)[0]
-    return Position(found.start_mark.line + 1, found.start_mark.column + 1) if found is not None else Position(1)
+    marked = _follow(node, pointer)[0]
+    return Position(marked.start_mark.line + 1, marked.start_mark.column + 1) if marked is not None else Position(1)
 
 
-def _reached(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | None, Node | None]:
+def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | None, Node | None]:
     """Follow a pointer as far as it leads; returns the node that marks the place, and the value there."""
-    found = node
+    marked = node
     for step in pointer:
         if isinstance(node, MappingNode):
             pair = next(((k, v) for k, v in node.value if isinstance(k, ScalarNode) and k.value == str(step)), None)
             if pair is None:
                 break
-            found, node = pair
+            marked, node = pair
         elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
-            found = node = node.value[step]
+            marked = node = node.value[step]
         else:
             break
-    return found, node
+    return marked, node
 
 
 def _place_of_problem(text: str) -> Position:
@@ -134,7 +134,7 @@ def refuse_depth(text: str, allowed: int) -> None:
             if depth > _DEEPEST:
                 raise YamlProblemError(_problem_at(token, "nested too deeply", "flatten the structure"))
     except YAMLError as error:
-        problem, offset = _stopped(error)
+        problem, offset = _parse_stop(error)
         if _opening(text, offset) > allowed:
             raise YamlProblemError(problem) from None
 
@@ -145,13 +145,13 @@ def _opening(text: str, start: int) -> int:
 
 def _walk(node: Node) -> Iterator[Node]:
     """Yield the node and all below it, each shared node once."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     stack = [node]
     while stack:
         current = stack.pop()
-        if id(current) in seen:
+        if id(current) in visited:
             continue
-        seen.add(id(current))
+        visited.add(id(current))
         yield current
         if isinstance(current, MappingNode):
             stack += (part for pair in reversed(current.value) for part in reversed(pair))
@@ -166,35 +166,37 @@ def _problem_at(node: Node | tokens.Token, message: str, hint: str | None) -> Pr
 
 def explain(text: str, message: str) -> Problem:
     """Turn what the fast reader says of a text into a problem with a position."""
-    if left := _CONFLICT.search(text):
-        line = text.count("\n", 0, left.start()) + 1
-        said = "not valid YAML: a merge left both sides of a conflict in it"
-        return Problem(MALFORMED, said, Position(line, 1), "`orbit resolve` mends it while the merge is not committed")
+    if conflict := _CONFLICT.search(text):
+        line = text.count("\n", 0, conflict.start()) + 1
+        detail = "not valid YAML: a merge left both sides of a conflict in it"
+        return Problem(
+            MALFORMED, detail, Position(line, 1), "`orbit resolve` mends it while the merge is not committed"
+        )
     for words, explained in _EXPLANATIONS.items():
         if words in message:
             return explained(text, message)
-    place = _PLACE.search(message)
-    position = Position(int(place[1]), int(place[2])) if place else _place_of_problem(text)
-    said = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
+    match = _PLACE.search(message)
+    position = Position(int(match[1]), int(match[2])) if match else _place_of_problem(text)
+    detail = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
     hint = "check indentation, quotes and brackets near that place"
-    return Problem(MALFORMED, f"not valid YAML: {said}", position, hint)
+    return Problem(MALFORMED, f"not valid YAML: {detail}", position, hint)
 
 
 def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
     """Return what is wrong with a value that JSON can't hold: a key that is no text, or a number without end."""
     steps = [step if isinstance(step, int) else str(step) for step in pointer]
-    node = _reached(_composed(text), steps[:-1])[1]
+    node = _follow(_compose_or_none(text), steps[:-1])[1]
     if pointer and isinstance(node, MappingNode) and not isinstance(pointer[-1], str):
         key = next((key for key, _ in node.value if isinstance(key, ScalarNode) and key.tag in _NO_TEXTS), node)
         return _problem_at(key, f"the key `{getattr(key, 'value', pointer[-1])}` is not a text", "put it in quotes")
-    place = place_of(text, steps)
-    return Problem(MALFORMED, "a number without end or value (`.inf`, `.nan`)", place, "write a number, or quote it")
+    position = place_of(text, steps)
+    return Problem(MALFORMED, "a number without end or value (`.inf`, `.nan`)", position, "write a number, or quote it")
 
 
 def _explain_duplicate(text: str, message: str) -> Problem:
     """Say which key stands twice in a text, and where the second one is."""
-    named = re.search(r'key "(.*)"', message)
-    key = named[1] if named else ""
+    match = re.search(r'key "(.*)"', message)
+    key = match[1] if match else ""
     hint = "keep one of the two"
     try:
         root = compose(text)
@@ -203,26 +205,26 @@ def _explain_duplicate(text: str, message: str) -> Problem:
         return unplaced if len(text) > LONGEST else error.problem
     for node in _walk(root) if root is not None else ():
         if isinstance(node, MappingNode):
-            places = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
-            if len(places) > 1:
-                return _problem_at(places[1], f"the key `{places[1].value}` stands here twice", hint)
+            keys = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
+            if len(keys) > 1:
+                return _problem_at(keys[1], f"the key `{keys[1].value}` stands here twice", hint)
     return Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), hint)
 
 
 def _explain_documents(text: str, _: str) -> Problem:
-    marks = [found.start() for found in re.finditer(r"(?m)^---(?=\s|$)", text)]
-    place = position_at(text, marks[-1]) if marks else Position(1)
-    return Problem(MALFORMED, "more than one YAML document in the file", place, "keep one")
+    marks = [match.start() for match in re.finditer(r"(?m)^---(?=\s|$)", text)]
+    position = position_at(text, marks[-1]) if marks else Position(1)
+    return Problem(MALFORMED, "more than one YAML document in the file", position, "keep one")
 
 
 def _explain_control(text: str, message: str) -> Problem:
     offset = int(message.rpartition(" ")[2])  # in bytes
-    place = position_at(text, len(text.encode()[:offset].decode("utf-8", "replace")))
-    return Problem(MALFORMED, "a control character stands here", place, "remove it, or escape it in double quotes")
+    position = position_at(text, len(text.encode()[:offset].decode("utf-8", "replace")))
+    return Problem(MALFORMED, "a control character stands here", position, "remove it, or escape it in double quotes")
 
 
 def _explain_key(text: str, _: str) -> Problem:
-    root = _composed(text)
+    root = _compose_or_none(text)
     for node in _walk(root) if root is not None else ():
         for key, _value in node.value if isinstance(node, MappingNode) else ():
             if not isinstance(key, ScalarNode):
@@ -231,8 +233,8 @@ def _explain_key(text: str, _: str) -> Problem:
 
 
 def _explain_number(text: str, message: str) -> Problem:
-    place = _PLACE.search(message)
-    position = Position(int(place[1]), int(place[2])) if place else Position(1)
+    match = _PLACE.search(message)
+    position = Position(int(match[1]), int(match[2])) if match else Position(1)
     return Problem(MALFORMED, "a number has too many digits", position, "put it in quotes")
 
 

@@ -49,8 +49,8 @@ class Diagnostic:
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
         """Order by place, then code: the order people read a file in."""
-        place = self.location.position or Position(0, 0)
-        return (self.location.path, place.line, place.column, self.code, self.message)
+        position = self.location.position or Position(0, 0)
+        return (self.location.path, position.line, position.column, self.code, self.message)
 
     @property
     def fingerprint(self) -> str:
@@ -59,14 +59,14 @@ class Diagnostic:
 
     def as_dict(self) -> dict[str, object]:
         """Return the diagnostic as the JSON outputs show it."""
-        place = self.location.position
+        position = self.location.position
         return {
             "code": self.code,
             "severity": self.severity.value,
             "message": self.message,
             "path": self.location.path,
-            "line": place.line if place else None,
-            "column": place.column if place else None,
+            "line": position.line if position else None,
+            "column": position.column if position else None,
             "hint": self.hint,
             "record": self.record,
             "related": [str(location) for location in self.related],
@@ -79,15 +79,24 @@ def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERRO
     return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint)
 
 
-def to_row(one: Diagnostic) -> list[object]:
+def to_row(diagnostic: Diagnostic) -> list[object]:
     """Return a diagnostic as values that JSON can hold."""
-    related = [_place(location) for location in one.related]
-    return [one.code, one.severity.value, one.message, _place(one.location), one.hint, one.record, related, one.fixable]
+    related = [_location_row(location) for location in diagnostic.related]
+    return [
+        diagnostic.code,
+        diagnostic.severity.value,
+        diagnostic.message,
+        _location_row(diagnostic.location),
+        diagnostic.hint,
+        diagnostic.record,
+        related,
+        diagnostic.fixable,
+    ]
 
 
-def _place(location: Location) -> list[object]:
-    place = location.position
-    return [location.path, place.line, place.column] if place is not None else [location.path]
+def _location_row(location: Location) -> list[object]:
+    position = location.position
+    return [location.path, position.line, position.column] if position is not None else [location.path]
 
 
 def from_row(row: Sequence[object]) -> Diagnostic:
@@ -97,27 +106,27 @@ def from_row(row: Sequence[object]) -> Diagnostic:
         ValueError: it has another form.
     """
     match row:
-        case [str(code), str(severity), str(message), list(place), hint, record, list(related), bool(fixable)]:
+        case [str(code), str(severity), str(message), list(location), hint, record, list(related), bool(fixable)]:
             return Diagnostic(
                 code=code,
                 severity=Severity(severity),
                 message=message,
-                location=_location(place),
+                location=_location_from(location),
                 hint=None if hint is None else str(hint),
                 record=None if record is None else str(record),
-                related=tuple(_location(one) for one in related),
+                related=tuple(_location_from(other) for other in related),
                 fixable=fixable,
             )
     raise ValueError(f"a kept diagnostic has another form: {row!r}")
 
 
-def _location(place: Sequence[object]) -> Location:
-    match place:
+def _location_from(row: Sequence[object]) -> Location:
+    match row:
         case [str(path), int(line), int(column)]:
             return Location(path, Position(line, column))
         case [str(path)]:
             return Location(path)
-    raise ValueError(f"a kept place has another form: {place!r}")
+    raise ValueError(f"a kept place has another form: {row!r}")
 
 
 def envelope(
@@ -130,5 +139,5 @@ def envelope(
     hint: str | None = None,
 ) -> dict[str, object]:
     """Return the envelope around `data`; `error` and `hint` say why there are none, as one line each."""
-    whole: dict[str, object] = {"ok": ok, "data": data, "diagnostics": list(diagnostics), "next": list(next_commands)}
-    return {**whole, "error": error, "hint": hint} if error is not None else whole
+    body: dict[str, object] = {"ok": ok, "data": data, "diagnostics": list(diagnostics), "next": list(next_commands)}
+    return {**body, "error": error, "hint": hint} if error is not None else body

@@ -37,7 +37,10 @@ class Cause(StrEnum):
     EXPIRED = "expired"
 
 
-_ORDER = {cause: place for place, cause in enumerate((Cause.EXPIRED, *(one for one in Cause if one != Cause.EXPIRED)))}
+_ORDER = {
+    cause: position
+    for position, cause in enumerate((Cause.EXPIRED, *(cause for cause in Cause if cause != Cause.EXPIRED)))
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +133,13 @@ def fingerprint_inputs(record: Record) -> tuple[Input, ...]:
     """Return the fingerprint of a record, in the file's order."""
     listed = freshness_fields(record).get("fingerprint")
     entries = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
-    return tuple(Input(str(one["input"]), None if "hash" not in one else str(one["hash"])) for one in entries)
+    return tuple(Input(str(row["input"]), None if "hash" not in row else str(row["hash"])) for row in entries)
 
 
 def source_hash(record: Record) -> tuple[str, str] | None:
     """Return the file that a record's text was taken from, or is, and the hash that it had then."""
-    path, known = record.text("path"), record.text("content_hash")
-    return (path, known) if record.kind.in_file and path is not None and known is not None else None
+    path, checksum = record.text("path"), record.text("content_hash")
+    return (path, checksum) if record.kind.in_file and path is not None and checksum is not None else None
 
 
 def freshness_time(record: Record, name: str) -> datetime | None:
@@ -217,10 +220,10 @@ def derive(
         *_fingerprint(record, filesystem),
         *_anchors(record, filesystem, unmatched_scopes),
         *_source(record, missing_documents),
-        *_taken(record, filesystem, missing_documents),
+        *_content(record, filesystem, missing_documents),
         *_age(record, now, windows),
     ]
-    return Freshness(tuple(sorted(reasons, key=lambda one: _ORDER[one.cause]))) if reasons else FRESH
+    return Freshness(tuple(sorted(reasons, key=lambda reason: _ORDER[reason.cause]))) if reasons else FRESH
 
 
 def _expiry(record: Record, now: datetime) -> Iterator[Reason]:
@@ -231,14 +234,14 @@ def _expiry(record: Record, now: datetime) -> Iterator[Reason]:
 
 def _fingerprint(record: Record, filesystem: FilesystemView) -> Iterator[Reason]:
     for entry in fingerprint_inputs(record):
-        found = filesystem.inputs.get(entry.input)
-        if found is None or found.is_unknown:
+        state = filesystem.inputs.get(entry.input)
+        if state is None or state.is_unknown:
             continue
-        if found.problem is not None:
-            message = f"`{entry.input}` {found.problem}"
-            lost = found.is_missing
-            yield Reason(Cause.FINGERPRINT, entry.input, message, is_gone=lost, is_unreadable=not lost)
-        elif entry.hash is not None and entry.hash != found.hash:
+        if state.problem is not None:
+            message = f"`{entry.input}` {state.problem}"
+            is_missing = state.is_missing
+            yield Reason(Cause.FINGERPRINT, entry.input, message, is_gone=is_missing, is_unreadable=not is_missing)
+        elif entry.hash is not None and entry.hash != state.hash:
             yield Reason(Cause.FINGERPRINT, entry.input, f"`{entry.input}` has changed")
 
 
@@ -248,7 +251,7 @@ def _anchors(record: Record, filesystem: FilesystemView, unmatched_scopes: Colle
     if not filesystem.missing or "evidence" not in record.data:
         return
     evidence = record.evidence
-    if any(one in filesystem.present for one in evidence):
+    if any(entry in filesystem.present for entry in evidence):
         return
     for kind, reference in evidence:
         if (kind, reference) in filesystem.missing:
@@ -261,20 +264,20 @@ def _source(record: Record, missing_documents: Collection[str]) -> Iterator[Reas
         yield Reason(Cause.SOURCE, source.path, f"its document {source.path} is not there", is_gone=True)
 
 
-def _taken(record: Record, filesystem: FilesystemView, missing_documents: Collection[str]) -> Iterator[Reason]:
-    taken = source_hash(record) if filesystem.changed_sources else None
-    if taken is not None and taken in filesystem.changed_sources and taken[0] not in missing_documents:
-        is_lost = filesystem.changed_sources[taken]
-        said = f"{taken[0]}, which it was taken from, {'is not there' if is_lost else 'has changed since'}"
-        yield Reason(Cause.SOURCE, taken[0], said, is_unreadable=is_lost)
+def _content(record: Record, filesystem: FilesystemView, missing_documents: Collection[str]) -> Iterator[Reason]:
+    source = source_hash(record) if filesystem.changed_sources else None
+    if source is not None and source in filesystem.changed_sources and source[0] not in missing_documents:
+        is_lost = filesystem.changed_sources[source]
+        message = f"{source[0]}, which it was taken from, {'is not there' if is_lost else 'has changed since'}"
+        yield Reason(Cause.SOURCE, source[0], message, is_unreadable=is_lost)
 
 
 def _age(record: Record, now: datetime, windows: Mapping[str, int | None]) -> Iterator[Reason]:
     volatility = str(freshness_fields(record).get("volatility"))
     limit, since = stale_at(record, windows), last_reviewed(record)
     if limit is not None and since is not None and limit <= now:
-        seen = "verified" if freshness_time(record, "verified_at") else "changed"
-        message = f"last {seen} on {since:%Y-%m-%d}; {volatility} records hold for {windows[volatility]} days"
+        verb = "verified" if freshness_time(record, "verified_at") else "changed"
+        message = f"last {verb} on {since:%Y-%m-%d}; {volatility} records hold for {windows[volatility]} days"
         yield Reason(Cause.AGE, volatility, message)
 
 

@@ -57,8 +57,8 @@ def sequence_id(prefix: str, number: int) -> str:
 
 def sequence_number(record_id: str, prefix: str) -> int | None:
     """Return the number in a sequence id, or None where the id has another form."""
-    found = _SEQUENCE.match(record_id)
-    return int(found[2]) if found and found[1] == prefix else None
+    match = _SEQUENCE.match(record_id)
+    return int(match[2]) if match and match[1] == prefix else None
 
 
 def is_safe_id(record_id: str) -> bool:
@@ -68,8 +68,8 @@ def is_safe_id(record_id: str) -> bool:
 
 def natural_key(record_id: str) -> tuple[str, int, str]:
     """Order ids the way people count: ADR-9999 before ADR-10000, codes by their letters."""
-    found = _SEQUENCE.match(record_id)
-    return (found[1], int(found[2]), record_id) if found else (record_id.partition("-")[0] + "-", -1, record_id)
+    match = _SEQUENCE.match(record_id)
+    return (match[1], int(match[2]), record_id) if match else (record_id.partition("-")[0] + "-", -1, record_id)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -86,12 +86,12 @@ def relation(word: str) -> tuple[str, bool]:
     Raises:
         UsageError: there is none; the vocabulary is listed.
     """
-    said = word.strip().lower().replace("-", "_").replace(" ", "_")
-    if said in INVERSES:
-        return said, False
-    found = next((rel for rel, inverse in INVERSES.items() if inverse == said), None)
-    if found is not None:
-        return found, True
-    known = [*INVERSES, *INVERSES.values()]
-    hint = f"{did_you_mean(said, known)}relations: {', '.join(dict.fromkeys(known))}"
+    name = word.strip().lower().replace("-", "_").replace(" ", "_")
+    if name in INVERSES:
+        return name, False
+    inverted = next((rel for rel, inverse in INVERSES.items() if inverse == name), None)
+    if inverted is not None:
+        return inverted, True
+    names = [*INVERSES, *INVERSES.values()]
+    hint = f"{did_you_mean(name, names)}relations: {', '.join(dict.fromkeys(names))}"
     raise UsageError(f"there is no relation {word!r}", hint=hint)

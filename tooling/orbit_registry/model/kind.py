@@ -83,8 +83,8 @@ class Kind:
 
     def status(self, name: str) -> Status:
         """Return a status by name; one the table does not know counts as pending and hidden."""
-        known = self.statuses.get(name)
-        return known or Status(name, "pending", False, False, False, name, f"Status {name!r} is not known", ())
+        status = self.statuses.get(name)
+        return status or Status(name, "pending", False, False, False, name, f"Status {name!r} is not known", ())
 
     def next_status(self, status: Status, phase: Phase) -> str | None:
         """Return the status of a phase that leads on from another, the first that its `to` names: what a review sets.
@@ -97,13 +97,14 @@ class Kind:
         """Return in words what a record of a status can become, each with the command that makes it so."""
         commands = {to: f"`orbit {self.name} {verb} {record_id}`" for verb, to in self.verbs.items()}
         commands |= {"superseded": f"`orbit {self.name} supersede {record_id} --with NEW`"}
-        said = ", ".join(f"{to} ({commands[to]})" if to in commands else to for to in status.to)
-        return f"from {status.name} it can become {said or 'nothing: that status is final'}"
+        targets = ", ".join(f"{to} ({commands[to]})" if to in commands else to for to in status.to)
+        return f"from {status.name} it can become {targets or 'nothing: that status is final'}"
 
     def is_rejection(self, status: Status) -> bool:
         """Say whether a status is what a review that turns a record down sets."""
         return any(
-            one.phase == "pending" and self.next_status(one, "closed") == status.name for one in self.statuses.values()
+            pending.phase == "pending" and self.next_status(pending, "closed") == status.name
+            for pending in self.statuses.values()
         )
 
     def template(self, name: str = "new.md") -> str:
@@ -116,8 +117,8 @@ class Kind:
 
     def place(self, data: Mapping[str, object]) -> int:
         """Return where a record of these fields stands in a text that several kinds share, the first lowest."""
-        found = (places[value] for name, places in self.places.items() if (value := str(data.get(name))) in places)
-        return next(found, self.brief.get("place", LAST_PLACE))
+        positions = (places[value] for name, places in self.places.items() if (value := str(data.get(name))) in places)
+        return next(positions, self.brief.get("place", LAST_PLACE))
 
     @property
     def live_word(self) -> str:
@@ -172,8 +173,10 @@ class KindTable:
     @cached_property
     def id_forms(self) -> IdForms:
         """The ids that texts can cite."""
-        by = {one: tuple(kind.prefix for kind in self if kind.numbering == one) for one in NUMBERINGS}
-        return IdForms(by["sequence"], by["code"])
+        prefixes = {
+            numbering: tuple(kind.prefix for kind in self if kind.numbering == numbering) for numbering in NUMBERINGS
+        }
+        return IdForms(prefixes["sequence"], prefixes["code"])
 
     @cached_property
     def fingerprint(self) -> str:
@@ -205,25 +208,25 @@ def load_kinds(*more: Path) -> KindTable:
 
 def _stamp(parent: Path) -> tuple[tuple[str, int, int], ...]:
     """Return what tells that a folder of kinds has changed; the shipped ones never do."""
-    found = [*_files(parent, "kind.yaml"), *_files(parent, "schema.json")]
-    states = [(file, file.lstat()) for file in found]
+    files = [*_files(parent, "kind.yaml"), *_files(parent, "schema.json")]
+    states = [(file, file.lstat()) for file in files]
     return tuple((str(file), state.st_mtime_ns, state.st_size) for file, state in states)
 
 
 def _files(parent: Path, name: str) -> list[Path]:
     """Return the files of a name in a folder of kinds, links that lead nowhere among them: what is there is read."""
-    found: list[Path] = []
+    files: list[Path] = []
     try:
         for folder in parent.iterdir():
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 (folder / name).lstat()
-                found.append(folder / name)
+                files.append(folder / name)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         hint = "check the owner and the permissions of the folder"
         raise ConfigError(f"{error.filename}: {(error.strerror or '').lower()}", hint=hint) from None
-    return sorted(found)
+    return sorted(files)
 
 
 @lru_cache(maxsize=8)
@@ -234,11 +237,11 @@ def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
             kind = _read_kind(file)
             if parent != SHIPPED:
                 _ = kind.schema.fast  # a project's own has to be told that it is none
-            taken = [other for other in kinds.values() if kind.name == other.name or kind.prefix == other.prefix]
-            taken += [other for other in kinds.values() if kind.plural == other.plural]
-            if taken:
-                said = f"{file}: {taken[0].name!r} already has that name, plural or prefix"
-                raise ConfigError(said, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind")
+            conflicts = [other for other in kinds.values() if kind.name == other.name or kind.prefix == other.prefix]
+            conflicts += [other for other in kinds.values() if kind.plural == other.plural]
+            if conflicts:
+                message = f"{file}: {conflicts[0].name!r} already has that name, plural or prefix"
+                raise ConfigError(message, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind")
             kinds[kind.name] = kind
     return KindTable(kinds)
 
@@ -247,9 +250,9 @@ def _read_kind(file: Path) -> Kind:
     try:
         data = load(read_part(file))
     except YamlProblemError as error:
-        place = error.problem.position
-        said = f"{file}:{place.line if place else 1}: {error.problem.message}"
-        raise ConfigError(said, hint=error.problem.hint or _COMPARE) from None
+        position = error.problem.position
+        message = f"{file}:{position.line if position else 1}: {error.problem.message}"
+        raise ConfigError(message, hint=error.problem.hint or _COMPARE) from None
     if not isinstance(data, dict):
         raise ConfigError(f"{file}: a kind is a mapping", hint=_COMPARE)
     try:
@@ -278,14 +281,17 @@ def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
         gate=str(data["gate"]),
         initial=initial,
         statuses=statuses,
-        brief={key: _whole(number, f"brief.{key}") for key, number in _mapping(data["brief"], "brief").items()},
+        brief={key: _integer(number, f"brief.{key}") for key, number in _mapping(data["brief"], "brief").items()},
         places={
-            name: {value: _whole(place, f"places.{name}.{value}") for value, place in _mapping(by, "places").items()}
+            name: {
+                value: _integer(position, f"places.{name}.{value}")
+                for value, position in _mapping(by, "places").items()
+            }
             for name, by in _mapping(data.get("places", {}), "places").items()
         },
         columns=_words(data["columns"]),
         verbs=verbs,
-        voted=_truth(data.get("voted", False), "voted"),
+        voted=_boolean(data.get("voted", False), "voted"),
         folder=folder,
         schema=compile_schema(folder / "schema.json", str(data["kind"]), tuple(statuses)),
     )
@@ -302,13 +308,13 @@ def _status_from(name: str, data: Mapping[str, object]) -> Status:
     return Status(
         name=name,
         phase=phase,
-        pushed=_truth(data["pushed"], f"statuses.{name}.pushed"),
-        searched=_truth(data["searched"], f"statuses.{name}.searched"),
-        shown=_truth(data["shown"], f"statuses.{name}.shown"),
+        pushed=_boolean(data["pushed"], f"statuses.{name}.pushed"),
+        searched=_boolean(data["searched"], f"statuses.{name}.searched"),
+        shown=_boolean(data["shown"], f"statuses.{name}.shown"),
         word=str(data["word"]),
         banner=None if banner is None else str(banner),
         to=_words(data["to"]),
-        waits=_truth(data.get("waits", phase == "pending"), f"statuses.{name}.waits"),
+        waits=_boolean(data.get("waits", phase == "pending"), f"statuses.{name}.waits"),
     )
 
 
@@ -322,12 +328,12 @@ def _refuse_contradictions(kind: Kind, folder: Path) -> None:
         wrong.append(f"`gate` is one of {', '.join(GATES)}")
     if set(kind.initial) != set(ROLES):
         wrong.append(f"`initial` names a status for each of {', '.join(ROLES)}")
-    named = {
+    used = {
         *kind.initial.values(),
         *kind.verbs.values(),
         *(to for status in kind.statuses.values() for to in status.to),
     }
-    if unknown := sorted(named - set(kind.statuses)):
+    if unknown := sorted(used - set(kind.statuses)):
         wrong.append(f"statuses that the table lacks are named: {', '.join(unknown)}")
     if any(status.pushed and status.waits for status in kind.statuses.values()):
         wrong.append("a status that waits for a verdict is never pushed")
@@ -337,10 +343,10 @@ def _refuse_contradictions(kind: Kind, folder: Path) -> None:
         raise ConfigError(f"{folder / 'kind.yaml'}: {wrong[0]}", hint=_COMPARE)
 
 
-def _refuse_unknown(data: Mapping[str, object], known: frozenset[str]) -> None:
+def _refuse_unknown(data: Mapping[str, object], fields: frozenset[str]) -> None:
     for name in map(str, data):
-        if name not in known and not name.startswith("x-"):
-            raise ValueError(f"unknown field `{name}`; {did_you_mean(name, known)}own fields start with `x-`")
+        if name not in fields and not name.startswith("x-"):
+            raise ValueError(f"unknown field `{name}`; {did_you_mean(name, fields)}own fields start with `x-`")
 
 
 def _mapping(value: object, name: str) -> Mapping[str, object]:
@@ -349,23 +355,23 @@ def _mapping(value: object, name: str) -> Mapping[str, object]:
     return value
 
 
-def _truth(value: object, name: str) -> bool:
+def _boolean(value: object, name: str) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"`{name}` is {value!r}, not true or false")
     return value
 
 
-def _whole(value: object, name: str) -> int:
+def _integer(value: object, name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"`{name}` is {value!r}, not a whole number")
     return value
 
 
 def _numbering(value: object) -> Literal["sequence", "code"]:
-    found = next((one for one in NUMBERINGS if one == value), None)
-    if found is None:
+    numbering = next((name for name in NUMBERINGS if name == value), None)
+    if numbering is None:
         raise ValueError(f"`numbering` is {value!r}; it is one of {', '.join(NUMBERINGS)}")
-    return found
+    return numbering
 
 
 def _words(value: object) -> tuple[str, ...]:

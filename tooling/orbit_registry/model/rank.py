@@ -37,15 +37,15 @@ def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
     if not 0 < half_life_days < math.inf:
         return math.log2(len(times))
     half_life = max(1, round(half_life_days * _DAY))
-    left = Counter(times)
-    again = [time for time, count in left.items() if count > 1]
+    counts = Counter(times)
+    again = [time for time, count in counts.items() if count > 1]
     while again:
         time = again.pop()
-        carried, left[time] = divmod(left[time], 2)
+        carried, counts[time] = divmod(counts[time], 2)
         if carried:
-            left[time + half_life] += carried
+            counts[time + half_life] += carried
             again.append(time + half_life)
-    powers = sorted((time for time, count in left.items() if count), reverse=True)
+    powers = sorted((time for time, count in counts.items() if count), reverse=True)
     total = math.fsum(2.0 ** ((time - powers[0]) / half_life) for time in powers)
     return powers[0] / half_life + math.log2(total)
 

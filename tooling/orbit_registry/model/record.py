@@ -60,8 +60,8 @@ class Record:
     @property
     def change_digest(self) -> str:
         """What tells what it would change elsewhere, its target and diff, from anything else; empty for no change."""
-        said = self.data.get("diff")
-        return hashlib.sha256(json.dumps([self.data.get("target"), said]).encode()).hexdigest()[:16] if said else ""
+        diff = self.data.get("diff")
+        return hashlib.sha256(json.dumps([self.data.get("target"), diff]).encode()).hexdigest()[:16] if diff else ""
 
     @property
     def folder(self) -> str:
@@ -105,7 +105,7 @@ class Record:
     def approval(self) -> Mapping[str, str]:
         """Who suggested it and took it up or turned it down, when and why, as far as a review wrote it."""
         value = self.data.get("approval")
-        return {str(key): str(said) for key, said in value.items()} if isinstance(value, dict) else {}
+        return {str(key): str(entry) for key, entry in value.items()} if isinstance(value, dict) else {}
 
     @property
     def body_path(self) -> str:
@@ -146,8 +146,8 @@ class Record:
         A kind that links lead to as well is shown by its project and its own links too. What names a target is about
         that, and told where it is planned.
         """
-        shown = self.phase == "live" and self.status.pushed and self.kind.in_record and "target" not in self.data
-        if not shown or self.globs or self.kind.gate not in ("scoped", "relevant_and_linked"):
+        is_pushed = self.phase == "live" and self.status.pushed and self.kind.in_record and "target" not in self.data
+        if not is_pushed or self.globs or self.kind.gate not in ("scoped", "relevant_and_linked"):
             return False
         led = self.kind.gate != "scoped" and (self.links or self.data.get("project"))
         return self.scope.is_empty and not led and self.data.get("procedural") is not True
@@ -166,9 +166,9 @@ class Record:
     def source(self) -> Source | None:
         """The document that holds the prose, or is it, where there is one."""
         if self.kind.in_file:
-            kept, path = self.text("file"), self.text("path")
-            whole = f"{self.folder}/{kept}" if kept else path
-            return None if whole is None else Source(whole)
+            file, path = self.text("file"), self.text("path")
+            full_path = f"{self.folder}/{file}" if file else path
+            return None if full_path is None else Source(full_path)
         value = self.data.get("source")
         if not isinstance(value, dict):
             return None

@@ -27,9 +27,9 @@ class RecordSet:
 
     def mapped(self, change: Callable[[Record], Record]) -> RecordSet:
         """Return a set with what `change` makes of each record; it must leave ids, legacy ids and paths as they are."""
-        made = RecordSet((), self._problems)
-        made._fill([change(record) for record in self._records])
-        return made
+        mapped = RecordSet((), self._problems)
+        mapped._fill([change(record) for record in self._records])
+        return mapped
 
     def _fill(self, records: list[Record]) -> None:
         self._records = records
@@ -79,19 +79,19 @@ class RecordSet:
             RecordNotFoundError: nothing has that id, or its file holds no record: then it says why.
             AmbiguousIdError: several records have it; it lists them.
         """
-        found = self.candidates(any_id)
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        records = self.candidates(any_id)
+        if len(records) == 1:
+            return records[0]
+        if not records:
             for problem in self._problems:
                 if f"/{any_id}/" in f"{problem.location.path}/":
-                    said = f"{any_id} can't be read: {problem.location}: {problem.message}"
-                    raise RecordNotFoundError(said, hint=problem.hint or "correct it there; `orbit check` says more")
+                    message = f"{any_id} can't be read: {problem.location}: {problem.message}"
+                    raise RecordNotFoundError(message, hint=problem.hint or "correct it there; `orbit check` says more")
             raise RecordNotFoundError(f"no record has the id {any_id!r}", hint=self._hint(any_id))
-        ids = tuple(record.id for record in found)
-        listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in found)
+        ids = tuple(record.id for record in records)
+        listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in records)
         raise AmbiguousIdError(
-            f"{any_id!r} means {len(found)} records:\n{listed}", candidates=ids, hint="name one by its own id"
+            f"{any_id!r} means {len(records)} records:\n{listed}", candidates=ids, hint="name one by its own id"
         )
 
     def _hint(self, any_id: str) -> str:
@@ -99,46 +99,46 @@ class RecordSet:
         from difflib import get_close_matches  # most ids that are asked for are there
         from textwrap import shorten
 
-        known = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
-        asked = any_id.lower()
-        near = self._in_other_words(asked)
-        near = near or [known[name] for name in get_close_matches(asked, known, n=1, cutoff=0.7)]
+        names = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
+        query = any_id.lower()
+        near = self._in_other_words(query)
+        near = near or [names[name] for name in get_close_matches(query, names, n=1, cutoff=0.7)]
         if not near:
-            words = {word for word in asked.replace("-", " ").split() if len(word) > 2}
-            shared = {one.id: len(words.intersection(one.title.lower().split())) for one in self._records}
+            words = {word for word in query.replace("-", " ").split() if len(word) > 2}
+            shared = {record.id: len(words.intersection(record.title.lower().split())) for record in self._records}
             near = sorted(filter(shared.get, shared), key=lambda name: -shared[name])
         if not near:
-            alike = [name for name in known if name.partition("-")[0] == asked.partition("-")[0]] or known
-            near = [known[name] for name in get_close_matches(asked, alike, n=NAMED, cutoff=0.0)]
-        named = [f"{name} ({shorten(self.candidates(name)[0].title, 60, placeholder='…')})" for name in near[:NAMED]]
-        meant = f"did you mean {' or '.join(named)}? " if named else ""
-        return f"{meant}`orbit list --all` shows the ids there are"
+            alike = [name for name in names if name.partition("-")[0] == query.partition("-")[0]] or names
+            near = [names[name] for name in get_close_matches(query, alike, n=NAMED, cutoff=0.0)]
+        examples = [f"{name} ({shorten(self.candidates(name)[0].title, 60, placeholder='…')})" for name in near[:NAMED]]
+        suggestion = f"did you mean {' or '.join(examples)}? " if examples else ""
+        return f"{suggestion}`orbit list --all` shows the ids there are"
 
-    def _in_other_words(self, asked: str) -> list[str]:
+    def _in_other_words(self, query: str) -> list[str]:
         """Return the ids of the records whose number is asked for without its zeros, or whose document's path is."""
-        short = _SHORT.fullmatch(asked)
+        short = _SHORT.fullmatch(query)
         if short is not None:
-            ends = [(one.id, *one.id.lower().rpartition("-")[::2]) for one in self._records]
+            ends = [(record.id, *record.id.lower().rpartition("-")[::2]) for record in self._records]
             return [
                 name
                 for name, prefix, number in ends
                 if number.isdecimal() and int(number) == int(short["number"]) and short["prefix"] in (None, prefix)
             ]
-        paths = [(one.id, one.source.path.lower()) for one in self._records if one.source is not None]
-        return [name for name, path in paths if f"/{path}".endswith(f"/{asked.removeprefix('./')}")]
+        paths = [(record.id, record.source.path.lower()) for record in self._records if record.source is not None]
+        return [name for name, path in paths if f"/{path}".endswith(f"/{query.removeprefix('./')}")]
 
     def reachable(self, record_id: str, name: str) -> set[str]:
         """Return every id that a field of ids leads to, over any number of records; a circle ends the walk."""
-        seen: set[str] = set()
+        visited: set[str] = set()
         stack = [record_id]
         while stack:
             for record in self.with_id(stack.pop()):
-                fresh = [one for one in record.words(name) if one not in seen]
-                seen.update(fresh)
+                fresh = [other for other in record.words(name) if other not in visited]
+                visited.update(fresh)
                 stack += fresh
-        return seen
+        return visited
 
     @property
     def collisions(self) -> dict[str, list[Record]]:
         """Ids that more than one record has."""
-        return {record_id: held for record_id, held in self._by_id.items() if len(held) > 1}
+        return {record_id: records for record_id, records in self._by_id.items() if len(records) > 1}

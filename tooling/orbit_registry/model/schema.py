@@ -75,9 +75,9 @@ class RecordSchema:
         try:
             return jsonschema_rs.Draft202012Validator(dict(self.document))
         except ValueError as error:
-            said = f"{self.file}: not a JSON Schema: {str(error).splitlines()[0]}"
+            message = f"{self.file}: not a JSON Schema: {str(error).splitlines()[0]}"
             hint = "write it by the rules of JSON Schema 2020-12, as the shipped ones are"
-            raise ConfigError(said, hint=hint) from None
+            raise ConfigError(message, hint=hint) from None
 
     def is_valid(self, value: object) -> bool:
         """Say whether a value is valid; raises what `fast` does."""
@@ -87,8 +87,8 @@ class RecordSchema:
         """Return what is wrong with a value, in the order of the text as far as pointers tell; empty when valid."""
         if self.is_valid(value):
             return []
-        found = [problem for error in self.reference.iter_errors(value) for problem in _problems(error)]
-        return sorted(dict.fromkeys(found), key=_reading_order)
+        problems = [problem for error in self.reference.iter_errors(value) for problem in _problems(error)]
+        return sorted(dict.fromkeys(problems), key=_reading_order)
 
     @cached_property
     def reference(self) -> Any:
@@ -120,22 +120,22 @@ def compile_schema(file: Path, kind: str, statuses: tuple[str, ...] = ()) -> Rec
     Raises:
         ConfigError: the file is missing or holds no JSON Schema.
     """
-    own = _read(file)
+    kind_schema = _read(file)
     envelope = _read(ENVELOPE)
-    properties = _merged(envelope["properties"], own.get("properties", {}))
+    properties = _merged(envelope["properties"], kind_schema.get("properties", {}))
     if statuses:
         properties["status"] = {**properties["status"], "enum": list(statuses)}
     document = {
         "$schema": DIALECT,
-        "title": own.get("title", kind),
-        "description": own.get("description", ""),
-        **{key: value for key, value in own.items() if key not in ("properties", "required", "$defs")},
+        "title": kind_schema.get("title", kind),
+        "description": kind_schema.get("description", ""),
+        **{key: value for key, value in kind_schema.items() if key not in ("properties", "required", "$defs")},
         "type": "object",
-        "required": [*envelope["required"], *own.get("required", [])],
+        "required": [*envelope["required"], *kind_schema.get("required", [])],
         "properties": properties,
         "patternProperties": envelope["patternProperties"],
         "additionalProperties": False,
-        "$defs": {**envelope["$defs"], **own.get("$defs", {})},
+        "$defs": {**envelope["$defs"], **kind_schema.get("$defs", {})},
     }
     return RecordSchema(document, file)
 
@@ -145,11 +145,11 @@ def read_schema(file: Path) -> RecordSchema:
     return RecordSchema(_read(file), file)
 
 
-def _merged(envelope: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(envelope: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
     """Put a kind's fields after the envelope's identity and before its times, and let it narrow shared ones."""
     identity = ("schema_version", "id", "uid", "title", "status")
-    order = [*identity, *own, *envelope]
-    return {name: {**envelope.get(name, {}), **own.get(name, {})} for name in dict.fromkeys(order)}
+    order = [*identity, *fields, *envelope]
+    return {name: {**envelope.get(name, {}), **fields.get(name, {})} for name in dict.fromkeys(order)}
 
 
 def read_part(file: Path) -> str:
@@ -181,8 +181,8 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         value = json.loads(read_part(file))
     except json.JSONDecodeError as error:
-        said = f"{file}:{error.lineno}:{error.colno}: not valid JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        raise ConfigError(said, hint="check quotes, commas and braces near that place") from None
+        message = f"{file}:{error.lineno}:{error.colno}: not valid JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        raise ConfigError(message, hint="check quotes, commas and braces near that place") from None
     except RecursionError:
         raise ConfigError(f"{file}: nested too deeply", hint="flatten the structure") from None
     if not isinstance(value, dict):
@@ -225,26 +225,28 @@ def _problems(error: ValidationError) -> Iterator[SchemaProblem]:
         near = difflib.get_close_matches(str(value), [str(one) for one in expected], n=1)
         choice = ", ".join(str(one) for one in expected)
         hint = f"did you mean `{near[0]}`? One of: {choice}" if near else f"one of: {choice}"
-        yield SchemaProblem(pointer, f"`{name}` is {_shown(value)}, which is not allowed", hint)
+        yield SchemaProblem(pointer, f"`{name}` is {_shortened_json(value)}, which is not allowed", hint)
     elif keyword == "type":
         wanted = expected if isinstance(expected, str) else " or ".join(expected)
         yield SchemaProblem(
-            pointer, f"`{name}` is {_kind_of(value)}, not {_WORDS.get(wanted, wanted)}", _type_hint(wanted, value)
+            pointer,
+            f"`{name}` is {_type_name(value)}, not {_TYPE_NAMES.get(wanted, wanted)}",
+            _type_hint(wanted, value),
         )
     elif keyword == "pattern" and value == "" and schema.get("minLength"):
         return  # that it is empty says it all
     elif keyword == "pattern":
-        yield _without_form(pointer, name, error)
+        yield _pattern_problem(pointer, name, error)
     elif keyword in ("maxLength", "minLength", "maximum", "minimum", "maxItems"):
         shorter = f"shorten it by {len(value) - expected}" if keyword == "maxLength" else None
-        yield SchemaProblem(pointer, f"`{name}` {_measure(keyword, expected, value)}", shorter)
+        yield SchemaProblem(pointer, f"`{name}` {_limit_message(keyword, expected, value)}", shorter)
     elif keyword == "uniqueItems":
         yield SchemaProblem(pointer, f"`{name}` holds something twice", "keep each entry once")
     else:
         yield SchemaProblem(pointer, f"`{name}`: {error.message[:200]}", None)
 
 
-_WORDS = {
+_TYPE_NAMES = {
     "string": "a text",
     "array": "a list",
     "object": "a mapping",
@@ -253,7 +255,7 @@ _WORDS = {
 }
 
 
-def _kind_of(value: object) -> str:
+def _type_name(value: object) -> str:
     names = {
         str: "a text",
         bool: "true or false",
@@ -265,31 +267,33 @@ def _kind_of(value: object) -> str:
     return "empty" if value is None else names.get(type(value), type(value).__name__)
 
 
-def _type_hint(wanted: str, value: object) -> str | None:
-    if wanted == "string" and not isinstance(value, (list, dict)) and value is not None:
+def _type_hint(expected: str, value: object) -> str | None:
+    if expected == "string" and not isinstance(value, (list, dict)) and value is not None:
         return f'put it in quotes: "{json.dumps(value)}"'
-    if wanted == "array":
+    if expected == "array":
         return "write it as a list: a line `- …` for each entry"
     return None
 
 
-def _without_form(pointer: tuple[str | int, ...], name: str, error: ValidationError) -> SchemaProblem:
+def _pattern_problem(pointer: tuple[str | int, ...], name: str, error: ValidationError) -> SchemaProblem:
     """Say why a text breaks its pattern; the usual causes by their names."""
     value: Any = error.instance
     if not value.strip():
-        return SchemaProblem(pointer, f"`{name}` is blank", _form(error))
+        return SchemaProblem(pointer, f"`{name}` is blank", _expected_form(error))
     if _compiled_pattern(str(error.validator_value)).is_valid(" ".join(value.splitlines())):
         return SchemaProblem(pointer, f"`{name}` has a line break", "write it as one line")
-    return SchemaProblem(pointer, f"`{name}` is {_shown(value)}, which does not have the form it needs", _form(error))
+    return SchemaProblem(
+        pointer, f"`{name}` is {_shortened_json(value)}, which does not have the form it needs", _expected_form(error)
+    )
 
 
-def _form(error: ValidationError) -> str:
+def _expected_form(error: ValidationError) -> str:
     schema: Any = error.schema
     described = schema.get("description")
     return str(described) if described else f"it must match {error.validator_value}"
 
 
-def _measure(keyword: str, expected: int, value: Any) -> str:
+def _limit_message(keyword: str, expected: int, value: Any) -> str:
     if keyword == "maxLength":
         return f"is {len(value)} characters long; at most {expected} are allowed"
     if keyword == "minLength":
@@ -299,6 +303,6 @@ def _measure(keyword: str, expected: int, value: Any) -> str:
     return f"is {value}; the {'most' if keyword == 'maximum' else 'least'} allowed is {expected}"
 
 
-def _shown(value: object) -> str:
+def _shortened_json(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else text[:57] + "…"

@@ -75,15 +75,15 @@ class Task:
         return "\n\n".join(part for part in (self.title.strip(), self.text.strip()) if part)
 
 
-def version_factor(own: Collection[str], asked: Collection[str]) -> float:
+def version_factor(record_versions: Collection[str], requested: Collection[str]) -> float:
     """Return what a record for some versions is worth to who asks for others; 0 where no version is shared."""
-    held, wanted = frozenset(own) or {UNVERSIONED}, frozenset(asked)
-    if not wanted or held == wanted:
+    recorded, asked_for = frozenset(record_versions) or {UNVERSIONED}, frozenset(requested)
+    if not asked_for or recorded == asked_for:
         return EXACT
-    if UNVERSIONED in held:
+    if UNVERSIONED in recorded:
         return UNSTATED
-    if held > wanted:
+    if recorded > asked_for:
         return SUPERSET
-    if held < wanted:
+    if recorded < asked_for:
         return SUBSET
-    return PARTIAL if held & wanted else 0.0
+    return PARTIAL if recorded & asked_for else 0.0

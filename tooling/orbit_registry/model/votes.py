@@ -38,8 +38,8 @@ def distinct_votes(votes: Iterable[Vote]) -> list[Vote]:
     """Return one vote a key, the earliest, ordered by time and key."""
     first: dict[tuple[str, str, str], Vote] = {}
     for vote in votes:
-        held = first.get(vote.key)
-        if held is None or vote.voted_at < held.voted_at:
+        earlier = first.get(vote.key)
+        if earlier is None or vote.voted_at < earlier.voted_at:
             first[vote.key] = vote
     return sorted(first.values(), key=lambda vote: (vote.voted_at, vote.key))
 
@@ -49,25 +49,25 @@ def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIF
 
     A vote dated ahead, by a clock that runs fast, weighs as one of now: no half-life makes it outgrow all numbers.
     """
-    kept = distinct_votes(votes)
+    counted = distinct_votes(votes)
     if half_life_days <= 0:
-        score = float(len(kept))
+        score = float(len(counted))
     else:
-        ages = (max(0.0, (now - vote.voted_at).total_seconds() / 86400) for vote in kept)
+        ages = (max(0.0, (now - vote.voted_at).total_seconds() / 86400) for vote in counted)
         score = math.fsum(2.0 ** (-age / half_life_days) for age in ages)
-    return Tally(len(kept), score, kept[-1].voted_at if kept else None)
+    return Tally(len(counted), score, counted[-1].voted_at if counted else None)
 
 
 def by_month(votes: Iterable[Vote], until: date, months: int) -> tuple[int, ...]:
     """Return how many votes count in each of the last months (UTC), the one that `until` stands in as the last."""
     last = until.year * 12 + until.month
-    found = [0] * months
+    counts = [0] * months
     for vote in distinct_votes(votes):
         at = vote.voted_at.astimezone(UTC)
-        place = months - 1 - (last - at.year * 12 - at.month)
-        if 0 <= place < months:
-            found[place] += 1
-    return tuple(found)
+        index = months - 1 - (last - at.year * 12 - at.month)
+        if 0 <= index < months:
+            counts[index] += 1
+    return tuple(counts)
 
 
 def parse_time(text: str) -> datetime:

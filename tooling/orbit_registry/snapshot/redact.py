@@ -82,26 +82,26 @@ def decoded(text: str) -> str:
 
 def as_meant(text: str) -> RenderedText | None:
     """Return a text with the characters that are meant; None where it is written with them."""
-    return _shown(text, _MEANT)
+    return _render(text, _MEANT)
 
 
 def as_bare(text: str) -> RenderedText | None:
     """Return a text with the characters that are meant and without the markup in lines; None where it has none."""
-    return _shown(text, _BARE)
+    return _render(text, _BARE)
 
 
 READINGS = (as_meant, as_bare)
 """All the ways to read a text beside as it is written; the second one does not see what tags and addresses hold."""
 
 
-def _shown(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
-    found = list(pattern.finditer(text))
-    if not found:
+def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
+    matches = list(pattern.finditer(text))
+    if not matches:
         return None
     plain: list[str] = []
     parts: list[tuple[int, int, int, bool]] = []
     length = end = 0
-    for match in found:
+    for match in matches:
         for piece, start, stop, is_written in (
             (text[end : match.start()], end, match.start(), True),
             (_character(match), match.start(), match.end(), False),
@@ -114,15 +114,15 @@ def _shown(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
     if end < len(text):
         plain.append(text[end:])
         parts.append((length, end, len(text), True))
-    return RenderedText("".join(plain), text, parts, [match.span() for match in found])
+    return RenderedText("".join(plain), text, parts, [match.span() for match in matches])
 
 
 def _character(match: re.Match[str]) -> str:
     """Return what is shown in the place of a match."""
-    written = match[0]
-    if written[0] == "&":
-        return _DROPPED.sub("", html.unescape(written))
-    return _DROPPED.sub("", unquote(written)) if written[0] == "%" else ""
+    source = match[0]
+    if source[0] == "&":
+        return _DROPPED.sub("", html.unescape(source))
+    return _DROPPED.sub("", unquote(source)) if source[0] == "%" else ""
 
 
 MASK, REDACTED = "[withheld]", "[redacted]"
@@ -135,10 +135,10 @@ _FARTHEST = 8
 
 def words_of(text: str) -> tuple[str, ...]:
     """Return a name's words as they are compared: whatever their case, numbers without the zeros before them."""
-    return tuple(_form(word) for word in _WORD.findall(text) if word[0] != "%")
+    return tuple(_folded(word) for word in _WORD.findall(text) if word[0] != "%")
 
 
-def _form(word: str) -> str:
+def _folded(word: str) -> str:
     return (word.lstrip("0") or "0") if word.isdecimal() else word.casefold()
 
 
@@ -156,21 +156,23 @@ def is_masked(text: str) -> bool:
 
 def redact_pattern(text: str, pattern: re.Pattern[str]) -> str:
     """Return a text with `REDACTED` in the place of all that a pattern matches, as it is written or as it is shown."""
-    return _struck(pattern.sub(REDACTED, text), lambda plain: (one.span() for one in pattern.finditer(plain)), REDACTED)
+    return _redact(
+        pattern.sub(REDACTED, text), lambda plain: (match.span() for match in pattern.finditer(plain)), REDACTED
+    )
 
 
-def _struck(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:
+def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:
     """Return a text without what is found in the ways to read it, but for what is found as it is written."""
     for reading in READINGS:
-        shown = reading(text)
-        if shown is None:
+        rendered = reading(text)
+        if rendered is None:
             continue
         out: list[str] = []
         end = 0
-        for start, stop in find(shown.plain):
-            span = shown.span(start, stop) if stop > start else None
+        for start, stop in find(rendered.plain):
+            span = rendered.span(start, stop) if stop > start else None
             if span is not None and span[0] >= end:
-                out += [text[end : span[0]], mask, shown.left(*span)]
+                out += [text[end : span[0]], mask, rendered.left(*span)]
                 end = span[1]
         text = "".join([*out, text[end:]])
     return text
@@ -183,9 +185,9 @@ class NameMask:
     `ADR-0005` in `adr 5`. Of the names that begin at one place the longest counts.
     """
 
-    def __init__(self, struck: Iterable[str], kept: Iterable[str] = ()) -> None:
+    def __init__(self, struck: Iterable[str], exceptions: Iterable[str] = ()) -> None:
         self._top = _Node()
-        for names, is_struck in ((kept, False), (struck, True)):
+        for names, is_struck in ((exceptions, False), (struck, True)):
             for name in names:
                 for spelt in {name, decoded(name)}:
                     self._put(words_of(spelt), is_struck)
@@ -206,30 +208,30 @@ class NameMask:
         for start, stop in self._spans(text):
             out += [text[end:start], MASK]
             end = stop
-        written = "".join([*out, text[end:]]) if out else text
-        found = _struck(written, self._spans, MASK)
-        return text if found == text else found
+        masked = "".join([*out, text[end:]]) if out else text
+        result = _redact(masked, self._spans, MASK)
+        return text if result == text else result
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where names to strike out stand, in order."""
-        found = [match for match in _WORD.finditer(text) if match[0][0] != "%"]
+        words = [match for match in _WORD.finditer(text) if match[0][0] != "%"]
         at = 0
-        while at < len(found):
-            struck, length = self._longest(found, at)
+        while at < len(words):
+            struck, length = self._longest(words, at)
             if struck:
-                yield found[at].start(), found[at + length - 1].end()
+                yield words[at].start(), words[at + length - 1].end()
             at += max(length, 1)
 
-    def _longest(self, found: list[re.Match[str]], at: int) -> tuple[bool, int]:
+    def _longest(self, words: list[re.Match[str]], at: int) -> tuple[bool, int]:
         """Return whether the name that begins with a word is struck out, and its number of words: 0 where none does."""
         node, best = self._top, (False, 0)
-        for place in range(at, len(found)):
-            if place > at and found[place].start() - found[place - 1].end() > _FARTHEST:
+        for index in range(at, len(words)):
+            if index > at and words[index].start() - words[index - 1].end() > _FARTHEST:
                 break
-            below = node.next.get(_form(found[place][0]))
+            below = node.next.get(_folded(words[index][0]))
             if below is None:
                 break
             node = below
             if node.struck is not None:
-                best = (node.struck, place - at + 1)
+                best = (node.struck, index - at + 1)
         return best

@@ -73,49 +73,49 @@ PLACE_REASONS = (_COPY, _SESSION, _NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, NOTHI
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
 
 
-def is_template(pure: PurePosixPath, stem: str) -> bool:
+def is_template(path: PurePosixPath, stem: str) -> bool:
     """Say whether a file is a template, by its name or its folder's."""
     by_name = _TEMPLATE_NAME.match(stem) or _BLANK_NAME.match(stem)
-    return by_name is not None or any(_TEMPLATE_FOLDER.match(part) for part in pure.parent.parts)
+    return by_name is not None or any(_TEMPLATE_FOLDER.match(part) for part in path.parent.parts)
 
 
 def skip_reason(
-    entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: PurePosixPath, *, in_series: bool, is_filled: bool
+    entry: AdrDocument, inside: Sequence[Heading], stem: str, path: PurePosixPath, *, in_series: bool, is_filled: bool
 ) -> str | None:
     """Return why the document is no decision, or None if it is one.
 
     `is_filled` says that its context and its decision hold more than placeholders.
     """
-    named = read_name(stem)
+    name = read_name(stem)
     if (
         stem.lower() in _NOT_ADR_NAMES
         or _INDEX_NAME.match(stem)
-        or (named is not None and named.title.lower() in _INDEX_NAMES)
-        or (stem.lower() == "readme" and not in_series and not is_decision_name(pure.parent.name))
-    ) and not _has_folder_of_its_own(entry, stem, pure):
+        or (name is not None and name.title.lower() in _INDEX_NAMES)
+        or (stem.lower() == "readme" and not in_series and not is_decision_name(path.parent.name))
+    ) and not _has_folder_of_its_own(entry, stem, path):
         return "an index or a guide, by its name"
-    if _COPIES.search(pure.as_posix()):
+    if _COPIES.search(path.as_posix()):
         return _COPY
-    if _is_session(entry, stem, pure):
+    if _is_session(entry, stem, path):
         return _SESSION
     if _has_blank_title(entry, is_filled=is_filled):
         return "a template, by its title"
     if is_request_name(stem) and entry.status == "unknown":
         return _NO_VERDICT
     keys = {section.key for section in entry.sections}
-    in_folder = any(map(is_decision_folder, pure.parent.parts))
+    in_folder = any(map(is_decision_folder, path.parent.parts))
     in_place = in_folder or stem.lower().startswith("adr")
-    if has_decision_sections(entry.sections, alone=not in_place and (named is None or _is_bare_number(stem))):
+    if has_decision_sections(entry.sections, alone=not in_place and (name is None or _is_bare_number(stem))):
         return None
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too
-        in_place |= entry.status != "unknown" and any(map(is_request_folder, pure.parent.parts))
+        in_place |= entry.status != "unknown" and any(map(is_request_folder, path.parent.parts))
         if in_place or not _is_bare_number(stem):
-            sure = in_place or in_series or named is not None or entry.number_spans or keys & _DECIDED
+            sure = in_place or in_series or name is not None or entry.number_spans or keys & _DECIDED
             return None if sure else _STATUS_ALONE
         return NOTHING_DECIDED
-    if not in_place or not (is_decision_name(stem) or is_decision_name(pure.parent.name)):
-        is_named = named is not None and named.is_decisions and named.title
+    if not in_place or not (is_decision_name(stem) or is_decision_name(path.parent.name)):
+        is_named = name is not None and name.is_decisions and name.title
         return _NUMBER_ALONE if is_named else "no status and no section that holds a decision"
     return None if in_folder or entry.heading_span is not None else _NAME_ALONE
 
@@ -129,33 +129,33 @@ def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
     return not is_filled or entry.status in pending or _NO_TITLE.search(entry.title) is not None
 
 
-def _has_folder_of_its_own(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:
+def _has_folder_of_its_own(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:
     """Say whether a document is a whole decision in a folder without a number: `docs/adr/use-x/README.md`."""
-    above = pure.parent.parent.name
+    above = path.parent.parent.name
     is_below = (
         is_decision_folder(above)
-        and not is_decision_folder(pure.parent.name)
-        and not is_archive_folder(pure.parent.name)
+        and not is_decision_folder(path.parent.name)
+        and not is_archive_folder(path.parent.name)
     )
-    stated = entry.status != "unknown" and entry.format not in ("none", FOLDER)
+    has_status = entry.status != "unknown" and entry.format not in ("none", FOLDER)
     return (
         stem.lower() in ("readme", "index")
         and is_below
-        and stated
+        and has_status
         and has_decision_sections(entry.sections, alone=True)
     )
 
 
-def _is_session(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:
+def _is_session(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:
     """Say whether a document logs what was done in a session; one with a number is about sessions of its program."""
-    named = read_name(stem)
-    if named is not None and named.number is not None:
+    name = read_name(stem)
+    if name is not None and name.number is not None:
         return False
-    folder = pure.parent.name
-    in_folder = _SESSION_FOLDER.match(folder) or (folder.lower() == "sessions" and named is not None and named.dated)
+    folder = path.parent.name
+    in_folder = _SESSION_FOLDER.match(folder) or (folder.lower() == "sessions" and name is not None and name.dated)
     return bool(in_folder or _SESSION_NAME.match(stem) or _SESSION_TITLE.match(entry.title))
 
 
 def _is_bare_number(stem: str) -> bool:
-    found = read_name(stem)
-    return found is not None and found.number is not None and not found.lead.strip("-_ ")
+    name = read_name(stem)
+    return name is not None and name.number is not None and not name.lead.strip("-_ ")

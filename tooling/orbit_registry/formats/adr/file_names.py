@@ -78,10 +78,10 @@ def read_name(name: str) -> FileName | None:
     month = _MONTH.match(name) or _PERIOD.match(name)
     if month is not None:
         return FileName("", None, month["dated"], None, month["dash"], name[month.end() :])
-    found = _NUMBERED.match(name)
-    if found is None:
+    numbered = _NUMBERED.match(name)
+    if numbered is None:
         return None
-    return FileName(found["lead"], found["number"], "", None, found["dash"], name[found.end() :])
+    return FileName(numbered["lead"], numbered["number"], "", None, numbered["dash"], name[numbered.end() :])
 
 
 def read_series_name(name: str) -> FileName | None:
@@ -89,17 +89,17 @@ def read_series_name(name: str) -> FileName | None:
 
     `use-http-404-pages` is read so too: only where its neighbours or its heading say the same is it a series.
     """
-    found = _SERIES.match(name) if read_name(name) is None else None
-    return FileName(found["lead"], found["number"], "", None, found["dash"], name[found.end() :]) if found else None
+    match = _SERIES.match(name) if read_name(name) is None else None
+    return FileName(match["lead"], match["number"], "", None, match["dash"], name[match.end() :]) if match else None
 
 
 def series_number(name: str, heading: str) -> str | None:
     """Return the number of `ccc-jb-001-use-x`, where the document's heading begins with `CCC-JB-001` too."""
-    found = read_series_name(name)
-    code = _plain_code(f"{found.lead}{found.number}") if found is not None else ""
-    said = _plain_code(heading)
-    sure = bool(code) and said.startswith(code) and not said[len(code) :][:1].isdigit()
-    return found.number if found is not None and sure else None
+    series = read_series_name(name)
+    code = _plain_code(f"{series.lead}{series.number}") if series is not None else ""
+    heading_code = _plain_code(heading)
+    sure = bool(code) and heading_code.startswith(code) and not heading_code[len(code) :][:1].isdigit()
+    return series.number if series is not None and sure else None
 
 
 def _plain_code(text: str) -> str:
@@ -108,8 +108,8 @@ def _plain_code(text: str) -> str:
 
 def is_decision_name(name: str) -> bool:
     """Say whether decisions are named like this file (without its ending) or folder."""
-    found = read_name(name)
-    return found is not None and found.is_decisions
+    parts = read_name(name)
+    return parts is not None and parts.is_decisions
 
 
 def strip_date_folders(folder: str) -> str:
@@ -187,21 +187,21 @@ def owning_folder(path: str, folders: Collection[str]) -> str | None:
 
 def number_of_path(path: str) -> str | None:
     """Return the number in `0042-title.md`, `adr-042-title.md` or `ADR-0042/README.md`, with its zeros."""
-    found = read_name(_name(path))
-    return found.number if found is not None else None
+    parts = read_name(_name(path))
+    return parts.number if parts is not None else None
 
 
 def date_of_path(path: str) -> str | None:
     """Return the ISO date that a file or its folder is named after."""
-    found = read_name(_name(path))
-    return found.date if found is not None else None
+    parts = read_name(_name(path))
+    return parts.date if parts is not None else None
 
 
 def title_of_path(path: str) -> str:
     """Return a title made from the file's name, for a document that states none."""
     name = _name(path)
-    found = read_name(name)
-    bare = found.title if found is not None and (found.number or found.date) else name
+    parts = read_name(name)
+    bare = parts.title if parts is not None and (parts.number or parts.date) else name
     words = re.sub(r"[-_ ]+", " ", bare).strip()
     return (words or name)[:1].upper() + (words or name)[1:]
 

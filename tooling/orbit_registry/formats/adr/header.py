@@ -76,24 +76,24 @@ def _continues(text: str, line: tuple[int, int, int], before: tuple[int, int, in
 
 def _field(text: str, key: str, value_from: int, lines: Sequence[tuple[int, int, int]]) -> Field:
     start, end, _ = lines[0]
-    whole = Span(start, lines[-1][2])
+    entry_span = Span(start, lines[-1][2])
     value_start = value_from
     while value_start < end and text[value_start] in " \t":
         value_start += 1
     first = _without_comment(text[value_start:end])
-    rest = [text[line[0] : line[1]] for line in lines[1:]]
+    following = [text[line[0] : line[1]] for line in lines[1:]]
     if _BLOCK_SCALAR.match(first):
-        joined = " ".join(part.strip() for part in rest).strip()
-        return Field(key, joined, (joined,) if joined else (), Span(value_start, _end(text, lines)), whole)
-    if not first and any(_ITEM.match(line) for line in rest):
-        values = tuple(_items(rest))
-        return Field(key, ", ".join(values), values, Span(value_start, _end(text, lines)), whole)
-    parts = [first, *(_without_comment(line).strip() for line in rest if not line.lstrip().startswith("#"))]
+        joined = " ".join(part.strip() for part in following).strip()
+        return Field(key, joined, (joined,) if joined else (), Span(value_start, _end(text, lines)), entry_span)
+    if not first and any(_ITEM.match(line) for line in following):
+        values = tuple(_items(following))
+        return Field(key, ", ".join(values), values, Span(value_start, _end(text, lines)), entry_span)
+    parts = [first, *(_without_comment(line).strip() for line in following if not line.lstrip().startswith("#"))]
     joined = " ".join(part for part in parts if part)
     value_end = _end(text, lines) if any(parts[1:]) else value_start + len(first)
     scalar = _unquoted(joined)
     values = _flow_items(joined) if _is_list(joined) else ((scalar,) if scalar else ())
-    return Field(key, scalar, values, Span(value_start, value_end), whole)
+    return Field(key, scalar, values, Span(value_start, value_end), entry_span)
 
 
 def _end(text: str, lines: Sequence[tuple[int, int, int]]) -> int:
@@ -240,7 +240,7 @@ class Style:
     name: str
     read: Callable[[Header], Iterator[Fact]]
     """Yields the facts that a header states in this style."""
-    written: Callable[[Fact, str], str]
+    render: Callable[[Fact, str], str]
     """Returns the text that takes the place of a fact's span when its value changes."""
     insertion: Callable[[Header, str, str], tuple[int, str] | None]
     """Returns where and what to insert so that a header states a key; None where the style is not in use."""
@@ -288,8 +288,8 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
         stop -= 1
     close = match["close"]
     is_closed = match["open"] in text[match.end("key") : match.start("close")]
-    own = close and is_closed and close in text[match.end() : stop]
-    value_start = match.start("close") if own else match.end()  # `Status: **Accepted**`: the value's own mark
+    has_mark = close and is_closed and close in text[match.end() : stop]
+    value_start = match.start("close") if has_mark else match.end()  # `Status: **Accepted**`: the value's own mark
     if (
         match["open"]
         and text[value_start:stop].endswith(match["open"])
@@ -322,7 +322,7 @@ def split_key_values(text: str, start: int, end: int) -> list[Span]:
     cuts = [
         cut
         for cut in _CUT.finditer(text, start, end)
-        if cut["known"] is None or ((found := key_value(text, cut.end(), end)) is not None and found[0] in _ON_ONE_LINE)
+        if cut["known"] is None or ((pair := key_value(text, cut.end(), end)) is not None and pair[0] in _ON_ONE_LINE)
     ]
     starts, ends = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
     return [Span(begin, stop) for begin, stop in zip(starts, ends, strict=True)]

@@ -68,20 +68,20 @@ def section_key(heading: str) -> str:
     if len(heading) > _LONGEST:
         return "other"
     name = plain(_ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", _TAG.sub("", heading).strip()))))
-    found = SECTION_OF.get(name)
-    if found is None:  # `背景 / Context`, `Negative (costs)`
-        found = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)
-    if found is None and (valued := heading_value(heading)) is not None:  # `Status: Accepted`
+    key = SECTION_OF.get(name)
+    if key is None:  # `背景 / Context`, `Negative (costs)`
+        key = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)
+    if key is None and (valued := heading_value(heading)) is not None:  # `Status: Accepted`
         return valued[0]
-    if found is None and _STATUS.fullmatch(name):  # `What is the status of the proposal?`
+    if key is None and _STATUS.fullmatch(name):  # `What is the status of the proposal?`
         return "status"
-    if found is None and name.startswith(_CONTEXT_AND):
+    if key is None and name.startswith(_CONTEXT_AND):
         return "context"
-    if found is None and name.startswith(("decision and", "decision:", "decision —", "decision -", "decision (")):
+    if key is None and name.startswith(("decision and", "decision:", "decision —", "decision -", "decision (")):
         return "decision"
-    if found is None and name.startswith(("consequences ", "consequences,")):
+    if key is None and name.startswith(("consequences ", "consequences,")):
         return "consequences"
-    return found or "other"
+    return key or "other"
 
 
 def heading_value(title: str) -> tuple[str, int, int] | None:
@@ -89,16 +89,16 @@ def heading_value(title: str) -> tuple[str, int, int] | None:
 
     After a colon it may be any status; after a dash or in brackets only one that is known.
     """
-    found = _VALUED.fullmatch(title) if len(title) <= _LONGEST else None
-    key = SECTION_OF.get(plain(found["name"].strip())) if found is not None else None
-    if found is None or key not in ("status", "date", "deciders"):
+    match = _VALUED.fullmatch(title) if len(title) <= _LONGEST else None
+    key = SECTION_OF.get(plain(match["name"].strip())) if match is not None else None
+    if match is None or key not in ("status", "date", "deciders"):
         return None
-    word = _WORD.search(found["value"])
+    word = _WORD.search(match["value"])
     if key == "date":
-        sure = read_date(found["value"]) is not None
+        sure = read_date(match["value"]) is not None
     else:
-        sure = bool(found["colon"]) or (key == "status" and word is not None and plain(word.group()) in STATUS_OF)
-    return (key, found.start("value"), found.end("value")) if sure else None
+        sure = bool(match["colon"]) or (key == "status" and word is not None and plain(word.group()) in STATUS_OF)
+    return (key, match.start("value"), match.end("value")) if sure else None
 
 
 def section_level(headings: Sequence[tuple[int, str]]) -> int:
@@ -106,8 +106,8 @@ def section_level(headings: Sequence[tuple[int, str]]) -> int:
 
     A stray heading of level 1 in the middle of a document does not push the others down.
     """
-    known = [level for level, key in headings if key != "other"]
-    return known[0] if known else min((level for level, _ in headings), default=0)
+    levels = [level for level, key in headings if key != "other"]
+    return levels[0] if levels else min((level for level, _ in headings), default=0)
 
 
 def read_sections(document: Document, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
@@ -128,7 +128,7 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
         return
     text = document.text
     ends = [heading.section.start for heading in headings] + [body.end]
-    found: list[tuple[str, str, int, int]] = []
+    run_ins: list[tuple[str, str, int, int]] = []
     after_break = True
     for line in visible_lines(document, body, document.code):
         content = text[line.start : line.end]
@@ -136,10 +136,10 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
         if match and (match["stop"] or match["after"] or not content[match.end() :].strip()):
             key = section_key(match["name"])
             if key not in ("other", "status", "date", "deciders", "tags"):
-                found.append((key, match["name"].strip(), line.start, line.start + match.end()))
-        after_break = not content.strip() or bool(found and found[-1][2] == line.start) or content.startswith("#")
-    for index, (key, name, start, body_start) in enumerate(found):
-        next_run_in = found[index + 1][2] if index + 1 < len(found) else body.end
+                run_ins.append((key, match["name"].strip(), line.start, line.start + match.end()))
+        after_break = not content.strip() or bool(run_ins and run_ins[-1][2] == line.start) or content.startswith("#")
+    for index, (key, name, start, body_start) in enumerate(run_ins):
+        next_run_in = run_ins[index + 1][2] if index + 1 < len(run_ins) else body.end
         end = min(next_run_in, ends[bisect_right(ends, start)])
         yield Section(key, name, 0, Span(body_start, end), document.lines.position(start), True)
 
@@ -247,12 +247,14 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     raw = span.of(text)
     picture = _words_start(text, span)
     if picture > span.start:  # `🎨 ADR-021: Title`; before a title alone it belongs to it
-        found = split_title(text, Span(picture, span.end), _rest(plain, _PICTURE), expected)
-        if found.number is not None:
-            return found
+        parts = split_title(text, Span(picture, span.end), _text_after(plain, _PICTURE), expected)
+        if parts.number is not None:
+            return parts
     wordy = _WORDY.match(raw)
     if wordy and raw[wordy.end() :].strip():
-        return TitleParts(None, None, _rest(plain, _WORDY), _after(text, span.start + wordy.end(), span.end))
+        return TitleParts(
+            None, None, _text_after(plain, _WORDY), _title_after(text, span.start + wordy.end(), span.end)
+        )
     pattern = _NUMBERED if _NUMBERED.match(raw) else _NAMED
     match = pattern.match(raw)
     if match is None or not _is_number(match, expected, sure=pattern is _NUMBERED):
@@ -260,18 +262,18 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     number_span = Span(span.start + match.start("number"), span.start + match.end("number"))
     if not raw[match.end() :].strip():  # a number and nothing else: it has to serve as the title too
         return TitleParts(match["number"], number_span, plain, Span(span.end, span.end))
-    title_span = _after(text, span.start + match.end(), span.end)
-    return TitleParts(match["number"], number_span, _rest(plain, pattern), title_span)
+    title_span = _title_after(text, span.start + match.end(), span.end)
+    return TitleParts(match["number"], number_span, _text_after(plain, pattern), title_span)
 
 
-def _rest(plain: str, pattern: re.Pattern[str]) -> str:
+def _text_after(plain: str, pattern: re.Pattern[str]) -> str:
     match = pattern.match(plain)
-    rest = plain[match.end() :].strip() if match else plain
-    dated = _DATED.match(rest) if match else None
-    return rest[dated.end() :] if dated else rest
+    remainder = plain[match.end() :].strip() if match else plain
+    dated = _DATED.match(remainder) if match else None
+    return remainder[dated.end() :] if dated else remainder
 
 
-def _after(text: str, start: int, end: int) -> Span:
+def _title_after(text: str, start: int, end: int) -> Span:
     """Return the title's span: what follows the number, and the date where one stands between."""
     dated = _DATED.match(text, start, end)
     return Span(dated.end() if dated else start, end)
@@ -295,19 +297,19 @@ def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> T
         return None
     number = Span(match.start("number"), match.end("number"))
     code = match.group()[: number.end - match.start()].strip("[ ") if in_log and match["prefix"] else ""
-    title = _rest(_rest(plain, _PICTURE), pattern)
+    title = _text_after(_text_after(plain, _PICTURE), pattern)
     return TitleParts(match["number"], number, title, Span(match.end(), span.end), code)
 
 
 def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
     """Split the heading of a log's entry that has a date for a number; None where it states none beside its title."""
     first = _DAY_FIRST.match(text, _words_start(text, span), span.end)
-    found = first or _DAY_LAST.search(text, span.start, span.end)
-    if found is None:
+    match = first or _DAY_LAST.search(text, span.start, span.end)
+    if match is None:
         return None
-    title = Span(found.end(), span.end) if first else Span(span.start, found.start())
-    shown = _rest(_rest(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
-    return TitleParts(None, None, shown, title, "", found["date"])
+    title = Span(match.end(), span.end) if first else Span(span.start, match.start())
+    words = _text_after(_text_after(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
+    return TitleParts(None, None, words, title, "", match["date"])
 
 
 def _words_start(text: str, span: Span) -> int:
@@ -329,9 +331,9 @@ def title_heading(document: Document) -> Heading | None:
 
 def titled_heading(heading: Heading | None) -> Heading | None:
     """Return a heading, unless it names the form alone, or is a notice: `# Superseded!` above the first section."""
-    said = plain(heading.text.strip(" :!.*_")) if heading else ""
-    is_notice = STATUS_OF.get(said) in _OUT_OF_FORCE
-    return heading if heading and said not in _NO_TITLES and not is_notice else None
+    words = plain(heading.text.strip(" :!.*_")) if heading else ""
+    is_notice = STATUS_OF.get(words) in _OUT_OF_FORCE
+    return heading if heading and words not in _NO_TITLES and not is_notice else None
 
 
 def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
@@ -362,7 +364,7 @@ def title_line(document: Document, path_number: str | None, path_title: str) -> 
     if first is not None and (match := _UNSPACED.match(document.text, first.start, first.end)):
         return split_title(document.text, Span(match.end(), first.end), document.text[match.end() : first.end])
     words = set(plain(path_title).split())
-    for match in _COMMENTED.finditer(document.text, *_ends(document.front_matter)):
+    for match in _COMMENTED.finditer(document.text, *_bounds(document.front_matter)):
         span = Span(*match.span("title"))
         parts = split_title(document.text, span, match["title"], path_number)
         if parts.number is not None and path_number is not None and int(parts.number) == int(path_number):
@@ -372,7 +374,7 @@ def title_line(document: Document, path_number: str | None, path_title: str) -> 
     return None
 
 
-def _ends(span: Span | None) -> tuple[int, int]:
+def _bounds(span: Span | None) -> tuple[int, int]:
     return (span.start, span.end) if span is not None else (0, 0)
 
 

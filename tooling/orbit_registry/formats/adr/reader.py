@@ -71,10 +71,10 @@ _PARAGRAPH = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:
 @lru_cache(maxsize=1024)  # pages, snapshot and checks of one run ask about the same documents
 def read_document(text: str, path: str = "") -> AdrFile:
     """Read `text`; `path` (with `/`, relative to the project) says by its name what the text may be. Never fails."""
-    pure, stem = _name_of(path)
-    if pure.suffix and not is_markdown(pure.name):
-        return AdrFile("none", (), (), f"not Markdown ({pure.suffix})")
-    if is_template(pure, stem):
+    pure_path, stem = _name_of(path)
+    if pure_path.suffix and not is_markdown(pure_path.name):
+        return AdrFile("none", (), (), f"not Markdown ({pure_path.suffix})")
+    if is_template(pure_path, stem):
         return AdrFile("none", (), (), "a template")
     if not text.strip("\ufeff \t\r\n"):
         return AdrFile("log", ()) if is_log_name(stem) else AdrFile("none", (), (), "empty")
@@ -84,8 +84,8 @@ def read_document(text: str, path: str = "") -> AdrFile:
         entries = _log_headings(document, in_log=True) or _dated_headings(document)
     if (entries and is_log_name(stem)) or _is_log(document, entries):
         return _read_log(document, entries)
-    single = _read_single(document, path, stem, pure)
-    is_log = is_log_name(stem) and (single.skipped_reason or any(is_log_name(one.title) for one in single.entries))
+    single = _read_single(document, path, stem, pure_path)
+    is_log = is_log_name(stem) and (single.skipped_reason or any(is_log_name(entry.title) for entry in single.entries))
     return AdrFile("log", ()) if is_log else single
 
 
@@ -120,26 +120,27 @@ def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Hea
     With `in_log` the file is known to hold decisions, so that `D1` and `Decision 1` name one, and where none does,
     bare numbers that begin with 1 and miss none.
     """
-    found: list[tuple[Heading, TitleParts]] = []
+    candidates: list[tuple[Heading, TitleParts]] = []
     for heading in document.headings:
         parts = split_entry(document.text, heading.title, heading.text, in_log=in_log) if heading.level > 1 else None
         if parts is not None:
-            found.append((heading, parts))
-    coded = [one for one in found if one[1].code] if in_log else []
-    level = min((heading.level for heading, _ in coded or found), default=0)
-    kept = [(heading, parts) for heading, parts in coded or found if heading.level == level]
-    numbers = [int(parts.number or 0) for _, parts in kept]
-    is_list = len(kept) > 1 and sorted(numbers) == list(range(1, len(kept) + 1))
-    return kept if not in_log or coded or is_list else []
+            candidates.append((heading, parts))
+    coded = [candidate for candidate in candidates if candidate[1].code] if in_log else []
+    level = min((heading.level for heading, _ in coded or candidates), default=0)
+    entries = [(heading, parts) for heading, parts in coded or candidates if heading.level == level]
+    numbers = [int(parts.number or 0) for _, parts in entries]
+    is_list = len(entries) > 1 and sorted(numbers) == list(range(1, len(entries) + 1))
+    return entries if not in_log or coded or is_list else []
 
 
 def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
     """Return the headings of a log that name its entries by date, where those are at least half of their level."""
     below = [heading for heading in document.headings if heading.level > 1]
-    found = [(one, parts) for one in below if (parts := split_dated(document.text, one.title, one.text)) is not None]
-    level = min((heading.level for heading, _ in found), default=0)
-    kept = [(heading, parts) for heading, parts in found if heading.level == level]
-    return kept if 2 * len(kept) >= sum(heading.level == level for heading in below) else []
+    dated = [(heading, split_dated(document.text, heading.title, heading.text)) for heading in below]
+    candidates = [(heading, parts) for heading, parts in dated if parts is not None]
+    level = min((heading.level for heading, _ in candidates), default=0)
+    entries = [(heading, parts) for heading, parts in candidates if heading.level == level]
+    return entries if 2 * len(entries) >= sum(heading.level == level for heading in below) else []
 
 
 def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
@@ -149,19 +150,19 @@ def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -
     for heading, _ in entries:
         for line in visible_lines(document, heading.body, document.code):
             content = document.text[line.start : line.end]
-            found = key_value(document.text, line.start + len(content) - len(content.lstrip("-*+ ")), line.end)
-            named = key_value(document.text, line.start, line.end)
-            if (found and found[0] == "status") or (named and named[0] == "status"):
+            pair = key_value(document.text, line.start + len(content) - len(content.lstrip("-*+ ")), line.end)
+            bare_pair = key_value(document.text, line.start, line.end)
+            if (pair and pair[0] == "status") or (bare_pair and bare_pair[0] == "status"):
                 return True
             if content.strip():
                 break
     return False
 
 
-def _read_log(document: Document, found: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
+def _read_log(document: Document, headings: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
     citations = find_citations(document.text, _DECISIONS, document.code)
-    entries = tuple(_entry(document, heading, parts, citations) for heading, parts in found)
-    return AdrFile("log", entries, tuple(_unnamed(document, found)))
+    entries = tuple(_entry(document, heading, parts, citations) for heading, parts in headings)
+    return AdrFile("log", entries, tuple(_unnamed_sections(document, headings)))
 
 
 def _entry(document: Document, heading: Heading, parts: TitleParts, citations: tuple[Citation, ...]) -> AdrDocument:
@@ -212,18 +213,18 @@ def _entry_zone(document: Document, heading: Heading, inside: Sequence[Heading])
     """Return the lines of an entry that may state metadata: up to its first section or prose."""
     first = next((other for other in inside if section_key(other.text) not in HEADER_KEYS), None)
     end = first.section.start if first else heading.body.end
-    stated = False
+    has_metadata = False
     blank = False
     for line in visible_lines(document, Span(heading.body.start, end), document.html):
         content = document.text[line.start : line.end]
         if not content.strip():
-            blank = stated
+            blank = has_metadata
             continue
         states = _states_something(document.text, line.start, line.end)
         if blank and not states:
             return Span(heading.body.start, line.start)
-        stated = stated or states
-        if not stated and not content.lstrip().startswith(("#", "|", "!")):
+        has_metadata = has_metadata or states
+        if not has_metadata and not content.lstrip().startswith(("#", "|", "!")):
             return Span(heading.body.start, line.start)
     return Span(heading.body.start, end)
 
@@ -245,50 +246,50 @@ def _bullet(content: str) -> int:
     return len(content) - len(bare) + 2 if bare.startswith(("- ", "* ", "+ ")) else 0
 
 
-def _unnamed(document: Document, found: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
+def _unnamed_sections(document: Document, headings: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
     """Yield the sections of a log beside its entries that are not named as these are, nor by a word for a section."""
-    entries = {heading.section for heading, _ in found}
-    first, parts = found[0]
-    named = "dated" if parts.number is None else "numbered"
+    entries = {heading.section for heading, _ in headings}
+    first, parts = headings[0]
+    form = "dated" if parts.number is None else "numbered"
     for other in document.headings:
         if other.level == first.level and other.section not in entries and section_key(other.text) == "other":
-            said = f"not {named} as the entries of this log are, so it is none of them"
+            message = f"not {form} as the entries of this log are, so it is none of them"
             hint = f"write its heading as theirs, such as `{'#' * first.level} {first.text[:80]}`, and import again"
-            yield Problem(UNNAMED, said, other.position, hint)
+            yield Problem(UNNAMED, message, other.position, hint)
 
 
 # --- one decision
 
 
-def _read_single(document: Document, path: str, stem: str, pure: PurePosixPath) -> AdrFile:
+def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixPath) -> AdrFile:
     fields = front_matter_fields(document)
     path_number, path_date = number_of_path(path), date_of_path(path)
     heading = title_heading(document)
     after = heading.body.start if heading else document.content_start
     inside = tuple(other for other in document.headings if other.section.start >= after)
-    named = titled_heading(heading)
+    titled = titled_heading(heading)
     citations = find_citations(document.text, _DECISIONS, document.code)
     zones = tuple(_zones(document, after, inside, heading))
     header = Header(document, zones, inside, fields, False, citations)
-    stated = next(
+    stated_number = next(
         (f.value for f in fields if f.key.lower() in ("id", "number", "adr") and _ANY_ENTRY.search(f.value)), None
     )
-    titled = title_text(document, named, inside) if named else Span(after, after)
-    shown = "" if named is None else named.text if titled == named.title else titled.of(document.text)
-    shown = _COMMENT.sub("", shown).strip()
+    title_span = title_text(document, titled, inside) if titled else Span(after, after)
+    title = "" if titled is None else titled.text if title_span == titled.title else title_span.of(document.text)
+    title = _COMMENT.sub("", title).strip()
     parts = (
-        split_title(document.text, titled, shown, path_number or series_number(stem, shown))
-        if named
+        split_title(document.text, title_span, title, path_number or series_number(stem, title))
+        if titled
         else title_line(document, path_number, title_of_path(path))
-        or TitleParts(None, None, title_of_path(path), titled)
+        or TitleParts(None, None, title_of_path(path), title_span)
     )
-    if named and (below := title_below(document, parts, inside)) is not None:
+    if titled and (below := title_below(document, parts, inside)) is not None:
         parts = replace(parts, title=below.of(document.text), title_span=below)
-    series = _series_number(fields, pure)
-    number = _number(stated) or path_number or series or parts.number
+    series = _series_number(fields, pure_path)
+    number = _number(stated_number) or path_number or series or parts.number
     entry = assemble(
         header,
-        heading=named,
+        heading=titled,
         parts=parts,
         number=number,
         span=Span(0, len(document.text)),
@@ -298,11 +299,11 @@ def _read_single(document: Document, path: str, stem: str, pure: PurePosixPath) 
     )
     if entry.number is None:
         entry = replace(entry, number=_titled_number(entry))
-    said = status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
+    folder_status = status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
     bodies = {section.key: section.body for section in entry.sections if section.key in ("context", "decision")}
     filled = len(bodies) == 2 and all(is_filled(document, body) for body in bodies.values())
-    reason = skip_reason(entry, inside, stem, pure, in_series=series is not None, is_filled=filled)
-    entry = replace(entry, status=said, format=FOLDER) if said is not None else entry
+    reason = skip_reason(entry, inside, stem, pure_path, in_series=series is not None, is_filled=filled)
+    entry = replace(entry, status=folder_status, format=FOLDER) if folder_status is not None else entry
     if reason:
         return AdrFile("none", (), (), reason, entry)
     return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
@@ -310,21 +311,21 @@ def _read_single(document: Document, path: str, stem: str, pure: PurePosixPath) 
 
 def _titled_number(entry: AdrDocument) -> str | None:
     """Return the number that a title in the front matter begins with: `ADR-0042: Use x`."""
-    stated = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
-    return split_title(stated, Span(0, len(stated)), stated).number
+    title = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
+    return split_title(title, Span(0, len(title)), title).number
 
 
-def _number(stated: str | None) -> str | None:
-    match = re.fullmatch(r"(?:ADR[- #]{0,2})?(\d{1,9})", stated or "", re.IGNORECASE)
+def _number(value: str | None) -> str | None:
+    match = re.fullmatch(r"(?:ADR[- #]{0,2})?(\d{1,9})", value or "", re.IGNORECASE)
     return match.group(1) if match else None
 
 
 def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
     """Return the number of a document whose front matter states it under the code in its file's or folder's name."""
-    found = _OF_SERIES.match(pure.parent.name if pure.stem.lower() in GENERIC_NAMES else pure.stem)
-    stated = (f.value.strip() for f in fields if found and f.key.lower() == found["code"].lower())
-    same = any(value.isdecimal() and found and int(value) == int(found["number"]) for value in stated)
-    return found["number"] if found and same else None
+    series = _OF_SERIES.match(pure.parent.name if pure.stem.lower() in GENERIC_NAMES else pure.stem)
+    values = (f.value.strip() for f in fields if series and f.key.lower() == series["code"].lower())
+    same = any(value.isdecimal() and series and int(value) == int(series["number"]) for value in values)
+    return series["number"] if series and same else None
 
 
 def _zones(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
@@ -394,13 +395,13 @@ def assemble(
     sections = read_sections(document, header.headings, body)
     cost = find_cost(document, sections, body)
     relations = tuple(_relations(header, facts, sections, body, number))
-    status_fact = _first(facts, "status")
+    status_fact = _first_fact(facts, "status")
     status, status_raw = _status(facts, relations)
     date, date_raw, date_source, date_span = _date(facts, named_date, changelog_date)
-    title_fact = _first(facts, "title")
+    title_fact = _first_fact(facts, "title")
     titles = tuple(fact.span for fact in facts if fact.key == "title" and fact.raw == (title_fact or fact).raw)
     if heading is None and title_fact is None:
-        title_fact = _first(facts, "name")  # beside a heading it names something else
+        title_fact = _first_fact(facts, "name")  # beside a heading it names something else
         titles = (title_fact.span,) if title_fact and title_fact.raw else ()
     shown_title = _without_number(title_fact.raw, number) if title_fact and title_fact.raw else parts.title
     position = heading.position if heading else document.lines.position(max(span.start, document.content_start))
@@ -443,15 +444,15 @@ def _without_number(title: str, number: str | None) -> str:
     return split_title(title, Span(0, len(title)), title, number).title
 
 
-def _first(facts: Iterable[Fact], key: str) -> Fact | None:
+def _first_fact(facts: Iterable[Fact], key: str) -> Fact | None:
     """Return the winning fact: the first one with a value, else the first one."""
-    found = [fact for fact in facts if fact.key == key]
-    return next((fact for fact in found if fact.raw.strip()), found[0] if found else None)
+    matches = [fact for fact in facts if fact.key == key]
+    return next((fact for fact in matches if fact.raw.strip()), matches[0] if matches else None)
 
 
 def _status(facts: Sequence[Fact], relations: Sequence[Relation]) -> tuple[Status, str]:
-    fact = _first(facts, "status")
-    superseding = _first(facts, "superseding")
+    fact = _first_fact(facts, "status")
+    superseding = _first_fact(facts, "superseding")
     if fact is None:
         return ("superseded", superseding.raw) if superseding else ("unknown", "")
     status, _ = normalise_status(fact.raw)
@@ -463,21 +464,21 @@ def _status(facts: Sequence[Fact], relations: Sequence[Relation]) -> tuple[Statu
 
 
 def _date(
-    facts: Sequence[Fact], named: tuple[str, str] | None, changelog: Fact | None
+    facts: Sequence[Fact], path_date: tuple[str, str] | None, changelog: Fact | None
 ) -> tuple[str | None, str, str | None, Span | None]:
     """Return (date, as written, source, span) of the best statement of a date."""
-    fact, beside = _first(facts, "date"), _first(facts, "status_date")
+    fact, beside = _first_fact(facts, "date"), _first_fact(facts, "status_date")
     for candidate in (fact, beside, changelog):
         if candidate is None:
             continue
         iso = read_date(candidate.raw)
         if iso is not None:
             source = "changelog" if candidate is changelog else candidate.style
-            own = candidate.key == "date" and candidate is not changelog
-            return iso, candidate.raw, source, candidate.span if own else None
+            is_stated = candidate.key == "date" and candidate is not changelog
+            return iso, candidate.raw, source, candidate.span if is_stated else None
     raw, span = (fact.raw, fact.span) if fact else ("", None)
-    if named:
-        return named[0], raw or named[0], named[1], span
+    if path_date:
+        return path_date[0], raw or path_date[0], path_date[1], span
     other = beside or changelog
     return None, raw or (other.raw if other else ""), None, span
 
@@ -487,9 +488,9 @@ def with_date_order(entry: AdrDocument, order: Order | None) -> AdrDocument:
     date = read_date(entry.date_raw, order) if entry.date is None else None
     if date is None:
         return entry
-    stated = _first(entry.facts, "date") or _first(entry.facts, "status_date")
+    fact = _first_fact(entry.facts, "date") or _first_fact(entry.facts, "status_date")
     problems = tuple(problem for problem in entry.problems if problem.code not in DATE_PROBLEMS)
-    return replace(entry, date=date, date_source=stated.style if stated else None, problems=problems)
+    return replace(entry, date=date, date_source=fact.style if fact else None, problems=problems)
 
 
 def _listed(fact: Fact) -> tuple[str, ...]:
@@ -499,7 +500,7 @@ def _listed(fact: Fact) -> tuple[str, ...]:
 
 
 def _people(facts: Sequence[Fact], role: str) -> tuple[str, ...]:
-    fact = _first(facts, role)
+    fact = _first_fact(facts, role)
     if fact is None:
         return ()
     return _unique(name for value in (fact.values or (fact.raw,)) for name in split_names(value))
@@ -522,22 +523,26 @@ def _relations(
     header: Header, facts: Sequence[Fact], sections: Sequence[Section], body: Span, number: str | None
 ) -> Iterator[Relation]:
     """Yield what the header and the sections of links state, then what the text merely mentions."""
-    own = {value for fact in facts if fact.key == "legacy_ids" for value in fact.values}
-    seen: dict[tuple[str, str], set[str | None]] = {}
-    for relation in (*_stated(header, facts), *_linked(header, sections), *_mentioned(header, body, number, own)):
+    own_ids = {value for fact in facts if fact.key == "legacy_ids" for value in fact.values}
+    known_files: dict[tuple[str, str], set[str | None]] = {}
+    for relation in (
+        *_stated_relations(header, facts),
+        *_linked_relations(header, sections),
+        *_mentioned_relations(header, body, number, own_ids),
+    ):
         key = target_key(relation.target_raw)
         # A mere reference says nothing new of a decision that was named before, in whatever relation.
         rel = "" if relation.rel == "references" else relation.rel
-        if key.is_among(seen.get((rel, key.name), frozenset())):
+        if key.is_among(known_files.get((rel, key.name), frozenset())):
             continue
         for name in {rel, ""}:
-            seen.setdefault((name, key.name), set()).add(key.file)
+            known_files.setdefault((name, key.name), set()).add(key.file)
         yield relation
 
 
-def _stated(header: Header, facts: Sequence[Fact]) -> Iterator[Relation]:
+def _stated_relations(header: Header, facts: Sequence[Fact]) -> Iterator[Relation]:
     lines = header.document.lines
-    winner = _first(facts, "status")
+    winner = _first_fact(facts, "status")
     for fact in facts:
         if fact.key == "statement" and winner is not None and fact.style == winner.style:
             if fact.style == "front-matter":
@@ -548,7 +553,7 @@ def _stated(header: Header, facts: Sequence[Fact]) -> Iterator[Relation]:
                 position = lines.position(phrase.span.start)
                 yield Relation(phrase.rel, _target(header, phrase), position, phrase.span, phrase.text)
         elif fact.key in _RELS:
-            yield from _targets_of(header, fact)
+            yield from _fact_relations(header, fact)
 
 
 def _target(header: Header, phrase: Phrase) -> str:
@@ -557,25 +562,25 @@ def _target(header: Header, phrase: Phrase) -> str:
     return next((link.target for link in links if link.kind == "reference"), phrase.target)
 
 
-def _targets_of(header: Header, fact: Fact) -> Iterator[Relation]:
+def _fact_relations(header: Header, fact: Fact) -> Iterator[Relation]:
     """Yield the targets of a fact that is itself a relation (`superseded_by: 0042`)."""
     rel: Rel = next(name for name in get_args(Rel) if name == fact.key)
     lines = header.document.lines
     if fact.style != "front-matter":
-        for target, shown, span in find_targets(header.text, fact.span.start, fact.span.end):
-            yield Relation(rel, target, lines.position(span.start), span, shown)
+        for target, label, span in find_targets(header.text, fact.span.start, fact.span.end):
+            yield Relation(rel, target, lines.position(span.start), span, label)
         return
     for value in fact.values:
-        for target, shown, _ in find_targets(value, 0, len(value)):
-            yield Relation(rel, target, lines.position(fact.span.start), fact.span, shown)
+        for target, label, _ in find_targets(value, 0, len(value)):
+            yield Relation(rel, target, lines.position(fact.span.start), fact.span, label)
 
 
-def _linked(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
+def _linked_relations(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
     """Yield `- Supersedes [x](x.md)` from the sections that hold links, and from lines of the header."""
     document = header.document
-    places = [section.body for section in sections if section.key == "references"] + list(header.zone)
-    for place in places:
-        for line in visible_lines(document, place, document.hidden):
+    zones = [section.body for section in sections if section.key == "references"] + list(header.zone)
+    for zone in zones:
+        for line in visible_lines(document, zone, document.hidden):
             for phrase in opening_phrases(header.text, line.start, line.end):
                 if "://" in phrase.target and phrase.rel in ("implements", "related_to"):
                     continue  # an issue or a page, not a decision
@@ -583,18 +588,20 @@ def _linked(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
                 yield Relation(phrase.rel, _target(header, phrase), position, phrase.span, phrase.text)
 
 
-def _mentioned(header: Header, body: Span, number: str | None, own: Collection[str]) -> Iterator[Relation]:
+def _mentioned_relations(
+    header: Header, body: Span, number: str | None, own_ids: Collection[str]
+) -> Iterator[Relation]:
     """Yield links to other documents and ids named in the text."""
     document = header.document
     for link in within(document.links, body, lambda link: link.span.start):
         target = link.target.partition("#")[0]
         if link.kind != "image" and "://" not in target and is_markdown(target):
             yield Relation("references", link.target, link.position, link.span, link.text, False)
-    for place in visible_lines(document, body, document.hidden) if "[[" in body.of(header.text) else ():
-        for target, shown, span in wiki_links(header.text, place.start, place.end):
-            yield Relation("references", f"{target}.md", document.lines.position(span.start), span, shown)
+    for line in visible_lines(document, body, document.hidden) if "[[" in body.of(header.text) else ():
+        for target, label, span in wiki_links(header.text, line.start, line.end):
+            yield Relation("references", f"{target}.md", document.lines.position(span.start), span, label)
     for citation in within(header.citations, body, lambda citation: citation.span.start):
-        if citation.id in own or (_same_number(citation.id, number) and "/" not in citation.id):
+        if citation.id in own_ids or (_same_number(citation.id, number) and "/" not in citation.id):
             continue
         yield Relation("references", citation.id, citation.position, citation.span, citation.id, citation.weak)
 
@@ -610,21 +617,22 @@ def _problems(
 ) -> Iterator[Problem]:
     """Yield what a reader of the document would want to know about it."""
     lines = header.document.lines
-    stated = _first(facts, "status")
-    if status == "unknown" and stated is not None and stated.raw.strip():
+    status_fact = _first_fact(facts, "status")
+    if status == "unknown" and status_fact is not None and status_fact.raw.strip():
         yield Problem(
             "adr-status-unknown",
-            f"the status {_short(stated.raw)} is none that is known",
-            lines.position(stated.span.start),
+            f"the status {_short(status_fact.raw)} is none that is known",
+            lines.position(status_fact.span.start),
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
-    dated = _first(facts, "date") or _first(facts, "status_date")
-    if date is None and dated is not None and dated.raw.strip():
-        is_open = is_of_two_orders(dated.raw)
+    date_fact = _first_fact(facts, "date") or _first_fact(facts, "status_date")
+    if date is None and date_fact is not None and date_fact.raw.strip():
+        is_open = is_of_two_orders(date_fact.raw)
+        fault = "leaves open which number is the month" if is_open else "is not readable"
         yield Problem(
             "adr-date-order" if is_open else "adr-date-unclear",
-            f"the date {_short(dated.raw)} {'leaves open which number is the month' if is_open else 'is not readable'}",
-            lines.position(dated.span.start),
+            f"the date {_short(date_fact.raw)} {fault}",
+            lines.position(date_fact.span.start),
             "write YYYY-MM-DD or YYYY-MM",
         )
     if number and parts.number and number.isdigit() and int(number) != int(parts.number):

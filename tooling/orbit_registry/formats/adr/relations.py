@@ -74,11 +74,11 @@ _NUMBER_OF = re.compile(r"(?:adr[-_ #]{0,2})?0*(?P<number>[0-9]{1,6})(?=[-_. ]|$
 _NUMBER_OF_ANCHOR = re.compile(r"#adr-?0*(?P<number>[0-9]{1,9})(?![0-9])", re.IGNORECASE)
 
 
-def _pattern(written: str) -> str:
+def _pattern(template: str) -> str:
     """Return a pattern of the vocabulary with what it leaves to the code."""
     for name, pattern in (("{CJK_IN}", _CJK_IN), ("{IN}", _IN), ("{PARTIAL}", _PARTIAL), ("{PARTLY}", PARTLY)):
-        written = written.replace(name, pattern)
-    return written
+        template = template.replace(name, pattern)
+    return template
 
 
 @cache
@@ -146,19 +146,19 @@ def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
     opening = _OPENING.match(text, start, end)
     if opening is None:
         return
-    found = [one for one in find_phrases(text, opening.end(), end) if one.verb.start <= opening.end() + 2]
-    if opening["itself"] is None or (found and _SENTENCE_ENDS.match(text[found[-1].span.end : end])):
-        yield from found
+    phrases = [phrase for phrase in find_phrases(text, opening.end(), end) if phrase.verb.start <= opening.end() + 2]
+    if opening["itself"] is None or (phrases and _SENTENCE_ENDS.match(text[phrases[-1].span.end : end])):
+        yield from phrases
 
 
 def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
     """Yield what `text[start:end]` says about other decisions, in order."""
     limit = len(text) if end is None else end
-    if not any(one["name"] for one in _MAY_NAME.finditer(text, start, limit)):
+    if not any(match["name"] for match in _MAY_NAME.finditer(text, start, limit)):
         return
     behind = list(_ending_phrases(text, start, limit)) if _MAY_END_SO.search(text, start, limit) else []
-    before = [one for one in _leading_phrases(text, start, limit) if not _is_within(one.verb, behind)]
-    phrases = sorted([*behind, *before], key=lambda one: one.span.start) if behind else before
+    before = [candidate for candidate in _leading_phrases(text, start, limit) if not _is_within(candidate.verb, behind)]
+    phrases = sorted([*behind, *before], key=lambda candidate: candidate.span.start) if behind else before
     yield from (_limited(text, start, limit, phrase) for phrase in phrases)
 
 
@@ -183,7 +183,7 @@ def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
 
 
 def _is_within(verb: Span, phrases: Collection[Phrase]) -> bool:
-    return any(one.verb.start <= verb.start < one.verb.end for one in phrases)
+    return any(phrase.verb.start <= verb.start < phrase.verb.end for phrase in phrases)
 
 
 def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
@@ -221,7 +221,7 @@ def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
             lead = before.search(text, max(start, first - _LEAD), first) if before is not None else None
             if verb is not None and (before is None or lead is not None):
                 begin = lead.start() if lead is not None else first
-                yield from (Phrase(rel, *one, Span(begin, verb.end())) for one in group)
+                yield from (Phrase(rel, *member, Span(begin, verb.end())) for member in group)
                 break
 
 
@@ -251,9 +251,9 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
         if match["label"]:  # `[the new one][n]`: whoever has the document knows what `n` is
             return match["label"].strip(), bracket, span
         return (bracket, bracket, span) if _ID_SHAPE.search(bracket) else None
-    written = match["id"] or match["file"]
-    written = written.rstrip(".")
-    return written, written, span
+    name = match["id"] or match["file"]
+    name = name.rstrip(".")
+    return name, name, span
 
 
 def wiki_links(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:

@@ -73,11 +73,13 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
 
 def _without_options(text: str) -> str:
     """Return a status without the list of those that there are: `Proposed [Proposed, Accepted, Rejected]`."""
-    found = _OPTIONS.search(text)
-    if found is None or not text[: found.start()].strip("*_` "):
+    options = _OPTIONS.search(text)
+    if options is None or not text[: options.start()].strip("*_` "):
         return text
-    listed = [_status(part.strip("*_` ")) for part in _LISTED.split(found["listed"])]
-    return text[: found.start()] + text[found.end() :] if sum(one != "unknown" for one in listed) > 2 else text
+    listed = [_status(part.strip("*_` ")) for part in _LISTED.split(options["listed"])]
+    return (
+        text[: options.start()] + text[options.end() :] if sum(status != "unknown" for status in listed) > 2 else text
+    )
 
 
 def _targets(text: str) -> tuple[tuple[Rel, str], ...]:
@@ -89,30 +91,30 @@ def _status(text: str) -> Status:
     if badge is not None:
         text = unquote(badge["status"]).replace("_", " ")
     bare = text.lstrip("*_`\"' ")
-    said = next(find_phrases(bare), None)
-    of_part = said.rel if said is not None and said.of_part and _opens_with(bare, said.verb.start) else None
+    phrase = next(find_phrases(bare), None)
+    of_part = phrase.rel if phrase is not None and phrase.of_part and _opens_with(bare, phrase.verb.start) else None
     if _partial().match(bare) or of_part == "amended_by":
         return "accepted"  # a part was replaced, the rest stays in force
-    opens = said.rel if said is not None and said.verb.start <= len("已") else None
+    opens = phrase.rel if phrase is not None and phrase.verb.start <= len("已") else None
     if opens == "supersedes" or of_part:
         return "unknown"  # `Ersetzt ADR-3`: what it does to another one
-    if opens == "superseded_by" or (_TAKEN_OVER.match(text) and (said is None or said.rel == "superseded_by")):
+    if opens == "superseded_by" or (_TAKEN_OVER.match(text) and (phrase is None or phrase.rel == "superseded_by")):
         return "superseded"  # the word stands last: `被 ADR-0045 取代`
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
-    shown = _LINK.sub(r"\1", text)[:400]
-    words = [plain(word) for word in _WORD.findall(shown)]
+    label = _LINK.sub(r"\1", text)[:400]
+    words = [plain(word) for word in _WORD.findall(label)]
     for index, word in enumerate(words[:4]):
         if word in NEGATIONS:
             return "unknown"
-        found = STATUS_OF.get(word)
-        if found is not None:
-            after = _after_both(shown) if found == "proposed" else None
+        status = STATUS_OF.get(word)
+        if status is not None:
+            after = _after_both(label) if status == "proposed" else None
             if after is not None:
                 return after
             if word in ("retired", "obsoleted") and any(rel == "superseded_by" for rel, _ in _targets(text)):
                 return "superseded"
-            return found
+            return status
         if word not in _QUALIFIERS and index > 0:
             return "unknown"
     return "unknown"
@@ -127,9 +129,11 @@ def _opens_with(text: str, at: int) -> bool:
 
 def _after_both(text: str) -> Status | None:
     """Return what `Drafted & Accepted` says last, where it is a verdict."""
-    first, *rest = _BOTH.split(text, maxsplit=1)
-    found = STATUS_OF.get(plain(rest[0].split()[0].strip(".,;:*_`")), "unknown") if rest and rest[0].split() else None
-    return found if found in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS else None
+    first, *second = _BOTH.split(text, maxsplit=1)
+    status = (
+        STATUS_OF.get(plain(second[0].split()[0].strip(".,;:*_`")), "unknown") if second and second[0].split() else None
+    )
+    return status if status in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS else None
 
 
 _FEW_WORDS = 4
@@ -165,8 +169,8 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
             ids = tuple(match.group() for match in _LEGACY_ID.finditer(text, legacy.end(), piece.end))
             yield Fact("legacy_ids", text[legacy.end() : piece.end], Span(legacy.end(), piece.end), style, ids)
         if any(phrase.rel == "superseded_by" for phrase in find_phrases(text, piece.start, piece.end)):
-            whole = Span(pieces[number - 1].end, piece.end)
-            yield Fact("superseding", piece.of(text), whole, style)
+            remark = Span(pieces[number - 1].end, piece.end)
+            yield Fact("superseding", piece.of(text), remark, style)
 
 
 def value_facts(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:

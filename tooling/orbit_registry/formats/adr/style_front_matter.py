@@ -18,7 +18,7 @@ def _read(header: Header) -> Iterator[Fact]:
     """Yield the known entries of the front matter; a log's front matter speaks of the log, not of its entries."""
     if header.in_log:
         return
-    yield from _staged(header)
+    yield from _stage_status(header)
     for field in header.fields:
         key = field_of(field.key)
         if field.key.lower() in ("links", "relations"):
@@ -29,7 +29,7 @@ def _read(header: Header) -> Iterator[Fact]:
             yield Fact(key, field.value, field.span, "front-matter", field.values)
 
 
-def _staged(header: Header) -> Iterator[Fact]:
+def _stage_status(header: Header) -> Iterator[Fact]:
     """Yield the status that `stage:` states where no other key does: `stage: released`, but not `stage: production`."""
     if any(field_of(field.key) == "status" for field in header.fields):
         return
@@ -75,14 +75,14 @@ def _typed_links(text: str, field: Field) -> Iterator[Fact]:
 
 
 def _typed_link(target: re.Match[str], kind: str) -> Fact:
-    said = kind.strip().strip("\"'").lower().replace("-", " ")
-    key = KEY_OF.get(said) or KEY_OF.get(said.replace(" ", "_")) or "related_to"
+    relation = kind.strip().strip("\"'").lower().replace("-", " ")
+    key = KEY_OF.get(relation) or KEY_OF.get(relation.replace(" ", "_")) or "related_to"
     value = target["value"].strip().strip("\"'")
     span = Span(target.start("value"), target.start("value") + len(target["value"].rstrip()))
     return Fact(key, value, span, "front-matter", (value,))
 
 
-def _written(fact: Fact, value: str) -> str:
+def _render(fact: Fact, value: str) -> str:
     """Return the value as a YAML scalar; what follows the status in the same value stays."""
     if fact.key != "status":
         quoted = fact.span.end - fact.span.start == len(fact.raw) + 2
@@ -95,12 +95,12 @@ def _written(fact: Fact, value: str) -> str:
 def _remainder(old: str, value: str) -> str:
     """Return what the old value said after the status (`; supersedes ADR-0045`), less what no longer holds."""
     facts = list(read_statement(old, Span(0, len(old)), "front-matter"))
-    rest = old[facts[0].span.end :]
+    remainder = old[facts[0].span.end :]
     if not value.lower().startswith("super"):
         for fact in reversed([fact for fact in facts if fact.key == "superseding"]):
             shift = facts[0].span.end
-            rest = rest[: fact.span.start - shift] + rest[fact.span.end - shift :]
-    return rest
+            remainder = remainder[: fact.span.start - shift] + remainder[fact.span.end - shift :]
+    return remainder
 
 
 def _insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
@@ -112,4 +112,4 @@ def _insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
     return span.end, f"{key}: {scalar(value)}{newline}"
 
 
-FRONT_MATTER = Style("front-matter", _read, _written, _insertion)
+FRONT_MATTER = Style("front-matter", _read, _render, _insertion)

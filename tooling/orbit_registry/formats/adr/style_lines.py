@@ -20,9 +20,9 @@ def _read_items(header: Header) -> Iterator[Fact]:
     for line in header.lines():
         bullet = _BULLET.match(text, line.start, line.end)
         for part in split_key_values(text, bullet.end(), line.end) if bullet else ():
-            found = key_value(text, part.start, part.end)
-            if found is not None:
-                key, span = found
+            pair = key_value(text, part.start, part.end)
+            if pair is not None:
+                key, span = pair
                 yield from value_facts(text, key, _without_comment(text, span), "bullets")
 
 
@@ -63,20 +63,20 @@ def _read_lines(header: Header) -> Iterator[Fact]:
     for line in header.lines():
         content = text[line.start : line.end]
         first, *others = split_key_values(text, line.start, line.end)
-        found = key_value(text, first.start, first.end)
+        pair = key_value(text, first.start, first.end)
         follows = current is not None and text[previous_end : line.start].strip(" \t\\") in ("\n", "\r\n", "\r")
-        if found or not follows or not content.strip() or not _continues(content):
+        if pair or not follows or not content.strip() or not _continues(content):
             if current:
                 yield from value_facts(text, *current, "line")
-            current = found
-            for part in others if found or _OTHER_KEY.match(content.lstrip("*_> ")) else ():
+            current = pair
+            for part in others if pair or _OTHER_KEY.match(content.lstrip("*_> ")) else ():
                 more = key_value(text, part.start, part.end)
                 if more is not None:
                     yield from value_facts(text, *more, "line")
-            if found is None and is_open and (below := _status_alone(text, line.start, line.end)):
+            if pair is None and is_open and (below := _status_alone(text, line.start, line.end)):
                 yield from value_facts(text, "status", below, "line")
-            is_open = found == ("status", Span(line.end, line.end)) or (is_open and not content.strip())
-            if found is None and _says_superseded(text, line.start, line.end):
+            is_open = pair == ("status", Span(line.end, line.end)) or (is_open and not content.strip())
+            if pair is None and _says_superseded(text, line.start, line.end):
                 start = _mark_above(text, line.start)
                 yield Fact("superseding", content.strip(), whole_line(text, Span(start, line.end)), "line")
         elif current and current[1].end > current[1].start:
@@ -132,10 +132,10 @@ def _insert_line(header: Header, key: str, value: str) -> tuple[int, str] | None
     return None
 
 
-def _written(fact: Fact, value: str) -> str:
+def _render(fact: Fact, value: str) -> str:
     """Return the value as it is, after a space where none stood."""
     return value if fact.raw else f" {value}"
 
 
-BULLETS = Style("bullets", _read_items, _written, _insert_item)
-LINES = Style("line", _read_lines, _written, _insert_line)
+BULLETS = Style("bullets", _read_items, _render, _insert_item)
+LINES = Style("line", _read_lines, _render, _insert_line)

@@ -32,8 +32,8 @@ def _read(header: Header) -> Iterator[Fact]:
         if key == "status":
             yield from _status(header, heading)
             continue
-        if (own := _in_heading(header, heading)) is not None:
-            yield Fact(key, own.of(header.text), own, "section", (own.of(header.text),))
+        if (value := _in_heading(header, heading)) is not None:
+            yield Fact(key, value.of(header.text), value, "section", (value.of(header.text),))
             continue
         for span in _paragraphs(header, heading)[:1]:
             yield Fact(key, span.of(header.text), span, "section", (span.of(header.text),))
@@ -54,9 +54,11 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
         lead = _LEAD.match(text, line.start, line.end)
         start = lead.end() if lead else line.start
         stop = line.start + len(text[line.start : line.end].rstrip())
-        own = start > line.start + 3 or text[line.start : start].strip() or _states_relation(text, start, stop)
+        starts_paragraph = (
+            start > line.start + 3 or text[line.start : start].strip() or _states_relation(text, start, stop)
+        )
         has_key = key_value(text, start, stop) is not None or _BOLD_KEY.match(content)
-        if open_end >= 0 and not own and not has_key:
+        if open_end >= 0 and not starts_paragraph and not has_key:
             spans[-1] = Span(spans[-1].start, stop)
         else:
             spans.append(Span(start, stop))
@@ -71,16 +73,16 @@ def _states_relation(text: str, start: int, end: int) -> bool:
 
 def _in_heading(header: Header, heading: Heading) -> Span | None:
     """Return where the heading itself states its value: `## Status: Accepted`."""
-    found = heading_value(heading.title.of(header.text))
-    return Span(heading.title.start + found[1], heading.title.start + found[2]) if found is not None else None
+    value = heading_value(heading.title.of(header.text))
+    return Span(heading.title.start + value[1], heading.title.start + value[2]) if value is not None else None
 
 
 def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     paragraphs = _paragraphs(header, heading)
-    own = _in_heading(header, heading)
-    if own is not None:
-        yield from read_statement(header.text, own, "section")
-        yield from _remarks(header, own, paragraphs)
+    in_heading = _in_heading(header, heading)
+    if in_heading is not None:
+        yield from read_statement(header.text, in_heading, "section")
+        yield from _remarks(header, in_heading, paragraphs)
         return
     if paragraphs and (cell := _cell(header, paragraphs[0])) is not None:
         yield from read_statement(header.text, cell, "section")
@@ -101,17 +103,17 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
         yield from _boxes(header.text, ticked)
         return
     keys = [key_value(header.text, span.start, span.end) for span in paragraphs]
-    at = next((index for index, named in enumerate(keys) if named and named[0] == "status"), 0)
-    first, named = paragraphs[at], keys[at]
-    yield from read_statement(header.text, named[1] if named and named[0] == "status" else first, "section")
+    at = next((index for index, key in enumerate(keys) if key and key[0] == "status"), 0)
+    first, pair = paragraphs[at], keys[at]
+    yield from read_statement(header.text, pair[1] if pair and pair[0] == "status" else first, "section")
     yield from _remarks(header, first, (*paragraphs[:at], *paragraphs[at + 1 :]))
 
 
 def _cell(header: Header, first: Span) -> Span | None:
     """Return the cell that states a known status in a table that the section begins with."""
     tables = within(header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start)
-    found = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
-    return next((span for span in found if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
+    cells = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
+    return next((span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
 
 
 def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
@@ -127,16 +129,16 @@ def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
         return
     for span in lines:
         for part in split_key_values(text, span.start, span.end):
-            if (found := key_value(text, part.start, part.end)) is not None and found[0] in _KEYS:
-                yield found
+            if (pair := key_value(text, part.start, part.end)) is not None and pair[0] in _KEYS:
+                yield pair
 
 
 def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterator[Fact]:
     """Yield what else the section says, beside the statement that `first` is."""
     for span in paragraphs:
-        found = key_value(header.text, span.start, span.end)
-        if found and found[0] == "date":
-            yield Fact("date", found[1].of(header.text), found[1], "section")
+        pair = key_value(header.text, span.start, span.end)
+        if pair and pair[0] == "date":
+            yield Fact("date", pair[1].of(header.text), pair[1], "section")
             continue
         yield Fact("statement", span.of(header.text), span, "section")
         if any(phrase.rel == "superseded_by" for phrase in find_phrases(header.text, span.start, span.end)):
@@ -148,14 +150,14 @@ def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterato
 
 def _quoted(header: Header, heading: Heading) -> Span | None:
     """Return the one quoted line in a section that states a status, where nothing else stands in it."""
-    found = []
+    quotes = []
     for line in visible_lines(header.document, heading.body, header.document.hidden):
         content = header.text[line.start : line.end].rstrip()
         start = line.start + len(content) - len(content.lstrip("> \t"))
         span = Span(start, line.start + len(content))
         if not NOTICE.match(content) and normalise_status(span.of(header.text))[0] != "unknown":
-            found.append(span)
-    return found[0] if len(found) == 1 else None
+            quotes.append(span)
+    return quotes[0] if len(quotes) == 1 else None
 
 
 def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
@@ -168,7 +170,7 @@ def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
         yield Fact("status", "", Span(boxes[0].start, boxes[0].start), "section")
 
 
-def _written(fact: Fact, value: str) -> str:
+def _render(fact: Fact, value: str) -> str:
     """Return the status with a capital, as these sections have it; an empty section gets its paragraph."""
     capital = value[:1].upper() + value[1:]
     return capital if fact.raw else f"\n\n{capital}"
@@ -184,4 +186,4 @@ def _insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
     return first.section.start, f"{'#' * first.level} Status{newline}{newline}{capital}{newline}{newline}"
 
 
-SECTIONS = Style("section", _read, _written, _insertion)
+SECTIONS = Style("section", _read, _render, _insertion)

@@ -77,11 +77,11 @@ def _read_badge(header: Header) -> Iterator[Fact]:
             return
 
 
-def _written_badge(fact: Fact, value: str) -> str:
+def _render_badge(fact: Fact, value: str) -> str:
     """Return the badge's address with the new status in it."""
     encoded = quote(value.replace("-", "--").replace(" ", "_"), safe="")
     return _URL.sub(lambda match: f"/badge/status-{encoded}{match['tail'] or ''}", fact.values[0], count=1)
 
 
 TABLE = Style("table", _read_table, lambda _, value: _escaped(value), _insert_row)
-BADGE = Style("badge", _read_badge, _written_badge, lambda *_: None)
+BADGE = Style("badge", _read_badge, _render_badge, lambda *_: None)

@@ -26,7 +26,7 @@ def prompts_in(language: Language | None) -> Mapping[str, str]:
     """Return what a template asks for in the language of a decision; what nobody translated is `_…_`."""
     if language is None:
         return PROMPTS
-    own = {
+    translated = {
         "context": f"_{language.why}_",
         "decision": f"_{language.what}_",
         "options": f"- _{language.option}_",
@@ -34,7 +34,7 @@ def prompts_in(language: Language | None) -> Mapping[str, str]:
         "positive": f"- _{language.better}_",
         "negative": f"- {cost_in(language)}",
     }
-    return {key: own.get(key, "_…_") for key in PROMPTS}
+    return {key: translated.get(key, "_…_") for key in PROMPTS}
 
 
 def cost_in(language: Language | None) -> str:
@@ -73,10 +73,10 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
     if digits:
         values.setdefault("number", digits.group())
         values.setdefault("order", str(int(digits.group())))
-    kept = _OPTIONAL.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), template)
-    kept = _AT_THE_END.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), kept)
-    span = parse_markdown(kept).front_matter
-    head, body = (kept[: span.end], kept[span.end :]) if span else ("", kept)
+    filled = _OPTIONAL.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), template)
+    filled = _AT_THE_END.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), filled)
+    span = parse_markdown(filled).front_matter
+    head, body = (filled[: span.end], filled[span.end :]) if span else ("", filled)
     return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(body).safe_substitute(
         {**values, **({"title": heading_title(values["title"])} if "title" in values else {})}
     )
@@ -84,14 +84,14 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
 
 def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
     """Return one value of the front matter with its placeholders replaced, still good YAML."""
-    written = match["value"]
-    if written.strip() in ("$number", "$order", "$date"):  # as bare as the template has them
-        return match["head"] + Template(written).safe_substitute(values)
-    if not written.lstrip().startswith(("[", "{", "'", '"')) and "$" in written:
-        filled = Template(written).safe_substitute(values)
+    pattern = match["value"]
+    if pattern.strip() in ("$number", "$order", "$date"):  # as bare as the template has them
+        return match["head"] + Template(pattern).safe_substitute(values)
+    if not pattern.lstrip().startswith(("[", "{", "'", '"')) and "$" in pattern:
+        filled = Template(pattern).safe_substitute(values)
         return match["head"] + (scalar(" ".join(filled.split())) if filled.strip() else "")
     flat = {name: " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"') for name, value in values.items()}
-    return match["head"] + Template(written).safe_substitute(flat if written.startswith('"') else values)
+    return match["head"] + Template(pattern).safe_substitute(flat if pattern.startswith('"') else values)
 
 
 def template_from(text: str, path: str) -> str | None:
@@ -125,20 +125,20 @@ def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
     for field in read_fields(text, span):
         key = "status" if field.span == entry.status_span else field_of(field.key)  # `stage:` may state it
         head = text[field.line.start : field.span.start].rstrip(" ")
-        written = field.span.of(text)
+        raw = field.span.of(text)
         if key == "number":
-            quote = written[:1] if written[:1] in ("'", '"') else ""
+            quote = raw[:1] if raw[:1] in ("'", '"') else ""
             prefix = field.value.rstrip("0123456789")
             lines.append(f"{head} {quote}{_literal(prefix)}$number{quote}")
         elif key in _PLACEHOLDERS:
             value = _PLACEHOLDERS[key]
-            lines.append(f"{head} [{value}]" if written.startswith("[") or "\n" in written else f"{head} {value}")
+            lines.append(f"{head} [{value}]" if raw.startswith("[") or "\n" in raw else f"{head} {value}")
         elif key is None and _DAY.match(field.value):  # of the other decision, but for the day of the last change
             lines.append(f"{head} $date" if _CHANGED.search(field.key) else head)
-        elif key is None and "://" in field.value and "\n" not in written.rstrip():
+        elif key is None and "://" in field.value and "\n" not in raw.rstrip():
             lines.append(_literal(head))  # a page of the other decision
-        elif key is None and "\n" not in written.rstrip() and not _same_number(field.value, entry):
-            lines.append(_literal(f"{head} {written}".rstrip()))
+        elif key is None and "\n" not in raw.rstrip() and not _same_number(field.value, entry):
+            lines.append(_literal(f"{head} {raw}".rstrip()))
         elif key is None and _same_number(field.value, entry):
             lines.append(f"{head} $order")
     return newline.join(["---", *lines, "---", "", ""])
@@ -165,18 +165,18 @@ def _heading(text: str, entry: AdrDocument) -> str:
             edits.append((Span(anchor, entry.heading_span.end), ""))
     below = any(entry.heading_span.end <= span.start < span.end for span in entry.title_spans)
     newline = newline_of(text)
-    shown = _edited(text, entry.heading_span, edits).rstrip()
+    heading = _edited(text, entry.heading_span, edits).rstrip()
     if not below:
-        return shown
+        return heading
     between = text[entry.heading_span.end : entry.title_spans[-1].start].strip()  # `## Title`, or nothing
-    return (newline * 2).join(part for part in (shown, _literal(between), "$title") if part)
+    return (newline * 2).join(part for part in (heading, _literal(between), "$title") if part)
 
 
 def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
     """Yield the lines that state something, as one block for each group of lines, with placeholders."""
     text, lines = document.text, document.lines
     edits: list[tuple[Span, str]] = []
-    kept: set[int] = set()
+    line_numbers: set[int] = set()
     for fact in entry.facts:
         if fact.style in ("front-matter", "section", "badge"):
             continue
@@ -189,11 +189,11 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
         else:
             continue
         around = _table_around(document, fact.span) if fact.style == "table" else fact.span
-        kept.update(range(lines.index_of(around.start), lines.index_of(around.end) + 1))
-    for number in sorted(kept):
-        if number - 1 not in kept:
+        line_numbers.update(range(lines.index_of(around.start), lines.index_of(around.end) + 1))
+    for number in sorted(line_numbers):
+        if number - 1 not in line_numbers:
             start = lines.starts[number]
-        if number + 1 not in kept:
+        if number + 1 not in line_numbers:
             yield _edited(text, Span(start, lines.ends[number]), edits).rstrip()
 
 
@@ -208,63 +208,63 @@ def _statement(text: str, span: Span) -> str:
     return "$status" + (" · $date" if "date" in keys else "") + (" · $tasks" if "tasks" in keys else "")
 
 
-def _apart(edits: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
+def _without_overlaps(edits: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
     """Return the edits in order, without those inside an earlier one."""
-    kept: list[tuple[Span, str]] = []
+    separate: list[tuple[Span, str]] = []
     for span, value in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
-        if not kept or span.start >= kept[-1][0].end:
-            kept.append((span, value))
-    return kept
+        if not separate or span.start >= separate[-1][0].end:
+            separate.append((span, value))
+    return separate
 
 
 def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
     """Yield the standard sections, each with its heading as written and a prompt."""
-    asked = prompts_in(language_of(section.heading for section in entry.sections))
-    kept = [s for s in entry.sections if s.key in PROMPTS or s.key in ("status", "changelog", "date")]
-    if not any(section.key in ("context", "decision") for section in kept):
-        kept = list(entry.sections)
-    seen: set[tuple[str, int]] = set()
-    given: Counter[int] = Counter()
-    for index, section in enumerate(kept):
-        if (section.key, section.level) in seen and section.key != "other":
+    prompts = prompts_in(language_of(section.heading for section in entry.sections))
+    sections = [s for s in entry.sections if s.key in PROMPTS or s.key in ("status", "changelog", "date")]
+    if not any(section.key in ("context", "decision") for section in sections):
+        sections = list(entry.sections)
+    visited: set[tuple[str, int]] = set()
+    counts: Counter[int] = Counter()
+    for index, section in enumerate(sections):
+        if (section.key, section.level) in visited and section.key != "other":
             continue
-        seen.add((section.key, section.level))
-        following = kept[index + 1] if index + 1 < len(kept) else None
+        visited.add((section.key, section.level))
+        following = sections[index + 1] if index + 1 < len(sections) else None
         has_parts = following is not None and not section.run_in and following.level > section.level
-        prompt = "" if has_parts else _prompt(section, newline, asked)
+        prompt = "" if has_parts else _prompt(section, newline, prompts)
         if section.run_in:
             start = text.rfind("\n", 0, section.body.start) + 1
             gap = newline * (2 if prompt.startswith("- ") else 0)
             yield _literal(text[start : section.body.start].rstrip()) + (gap or " ") + prompt
-        elif (stated := heading_value(section.heading)) is not None:  # `## Status: Accepted`
-            yield f"{'#' * section.level} {_literal(section.heading[: stated[1]])}{_PLACEHOLDERS[stated[0]]}"
+        elif (value := heading_value(section.heading)) is not None:  # `## Status: Accepted`
+            yield f"{'#' * section.level} {_literal(section.heading[: value[1]])}{_PLACEHOLDERS[value[0]]}"
         else:
-            heading = f"{'#' * section.level} {_literal(_renumbered(section, given))}"
+            heading = f"{'#' * section.level} {_literal(_renumbered(section, counts))}"
             yield heading + (newline * 2 + prompt if prompt else "")
 
 
-def _renumbered(section: Section, given: Counter[int]) -> str:
+def _renumbered(section: Section, counts: Counter[int]) -> str:
     """Return a section's heading with the next number of its level, where it has one: `2. Options`, were it the 7th."""
     numbered = _HEADING_NUMBER.match(section.heading)
     if numbered is None:
         return section.heading
-    given[section.level] += 1
-    return f"{given[section.level]}{section.heading[numbered.end() :]}"
+    counts[section.level] += 1
+    return f"{counts[section.level]}{section.heading[numbered.end() :]}"
 
 
-def _prompt(section: Section, newline: str, asked: Mapping[str, str]) -> str:
+def _prompt(section: Section, newline: str, prompts: Mapping[str, str]) -> str:
     if section.key in ("status", "date"):
         return f"${section.key}"
     if section.key == "changelog":
         return "- $date: first draft"
-    return newline.join(asked.get(section.key, "…").splitlines())
+    return newline.join(prompts.get(section.key, "…").splitlines())
 
 
 def _edited(text: str, span: Span, edits: Sequence[tuple[Span, str]]) -> str:
     """Return the part of the text with the edits made and every other `$` doubled."""
     parts: list[str] = []
     at = span.start
-    for edit, replacement in _apart([edit for edit in edits if span.start <= edit[0].start < span.end]):
+    for edit, replacement in _without_overlaps([edit for edit in edits if span.start <= edit[0].start < span.end]):
         parts.extend((_literal(text[at : edit.start]), replacement))
         at = edit.end
     parts.append(_literal(text[at : span.end]))

@@ -87,19 +87,25 @@ class Language:
         word = re.split(r"[^\w'-]", raw.strip("*_` "), maxsplit=1)[0]
         if raw and (word.lower() in _ENGLISH_STATUSES or plain(word) not in STATUS_OF):
             return status
-        said, by, rest = status.partition(" by ")
-        called = self.superseded_by if by else next((own for name, own in self.statuses.items() if name == said), "")
-        if not called or said.lower() not in _ENGLISH_STATUSES:
+        english, by, successor = status.partition(" by ")
+        translated = (
+            self.superseded_by
+            if by
+            else next((translation for name, translation in self.statuses.items() if name == english), "")
+        )
+        if not translated or english.lower() not in _ENGLISH_STATUSES:
             return status
-        called = _feminine(called) if word.lower().endswith(("a", "ée")) else called
-        return (called if raw[:1].islower() else called[:1].upper() + called[1:]) + (f" {rest}" if by else "")
+        translated = _feminine(translated) if word.lower().endswith(("a", "ée")) else translated
+        return (translated if raw[:1].islower() else translated[:1].upper() + translated[1:]) + (
+            f" {successor}" if by else ""
+        )
 
 
 def _feminine(called: str) -> str:
     """Return a Romance participle as `la decisión` takes it, where the old one was so: `rechazada`, `rejetée par`."""
-    word, space, rest = called.partition(" ")
+    word, space, remainder = called.partition(" ")
     word = f"{word[:-1]}a" if word.endswith("o") else f"{word}e" if word.endswith("é") else word
-    return f"{word}{space}{rest}"
+    return f"{word}{space}{remainder}"
 
 
 @cache
@@ -120,10 +126,12 @@ def _language(data: Mapping[str, Any]) -> Language:
 
 def language_of(headings: Iterable[str]) -> Language | None:
     """Return the language that most of some headings are in; None for English, and where none is known."""
-    said = [heading.strip().lower() for heading in headings]  # with its accents: without them `décision` is English
-    words = {*said, *(word for heading in said for word in re.findall(r"[^\W\d_]+", heading))}
-    found = [(len(words & language.headings), language) for language in languages()]
-    count, best = max(found, key=lambda one: one[0])
+    headings_lower = [
+        heading.strip().lower() for heading in headings
+    ]  # with its accents: without them `décision` is English
+    words = {*headings_lower, *(word for heading in headings_lower for word in re.findall(r"[^\W\d_]+", heading))}
+    scores = [(len(words & language.headings), language) for language in languages()]
+    count, best = max(scores, key=lambda score: score[0])
     return best if count else None
 
 
@@ -133,14 +141,14 @@ def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language 
     None where the word is English, or that of several languages that nothing tells apart.
     """
     first = re.split(r"[^\w'-]", raw.strip("*_`~ "), maxsplit=1)[0].lower()
-    named = language_of(headings)
+    of_headings = language_of(headings)
     if not first or first in _ENGLISH_STATUSES:
-        return named
-    found = [language for language in languages() if first in language.words]
-    by_key = [language for language in found if key.strip("*_`:： \t-").lower() in language.keys]
-    if named in found or not found:
-        return named
-    return next((some[0] for some in (by_key, found) if len(some) == 1), None)
+        return of_headings
+    candidates = [language for language in languages() if first in language.words]
+    by_key = [language for language in candidates if key.strip("*_`:： \t-").lower() in language.keys]
+    if of_headings in candidates or not candidates:
+        return of_headings
+    return next((some[0] for some in (by_key, candidates) if len(some) == 1), None)
 
 
 Order = Literal["day", "month"]
@@ -184,9 +192,9 @@ def read_date(text: str, order: Order | None = None) -> str | None:
     `03/04/2026` takes an `order`: it is read differently in different countries. `17/04/2026` does not.
     """
     bare = text.strip(_MARKS)
-    found = _read(bare, 0)
-    if found is not None:
-        return found[0]
+    parsed = _read(bare, 0)
+    if parsed is not None:
+        return parsed[0]
     slashed = _SLASHED.match(bare) if order is not None else None
     if slashed is None:
         return None
@@ -203,11 +211,11 @@ def is_of_two_orders(text: str) -> bool:
 def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
     """Return the order that the dates of a folder agree on, from pairs of a folder and a date as it is written."""
     orders: dict[str, set[Order]] = {}
-    for folder, written in dates:
-        slashed = _SLASHED.match(written.strip(_MARKS))
-        if slashed is not None and read_date(written) and int(slashed["first"]) != int(slashed["second"]):
+    for folder, date in dates:
+        slashed = _SLASHED.match(date.strip(_MARKS))
+        if slashed is not None and read_date(date) and int(slashed["first"]) != int(slashed["second"]):
             orders.setdefault(folder, set()).add("day" if int(slashed["first"]) > 12 else "month")
-    return {folder: next(iter(found)) for folder, found in orders.items() if len(found) == 1}
+    return {folder: next(iter(folder_orders)) for folder, folder_orders in orders.items() if len(folder_orders) == 1}
 
 
 def _read(text: str, at: int) -> tuple[str, int] | None:
@@ -218,8 +226,8 @@ def _read(text: str, at: int) -> tuple[str, int] | None:
     for form in _DATES:
         match = form.match(text, at)
         if match:
-            found = match.groupdict()
-            month = found["m"] if found["m"].isdigit() else MONTH_OF.get(plain(found["m"]), "")
-            iso = "-".join(part.zfill(2) for part in (found["y"], month, found.get("d") or "") if part)
+            parts = match.groupdict()
+            month = parts["m"] if parts["m"].isdigit() else MONTH_OF.get(plain(parts["m"]), "")
+            iso = "-".join(part.zfill(2) for part in (parts["y"], month, parts.get("d") or "") if part)
             return (iso, match.end()) if month and is_iso_date(iso) else None
     return None

@@ -49,8 +49,8 @@ def nest_headings(text: str, level: int) -> str:
     # The line end in front keeps a first paragraph of `Key: value` lines from being read as a front matter.
     document = parse_markdown(f"\n{bare}{_BELOW}")
     _refuse_open(document)
-    own = document.headings[:-1]
-    return _shift_parsed(document, max(0, level + 1 - min((one.level for one in own), default=_DEEPEST)))
+    headings = document.headings[:-1]
+    return _shift_parsed(document, max(0, level + 1 - min((heading.level for heading in headings), default=_DEEPEST)))
 
 
 def shift_headings(text: str, by: int) -> str:
@@ -94,7 +94,8 @@ def begins_block(text: str) -> bool:
     """Say whether a text's first lines would lose their meaning if words stood in front of them on the same line."""
     document = parse_markdown(f"\n{text}\n")
     first = document.lines.ends[1]
-    starts = [one.section.start for one in document.headings] + [one.span.start for one in document.tables]
+    starts = [heading.section.start for heading in document.headings]
+    starts += [table.span.start for table in document.tables]
     return _BLOCK.match(text) is not None or any(start <= first for start in starts)
 
 
@@ -112,10 +113,10 @@ def refuse_restated(before: str, after: str, path: str) -> None:
             f"with this text {path} would no longer be read as the decisions it holds",
             hint="give the text's headings other words than those of a decision (`ADR-0001 — title`)",
         )
-    for was, becomes in zip(old.entries, new.entries, strict=True):
-        known = {(fact.key, fact.raw, fact.style) for fact in was.facts}
-        for fact in becomes.facts:
-            if fact.key in _STATED and (fact.key, fact.raw, fact.style) not in known:
+    for old_entry, new_entry in zip(old.entries, new.entries, strict=True):
+        known_facts = {(fact.key, fact.raw, fact.style) for fact in old_entry.facts}
+        for fact in new_entry.facts:
+            if fact.key in _STATED and (fact.key, fact.raw, fact.style) not in known_facts:
                 raise RefusedError(
                     f"`{_line(after, fact)}` in the text reads as the decision's {_STATED[fact.key]}",
                     hint=f"take it out, or word it as prose; a decision's {_STATED[fact.key]} is stated by a command",
@@ -151,21 +152,21 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     """
     removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
     language = language_of_status(
-        entry.status_raw, _key_of_status(text, entry), (one.heading for one in entry.sections)
+        entry.status_raw, _key_of_status(text, entry), (section.heading for section in entry.sections)
     )
     status = language.status(status, entry.status_raw.strip("*_` ")) if language is not None else status
     fact = next((fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span), None)
     if fact is None:
-        at, line = _insertion(text, entry, "status", _cased(status, capital=True))
+        at, line = _insertion(text, entry, "status", _with_case_of(status, capital=True))
         around = next((span for span in removed if span.start < at <= span.end), None)
         if around is None:
             return _splice(text, [(Span(at, at), line), *((span, "") for span in removed)])
-        taken = text[around.start : at] + line.rstrip()  # the new line takes the place of the one that goes
-        return _splice(text, [(span, taken if span == around else "") for span in removed])
+        replacement = text[around.start : at] + line.rstrip()  # the new line takes the place of the one that goes
+        return _splice(text, [(span, replacement if span == around else "") for span in removed])
     dated = _DATED_STATUS.fullmatch(fact.raw)
     before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
     capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
-    value = _STYLE_OF[fact.style].written(fact, f"{before}{_cased(status, capital=capital)}{after}")
+    value = _STYLE_OF[fact.style].render(fact, f"{before}{_with_case_of(status, capital=capital)}{after}")
     apart = [span for span in removed if span.end <= fact.span.start or fact.span.end <= span.start]
     return _splice(text, [(fact.span, value), *((span, "") for span in apart)])
 
@@ -175,7 +176,7 @@ def _key_of_status(text: str, entry: AdrDocument) -> str:
     if entry.status_span is None:
         return ""
     before = text[text.rfind("\n", 0, entry.status_span.start) + 1 : entry.status_span.start].strip("*_`:：|> \t-")
-    section = next((one.heading for one in entry.sections if one.key == "status"), "")
+    section = next((other.heading for other in entry.sections if other.key == "status"), "")
     return before or section
 
 
@@ -185,13 +186,13 @@ def set_date(text: str, entry: AdrDocument, date: str) -> str:
     if fact is None:
         at, line = _insertion(text, entry, "date", date)
         return text[:at] + line + text[at:]
-    return _splice(text, [(fact.span, _STYLE_OF[fact.style].written(fact, date))])
+    return _splice(text, [(fact.span, _STYLE_OF[fact.style].render(fact, date))])
 
 
 def set_title(text: str, entry: AdrDocument, title: str) -> str:
     """Return `text` with the title replaced wherever the document states it (heading and front matter)."""
     flat = " ".join(title.split())
-    return _splice(text, [(span, _titled(text, entry, span, flat)) for span in entry.title_spans])
+    return _splice(text, [(span, _title_replacement(text, entry, span, flat)) for span in entry.title_spans])
 
 
 def set_number(text: str, entry: AdrDocument, number: str) -> str:
@@ -220,29 +221,29 @@ def _anchor_number(text: str, entry: AdrDocument) -> Iterator[Span]:
         yield Span(start, start + len(entry.anchor) + 1)
 
 
-def _titled(text: str, entry: AdrDocument, span: Span, title: str) -> str:
+def _title_replacement(text: str, entry: AdrDocument, span: Span, title: str) -> str:
     fact = next((fact for fact in entry.facts if fact.key == "title" and fact.span == span), None)
     if fact is not None:
-        return _STYLE_OF[fact.style].written(fact, title)
+        return _STYLE_OF[fact.style].render(fact, title)
     heading = entry.heading_span
     if heading is None or not heading.start <= span.start <= heading.end:
         return heading_title(title)
     before, after = text[heading.start : span.start], text[span.end : heading.end]
     numbered = any(heading.start <= number.start < heading.end for number in entry.number_spans)
-    fitting = (form for form in _forms(title) if _reads_as(before + form + after, title, entry.number, numbered))
+    fitting = (form for form in _title_forms(title) if _reads_as(before + form + after, title, entry.number, numbered))
     return next(fitting, heading_title(title))
 
 
 def heading_title(title: str) -> str:
     """Return a title as Markdown that a heading reads back as the title: escaped only where it would read otherwise."""
-    for form in _forms(title):
+    for form in _title_forms(title):
         headings = parse_markdown(f"# {form}\n").headings
         if len(headings) == 1 and headings[0].text == title:
             return form
     return title
 
 
-def _forms(title: str) -> Iterator[str]:
+def _title_forms(title: str) -> Iterator[str]:
     """Yield ways to write a title in a heading, the plainest first."""
     yield title
     escaped = _MARKDOWN_SPECIAL.sub(r"\\\1", title)
@@ -254,19 +255,19 @@ def _forms(title: str) -> Iterator[str]:
 
 def _reads_as(heading: str, title: str, number: str | None, numbered: bool) -> bool:
     """Say whether a heading's lines read as a title, and as a number only where the heading states one."""
-    found = parse_markdown(heading).headings
-    if len(found) != 1:
+    headings = parse_markdown(heading).headings
+    if len(headings) != 1:
         return False
-    own = found[0]
+    parsed = headings[0]
     parts = (
-        split_entry(heading, own.title, own.text)
-        or (split_entry(heading, own.title, own.text, in_log=True) if numbered else None)
-        or split_title(heading, own.title, own.text, number)
+        split_entry(heading, parsed.title, parsed.text)
+        or (split_entry(heading, parsed.title, parsed.text, in_log=True) if numbered else None)
+        or split_title(heading, parsed.title, parsed.text, number)
     )
     return parts.title == title and (parts.number is not None) == numbered
 
 
-def _cased(status: str, *, capital: bool) -> str:
+def _with_case_of(status: str, *, capital: bool) -> str:
     first = status.split(" ", 1)[0]
     if first.lower() not in _PLAIN_STATUS:
         return status
@@ -278,15 +279,15 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
     header = entry_header(text, entry)
     for style in STYLES:
         plain = style.name == "front-matter" and key == "status" and value.lower() in _PLAIN_STATUS
-        place = style.insertion(header, key, value.lower() if plain else value)
-        if place is not None:
-            return place
+        insertion = style.insertion(header, key, value.lower() if plain else value)
+        if insertion is not None:
+            return insertion
     newline = newline_of(text)
     at = entry.heading_span.end if entry.heading_span else header.document.content_start
-    before, rest = text[:at], text[at:]
+    before, after = text[:at], text[at:]
     lead = "" if not before.strip("\ufeff") else newline if before.endswith(("\n", "\r")) else newline * 2
-    gap = "" if not rest.strip() else newline if rest.startswith(("\n", "\r")) else newline * 2
-    return at, f"{lead}{key.capitalize()}: {value}{gap if rest.strip() else newline}"
+    gap = "" if not after.strip() else newline if after.startswith(("\n", "\r")) else newline * 2
+    return at, f"{lead}{key.capitalize()}: {value}{gap if after.strip() else newline}"
 
 
 # --- amendments
@@ -308,15 +309,15 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     task_text = f" [{task.strip('[]')}]" if task else ""
     lead = "\n\n" if begins_block(content) else " "
     amendment = newline.join(f"**{date}**{task_text}:{lead}{content}".split("\n"))
-    own = [
+    amendments = [
         heading
         for heading in document.headings
         if section_key(heading.text) == "amendments" and entry.span.start < heading.section.start < entry.span.end
     ]
-    end = _content_end(document, Span(entry.span.start, own[-1].section.end if own else entry.span.end))
+    end = _content_end(document, Span(entry.span.start, amendments[-1].section.end if amendments else entry.span.end))
     language = language_of(section.heading for section in entry.sections)
     title = language.amendments if language is not None else "Amendments"
-    heading = "" if own else f"{'#' * level} {title}{newline}{newline}"
+    heading = "" if amendments else f"{'#' * level} {title}{newline}{newline}"
     return text[:end] + newline * 2 + heading + amendment + (text[end:] or newline)
 
 
@@ -325,10 +326,10 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
     level = section_level([(section.level, section.key) for section in entry.sections if not section.run_in])
     if level:
         return level
-    own = next(
+    heading_level = next(
         (h.level for h in document.headings if entry.heading_span and h.section.start == entry.heading_span.start), 1
     )
-    return min(own + 1, 6)
+    return min(heading_level + 1, 6)
 
 
 def _content_end(document: Document, span: Span) -> int:
@@ -424,34 +425,34 @@ def next_entry_heading(text: str, path: str, record_id: str, title: str, date: s
     if not entries or entries[0].heading_span is None:
         return None
     newest = entries[0] if _is_newest_first(entries) else entries[-1]
-    heading = next(one for one in parse_markdown(text).headings if one.section.start == newest.span.start)
-    own = next(span for span in newest.title_spans if heading.title.start <= span.start <= heading.title.end)
-    before, after = text[heading.title.start : own.start], text[own.end : heading.title.end]
-    number, code, written = None, "", heading_title(title)
+    heading = next(other for other in parse_markdown(text).headings if other.section.start == newest.span.start)
+    title_span = next(span for span in newest.title_spans if heading.title.start <= span.start <= heading.title.end)
+    before, after = text[heading.title.start : title_span.start], text[title_span.end : heading.title.end]
+    number, code, title_text = None, "", heading_title(title)
     if newest.number is None:
         before, after = (_STAMP.sub(date, part) for part in (before, after))
-        fitting = (form for form in _forms(title) if _is_dated(f"{before}{form}{after}", title))
-        written = next(fitting, written)
+        fitting = (form for form in _title_forms(title) if _is_dated(f"{before}{form}{after}", title))
+        title_text = next(fitting, title_text)
     else:
-        word, _, rest = before.partition(newest.number)
+        word, _, remainder = before.partition(newest.number)
         is_bare = not any(char.isalpha() for char in word)
-        highest = max(int(one.number or 0) for one in entries)
+        highest = max(int(entry.number or 0) for entry in entries)
         of_record = int(record_id.rpartition("-")[2])
         number = str(highest + 1 if is_bare else max(of_record, highest + 1)).zfill(len(newest.number))
-        before = f"{word}{number}{rest}"
+        before = f"{word}{number}{remainder}"
         code = "" if is_bare or "adr" in word.lower() else "-".join(f"{word.lstrip('[ ')}{number}".split())
-    return EntryHeading(f"{'#' * heading.level} {before}{written}{after}", number, code)
+    return EntryHeading(f"{'#' * heading.level} {before}{title_text}{after}", number, code)
 
 
 def _is_dated(heading: str, title: str) -> bool:
     """Say whether a heading names an entry of a log by a date and this title, and by no number."""
     entries = read_log(f"## {heading}\n").entries
-    return [(one.number, one.title) for one in entries] == [(None, title)]
+    return [(entry.number, entry.title) for entry in entries] == [(None, title)]
 
 
 def _is_newest_first(entries: Sequence[AdrDocument]) -> bool:
     """Say whether a log's numbers, or the dates where it has none, go down."""
-    first, last = ((int(one.number or 0), one.date or "") for one in (entries[0], entries[-1]))
+    first, last = ((int(entry.number or 0), entry.date or "") for entry in (entries[0], entries[-1]))
     return first > last
 
 
