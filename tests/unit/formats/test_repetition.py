@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.formats.repetition import endless
+from orbit_registry.formats.repetition import find_slow_repetition
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from orbit_registry.formats.repetition import endless
 )
 def test_a_repeated_repetition_is_found(pattern: str, part: str) -> None:
     """So is a repeated choice between ways that begin alike; the part is named as it is written."""
-    assert endless(pattern) == part
+    assert find_slow_repetition(pattern) == part
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_a_repeated_repetition_is_found(pattern: str, part: str) -> None:
 )  # fmt: skip
 def test_what_is_tried_in_one_way_is_let_be(pattern: str) -> None:
     """Repetitions side by side, those in brackets or escaped, and those that are never tried again."""
-    assert endless(pattern) is None
+    assert find_slow_repetition(pattern) is None

@@ -102,9 +102,9 @@ def _pattern_problem(pattern: str) -> str | None:
         return f"is no regular expression: {error}"
     if matches_nothing:
         return "matches the empty text, so it would strike out everything"
-    from orbit_registry.formats.repetition import endless  # most projects strike nothing out
+    from orbit_registry.formats.repetition import find_slow_repetition  # most projects strike nothing out
 
-    part = endless(pattern)
+    part = find_slow_repetition(pattern)
     if part:
         return f"repeats a repetition in {part!r}, which some texts keep busy for ever; `[\\w ]+` does for `(\\w+ ?)+`"
     return None

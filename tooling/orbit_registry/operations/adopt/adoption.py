@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
+from orbit_registry.formats.adr.assembly import DATE_PROBLEMS
 from orbit_registry.formats.adr.model import FOLDER
-from orbit_registry.formats.adr.reader import DATE_PROBLEMS
 from orbit_registry.model.ids import new_uid, sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record_set import RecordSet

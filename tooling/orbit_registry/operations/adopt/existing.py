@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.errors import OrbitError
+from orbit_registry.formats.adr.assembly import with_date_order
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
 from orbit_registry.formats.adr.model import AdrDocument, AdrFile
-from orbit_registry.formats.adr.reader import UNNAMED, with_date_order
+from orbit_registry.formats.adr.reader import UNNAMED
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.model.ids import sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
