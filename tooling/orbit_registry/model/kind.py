@@ -236,7 +236,7 @@ def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
         for file in _files(parent, "kind.yaml"):
             kind = _read_kind(file)
             if parent != SHIPPED:
-                _ = kind.schema.fast  # a project's own has to be told that it is none
+                _ = kind.schema.validator  # a project's own has to be told that it is none
             conflicts = [other for other in kinds.values() if kind.name == other.name or kind.prefix == other.prefix]
             conflicts += [other for other in kinds.values() if kind.plural == other.plural]
             if conflicts:

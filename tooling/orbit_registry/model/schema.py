@@ -1,19 +1,20 @@
-"""Owns JSON Schema: merges a kind's schema with the envelope, says whether a value is valid and why it is not.
+"""JSON Schemas of kinds, merged with the fields that all records share, and validation in plain words.
 
-Two validators: the fast one says whether (about 100 times quicker), the reference one why. A property test holds
-them equal. Only this module imports either.
+jsonschema-rs says whether a value is valid, about 100 times quicker than jsonschema, which says why it is not. A
+property test holds their answers equal.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orbit_registry.errors import ConfigError
+from orbit_registry.formats.position import Pointer
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -27,9 +28,9 @@ _LIMIT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class SchemaProblem:
-    """Why a value is invalid: the pointer to the part that is wrong, what is wrong, and what to do."""
+    """Why a value is invalid: where, what is wrong, and what to do."""
 
-    pointer: tuple[str | int, ...]
+    pointer: Pointer
     message: str
     hint: str | None = None
     unknown_field: bool = False
@@ -43,34 +44,34 @@ def shared_fields() -> frozenset[str]:
 
 @dataclass(frozen=True)
 class RecordSchema:
-    """A JSON Schema, which is compiled when a value is first tried: a run knows seven kinds and reads two or three."""
+    """A JSON Schema, compiled when a value is first validated: a run knows seven kinds and reads two or three."""
 
     document: Mapping[str, Any]
     file: Path
-    """Where it stands, for errors."""
+    """Its file, for errors."""
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """The names of the fields, in the order in which new files write them."""
+        """The names of the fields, in the order of new files."""
         return tuple(self.document["properties"])
 
     def longest(self, name: str) -> int:
-        """Return how many characters a field holds that has a `maxLength`."""
+        """Return the `maxLength` of a field."""
         return int(self.document["properties"][name]["maxLength"])
 
     @cached_property
     def managed(self) -> frozenset[str]:
-        """The fields that the schema calls `readOnly`: only verbs change them."""
+        """The `readOnly` fields, which only verbs change."""
         return frozenset(name for name, form in self.document["properties"].items() if form.get("readOnly") is True)
 
     @cached_property
-    def fast(self) -> jsonschema_rs.Draft202012Validator:
-        """The validator that says whether.
+    def validator(self) -> jsonschema_rs.Draft202012Validator:
+        """The validator that says whether a value is valid.
 
         Raises:
             ConfigError: the document is no JSON Schema.
         """
-        import jsonschema_rs  # a run in which no record changed tries none
+        import jsonschema_rs  # a run in which no record changed needs none
 
         try:
             return jsonschema_rs.Draft202012Validator(dict(self.document))
@@ -80,19 +81,19 @@ class RecordSchema:
             raise ConfigError(message, hint=hint) from None
 
     def is_valid(self, value: object) -> bool:
-        """Say whether a value is valid; raises what `fast` does."""
-        return bool(self.fast.is_valid(value))
+        """Say whether a value is valid."""
+        return bool(self.validator.is_valid(value))
 
     def problems(self, value: object) -> list[SchemaProblem]:
-        """Return what is wrong with a value, in the order of the text as far as pointers tell; empty when valid."""
+        """Return what is wrong with a value, ordered by pointer; empty when it is valid."""
         if self.is_valid(value):
             return []
-        problems = [problem for error in self.reference.iter_errors(value) for problem in _problems(error)]
+        problems = [problem for error in self.reference_validator.iter_errors(value) for problem in _explain(error)]
         return sorted(dict.fromkeys(problems), key=_reading_order)
 
     @cached_property
-    def reference(self) -> Any:
-        """The validator that says why; imported on failure only: it costs more than reading 1,000 records."""
+    def reference_validator(self) -> Any:
+        """The validator that says why; importing it costs more than reading 1,000 records."""
         from jsonschema import Draft202012Validator
         from jsonschema.validators import extend
 
@@ -100,7 +101,7 @@ class RecordSchema:
 
 
 def _pattern_problems(_validator: object, pattern: str, value: object, _schema: object) -> Iterator[ValidationError]:
-    """Yield why a text breaks a pattern, by the fast validator's own reading: Python's `$` lets a line break pass."""
+    """Check a pattern with jsonschema-rs: Python's `$` accepts a line break at the end."""
     from jsonschema import ValidationError
 
     if isinstance(value, str) and not _compiled_pattern(pattern).is_valid(value):
@@ -141,7 +142,7 @@ def compile_schema(file: Path, kind: str, statuses: tuple[str, ...] = ()) -> Rec
 
 
 def read_schema(file: Path) -> RecordSchema:
-    """Return the schema in a file as it stands, without the envelope."""
+    """Return the schema in a file, without the fields of records."""
     return RecordSchema(_read(file), file)
 
 
@@ -195,55 +196,66 @@ def _reading_order(problem: SchemaProblem) -> tuple[list[tuple[bool, int, str]],
     return steps, problem.message
 
 
-def _problems(error: ValidationError) -> Iterator[SchemaProblem]:
-    """Put one validator error into plain words, one problem a cause."""
-    import difflib  # what is valid is like nothing
-
+def _explain(error: Any) -> Iterator[SchemaProblem]:
+    """Yield one error of the reference validator in plain words, one problem a cause."""
     pointer = tuple(error.absolute_path)
     name = ".".join(str(step) for step in pointer) or "the record"
-    keyword = str(error.validator)
-    value: Any = error.instance
-    expected: Any = error.validator_value
-    schema: Any = error.schema
-    if keyword == "additionalProperties":
-        known = list(schema.get("properties", {}))
-        for unknown in sorted(set(value) - set(known), key=str):
-            if "patternProperties" not in schema or not str(unknown).startswith("x-"):
-                near = difflib.get_close_matches(str(unknown), known, n=1, cutoff=0.6)
-                open_to = (
-                    "own fields start with `x-`" if "patternProperties" in schema else f"one of: {', '.join(known)}"
-                )
-                hint = f"did you mean `{near[0]}`?" if near else open_to
-                yield SchemaProblem((*pointer, unknown), f"unknown field `{unknown}`", hint, unknown_field=True)
-    elif keyword == "required":
-        for missing in (field for field in expected if field not in value):
-            if f"'{missing}'" in error.message:
-                said = schema.get("properties", {}).get(missing, {}).get("description", "")
-                hint = f"add `{missing}:`" + (f" ({said.rstrip('.')})" if said else "")
-                yield SchemaProblem((*pointer,), f"`{missing}` is missing", hint)
-    elif keyword == "enum":
-        near = difflib.get_close_matches(str(value), [str(one) for one in expected], n=1)
-        choice = ", ".join(str(one) for one in expected)
-        hint = f"did you mean `{near[0]}`? One of: {choice}" if near else f"one of: {choice}"
-        yield SchemaProblem(pointer, f"`{name}` is {_shortened_json(value)}, which is not allowed", hint)
-    elif keyword == "type":
-        wanted = expected if isinstance(expected, str) else " or ".join(expected)
-        yield SchemaProblem(
-            pointer,
-            f"`{name}` is {_type_name(value)}, not {_TYPE_NAMES.get(wanted, wanted)}",
-            _type_hint(wanted, value),
-        )
-    elif keyword == "pattern" and value == "" and schema.get("minLength"):
-        return  # that it is empty says it all
-    elif keyword == "pattern":
-        yield _pattern_problem(pointer, name, error)
-    elif keyword in ("maxLength", "minLength", "maximum", "minimum", "maxItems"):
-        shorter = f"shorten it by {len(value) - expected}" if keyword == "maxLength" else None
-        yield SchemaProblem(pointer, f"`{name}` {_limit_message(keyword, expected, value)}", shorter)
-    elif keyword == "uniqueItems":
-        yield SchemaProblem(pointer, f"`{name}` holds something twice", "keep each entry once")
+    if error.validator == "additionalProperties":
+        yield from _unknown_fields(error, pointer)
+    elif error.validator == "required":
+        yield from _missing_fields(error, pointer)
+    elif error.validator == "pattern" and error.instance == "" and error.schema.get("minLength"):
+        return  # `minLength` already says that it is empty
     else:
-        yield SchemaProblem(pointer, f"`{name}`: {error.message[:200]}", None)
+        message, hint = _message(error)
+        yield SchemaProblem(pointer, f"`{name}`{message}", hint)
+
+
+def _unknown_fields(error: Any, pointer: Pointer) -> Iterator[SchemaProblem]:
+    known = list(error.schema.get("properties", {}))
+    is_open = "patternProperties" in error.schema
+    for field in sorted(set(error.instance) - set(known), key=str):
+        if is_open and str(field).startswith("x-"):
+            continue
+        near = _nearest(str(field), known)
+        choices = "own fields start with `x-`" if is_open else f"one of: {', '.join(known)}"
+        hint = f"did you mean `{near}`?" if near else choices
+        yield SchemaProblem((*pointer, field), f"unknown field `{field}`", hint, unknown_field=True)
+
+
+def _missing_fields(error: Any, pointer: Pointer) -> Iterator[SchemaProblem]:
+    for field in error.validator_value:
+        if field not in error.instance and f"'{field}'" in error.message:
+            description = error.schema.get("properties", {}).get(field, {}).get("description", "").rstrip(".")
+            hint = f"add `{field}:`" + (f" ({description})" if description else "")
+            yield SchemaProblem(pointer, f"`{field}` is missing", hint)
+
+
+def _message(error: Any) -> tuple[str, str | None]:
+    """Return what follows the field's name, and what to do."""
+    value, limit = error.instance, error.validator_value
+    match error.validator:
+        case "enum":
+            choices = [str(choice) for choice in limit]
+            near = _nearest(str(value), choices)
+            hint = f"did you mean `{near}`? One of: " if near else "one of: "
+            return f" is {_shortened_json(value)}, which is not allowed", hint + ", ".join(choices)
+        case "type":
+            return _type_message(value, limit if isinstance(limit, str) else " or ".join(limit))
+        case "pattern":
+            return _pattern_message(value, limit, error.schema.get("description") or f"it must match {limit}")
+        case "maxLength":
+            size = len(value)
+            return f" is {size} characters long; at most {limit} are allowed", f"shorten it by {size - limit}"
+        case "minLength":
+            return f" is shorter than {limit} characters" if value else " is empty", None
+        case "maxItems":
+            return f" has {len(value)} entries; at most {limit} are allowed", None
+        case "maximum" | "minimum":
+            return f" is {value}; the {'most' if error.validator == 'maximum' else 'least'} allowed is {limit}", None
+        case "uniqueItems":
+            return " holds something twice", "keep each entry once"
+    return f": {error.message[:200]}", None
 
 
 _TYPE_NAMES = {
@@ -253,54 +265,38 @@ _TYPE_NAMES = {
     "integer": "a whole number",
     "boolean": "true or false",
 }
+_VALUE_NAMES = {
+    type(None): "empty",
+    str: "a text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "a mapping",
+}
 
 
-def _type_name(value: object) -> str:
-    names = {
-        str: "a text",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-        dict: "a mapping",
-    }
-    return "empty" if value is None else names.get(type(value), type(value).__name__)
+def _type_message(value: object, expected: str) -> tuple[str, str | None]:
+    actual = _VALUE_NAMES.get(type(value), type(value).__name__)
+    message = f" is {actual}, not {_TYPE_NAMES.get(expected, expected)}"
+    if expected == "string" and isinstance(value, (bool, int, float)):
+        return message, f'put it in quotes: "{json.dumps(value)}"'
+    return message, "write it as a list: a line `- …` for each entry" if expected == "array" else None
 
 
-def _type_hint(expected: str, value: object) -> str | None:
-    if expected == "string" and not isinstance(value, (list, dict)) and value is not None:
-        return f'put it in quotes: "{json.dumps(value)}"'
-    if expected == "array":
-        return "write it as a list: a line `- …` for each entry"
-    return None
-
-
-def _pattern_problem(pointer: tuple[str | int, ...], name: str, error: ValidationError) -> SchemaProblem:
-    """Say why a text breaks its pattern; the usual causes by their names."""
-    value: Any = error.instance
+def _pattern_message(value: str, pattern: str, form: str) -> tuple[str, str]:
+    """Return why a text breaks its pattern; blank texts and line breaks are the usual causes."""
     if not value.strip():
-        return SchemaProblem(pointer, f"`{name}` is blank", _expected_form(error))
-    if _compiled_pattern(str(error.validator_value)).is_valid(" ".join(value.splitlines())):
-        return SchemaProblem(pointer, f"`{name}` has a line break", "write it as one line")
-    return SchemaProblem(
-        pointer, f"`{name}` is {_shortened_json(value)}, which does not have the form it needs", _expected_form(error)
-    )
+        return " is blank", form
+    if _compiled_pattern(pattern).is_valid(" ".join(value.splitlines())):
+        return " has a line break", "write it as one line"
+    return f" is {_shortened_json(value)}, which does not have the form it needs", form
 
 
-def _expected_form(error: ValidationError) -> str:
-    schema: Any = error.schema
-    described = schema.get("description")
-    return str(described) if described else f"it must match {error.validator_value}"
+def _nearest(word: str, choices: Sequence[str]) -> str | None:
+    from difflib import get_close_matches  # a valid record needs no hint
 
-
-def _limit_message(keyword: str, expected: int, value: Any) -> str:
-    if keyword == "maxLength":
-        return f"is {len(value)} characters long; at most {expected} are allowed"
-    if keyword == "minLength":
-        return "is empty" if not value else f"is shorter than {expected} characters"
-    if keyword == "maxItems":
-        return f"has {len(value)} entries; at most {expected} are allowed"
-    return f"is {value}; the {'most' if keyword == 'maximum' else 'least'} allowed is {expected}"
+    return next(iter(get_close_matches(word, choices, n=1)), None)
 
 
 def _shortened_json(value: object) -> str:
