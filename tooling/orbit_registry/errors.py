@@ -1,4 +1,4 @@
-"""Every exception of the package, in one tree; nothing here knows what raised it.
+"""Exceptions of the package.
 
     OrbitError                     expected: one line and a hint, never a traceback
     ├── UsageError                 the call was wrong (exit 2)
@@ -6,20 +6,21 @@
     │   ├── ForeignWorkspaceError  an `.orbit/` that another tool wrote
     │   └── ConfigError            `.orbit/config.yaml` can't be used
     ├── RecordNotFoundError        no record has that id
-    ├── AmbiguousIdError           several records answer to that id
+    ├── AmbiguousIdError           several records have that id
     ├── InvalidRecordError         the change would make a record invalid
     ├── RefusedError               the change is valid in form but not allowed (transition, vote, trust)
     ├── UnsafePathError            a path leads out of the root
-    ├── UnreadableFileError        a file is too large, not text, not there, not permitted
+    ├── UnreadableFileError        a file is too large, not text, missing, or not permitted
     ├── WriteError                 the disk refused (full, read-only)
-    ├── LockTimeoutError           someone else is writing
-    ├── GitError                   git is missing or said no
+    ├── LockTimeoutError           another process is writing
+    ├── GitError                   git is missing or failed
     │   ├── GitStoppedError        git was killed or took too long (exit 3)
     │   └── UnreadableHeadError    git can't read the commit that is checked out (exit 3)
-    ├── ProgramError               a program of the project's own failed
-    └── SnapshotError              the snapshot can't be built or asked
+    ├── ProgramError               a program of the project failed
+    ├── DeliveryError              data that was to be sent did not arrive
+    └── SnapshotError              the snapshot can't be built or queried
 
-Problems in users' records are not exceptions but values: see `records.diagnostic`.
+Problems in users' records are values, not exceptions: see `model.diagnostic`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from collections.abc import Iterable
 
 
 class OrbitError(Exception):
-    """An expected failure: what happened and where, with a hint that says what to do next; none goes without one."""
+    """An expected failure: what happened and where, with a hint about what to do next."""
 
     exit_code = 1
 
@@ -49,7 +50,7 @@ class WorkspaceNotFoundError(UsageError):
 
 
 class ForeignWorkspaceError(UsageError):
-    """The `.orbit/` found was not written by this tool."""
+    """Another tool wrote the `.orbit/`."""
 
 
 class ConfigError(UsageError):
@@ -57,11 +58,11 @@ class ConfigError(UsageError):
 
 
 class RecordNotFoundError(OrbitError):
-    """No record has the id that was asked for."""
+    """No record has the id."""
 
 
 class AmbiguousIdError(OrbitError):
-    """Several records answer to one id; `candidates` holds their ids."""
+    """Several records have one id; `candidates` holds their ids."""
 
     def __init__(self, message: str, *, candidates: tuple[str, ...], hint: str) -> None:
         super().__init__(message, hint=hint)
@@ -85,7 +86,7 @@ class UnreadableFileError(OrbitError):
 
 
 class WriteError(OrbitError):
-    """The file system refused a write; the old content stands."""
+    """The file system refused a write; the old content is unchanged."""
 
 
 class LockTimeoutError(OrbitError):
@@ -97,7 +98,7 @@ class GitError(OrbitError):
 
 
 class GitStoppedError(GitError):
-    """Git was killed or took too long; its question has no answer."""
+    """Git was killed or took too long."""
 
     exit_code = 3
 
@@ -109,7 +110,7 @@ class UnreadableHeadError(GitError):
 
 
 class ProgramError(OrbitError):
-    """A program that the configuration names failed; `fault` says how, without a word of what it printed."""
+    """A program of the configuration failed; `fault` tells how, without its output."""
 
     def __init__(self, message: str, *, hint: str, fault: str) -> None:
         super().__init__(message, hint=hint)
@@ -117,15 +118,15 @@ class ProgramError(OrbitError):
 
 
 class DeliveryError(OrbitError):
-    """What was to leave this machine did not arrive; nothing counts as sent."""
+    """Data that was to be sent did not arrive; nothing counts as sent."""
 
 
 class SnapshotError(OrbitError):
-    """The snapshot can't be built or asked."""
+    """The snapshot can't be built or queried."""
 
 
 def did_you_mean(word: str, choices: Iterable[str], quote: str = "") -> str:
-    """Return the start of a hint about a word that means nothing here: the one it is nearest to, where one is near."""
+    """Return the start of a hint about an unknown word: the nearest choice, if one is near."""
     from difflib import get_close_matches  # most commands go well
 
     near = get_close_matches(word, list(choices), n=1)

@@ -1,4 +1,4 @@
-"""Ids of records named in ordinary text or code comments, with their places; knows nothing of Markdown or of kinds."""
+"""Record ids cited in prose and in code comments, with their positions."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _NAMESPACE_END = re.compile(r"[\w./#-]*")
 _LONGEST_NAMESPACE = 256
 _CROCKFORD = "0-9a-hjkmnp-tv-z"
 _CODE = rf"(?:[0-9]{{4}}|[{_CROCKFORD}]{{5,9}})"
-"""What follows the prefix of a kind with codes: a code, or a number that another tool gave (`L-0042`)."""
+"""Code after the prefix: `7k3fq`, or a number that another tool gave (`L-0042`)."""
 _SURE_CODE = re.compile(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
 
 
 @dataclass(frozen=True)
 class IdForms:
-    """Which ids count as ids: the prefixes of the kinds that number their records, and of those that give codes.
+    """Prefixes of ids that are citations: of kinds with sequence numbers, and of kinds with codes.
 
-    The kinds at hand decide (`KindTable.id_forms`); the patterns are compiled once for each value. Each begins with
-    letters, what stands before them is looked at after that: so most of a text is passed over without being tried.
+    Patterns are compiled once a value. They begin with letters and check what precedes a match afterwards, so most of a
+    text is skipped quickly.
     """
 
     numbered: tuple[str, ...]
     coded: tuple[str, ...] = ()
 
     def may_occur_in(self, text: str) -> bool:
-        """Say quickly whether a text can cite anything surely: false only where it holds no prefix."""
+        """Say quickly whether a text may cite a record: False only if it holds no prefix."""
         return any(map(text.__contains__, self._endings))
 
     @cached_property
     def _endings(self) -> tuple[str, ...]:
-        """The prefixes that end in no other one: `R-` stands wherever `ADR-` does."""
+        """Prefixes that end in no other prefix: `R-` occurs wherever `ADR-` does."""
         return tuple(
             prefix
             for prefix in self.prefixes
@@ -45,35 +45,35 @@ class IdForms:
 
     @cached_property
     def prefixes(self) -> tuple[str, ...]:
-        """All of them; none begins another, because each ends in its only hyphen."""
+        """All prefixes; none begins another, because each ends in its only hyphen."""
         return (*self.numbered, *self.coded)
 
     @cached_property
     def first(self) -> re.Pattern[str]:
-        """What begins anything that may be cited: a text without it cites nothing."""
+        """What every citation begins with."""
         return re.compile(_any((*self.words, *self.coded)) or r"(?!)")
 
     @cached_property
     def local(self) -> re.Pattern[str]:
-        """What matches an id up to its end; whether it begins there is for the caller to see."""
+        """Matches an id up to its end; the caller checks what precedes it."""
         numbered = (rf"{re.escape(prefix)}[0-9]{{1,9}}" for prefix in self.numbered)
         coded = (rf"{re.escape(prefix)}{_CODE}" for prefix in self.coded)
         return re.compile(rf"(?:{'|'.join((*numbered, *coded))})(?![\w/]|[.-]\w)")
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words that stand before a bare number in prose: `ADR` in `ADR 12`."""
+        """Words before a bare number in prose: `ADR` in `ADR 12`."""
         return tuple(prefix[:-1] for prefix in self.numbered)
 
     @cached_property
     def mention(self) -> re.Pattern[str]:
-        """What matches a number in prose: `ADR 12`, `ADRs #12`."""
+        """Matches a number in prose: `ADR 12`, `ADRs #12`."""
         words = "|".join(rf"{word}(?<![\w/.-]{word})" for word in map(re.escape, self.words))
         return re.compile(rf"(?P<word>{words})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)")
 
     @cached_property
     def next_mention(self) -> re.Pattern[str]:
-        """What matches a further number after one: `, 13`, ` and ADR 14`."""
+        """Matches a further number: `, 13`, ` and ADR 14`."""
         return re.compile(
             r"(?:[ \t]{0,2},[ \t]{0,2}|[ \t]{1,2}(?:and|or|&)[ \t]{1,2})"
             rf"(?:(?:{_any(self.words)})[ \t])?#?(?P<next>[0-9]{{1,6}})(?![\w/%]|[.-]\w)"
@@ -86,11 +86,11 @@ def _any(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A record named in a text.
+    """A record cited in a text.
 
-    `id` is normalised only in form (`ADR 12` is `ADR-12`, zeros are kept); `weak` says that the words may
-    mean something else (`ADR 12` in prose, `L-shaped`, `P-2048`), so it counts only where such a record exists.
-    `number` spans the digits or code that a renumbering would replace.
+    `id` is normalised only in form (`ADR 12` is `ADR-12`, zeros stay). A `weak` citation may be something else (`ADR
+    12` in prose, `L-shaped`, `P-2048`), so it counts only if such a record exists. `number` spans the digits or code
+    that a renumbering replaces.
     """
 
     id: str
@@ -101,7 +101,7 @@ class Citation:
 
 
 def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tuple[Citation, ...]:
-    """Return every record id in `text` outside the `skip` spans (sorted, not overlapping), in order."""
+    """Return the citations in `text` outside the `skip` spans (sorted, not overlapping), in order."""
     if forms.first.search(text) is None:
         return ()
     places = [*_strong(text, forms), *_weak(text, forms)]
@@ -115,7 +115,7 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
 
 
 def citations_outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tuple[Citation, ...]:
-    """Return those that begin in none of the `skip` spans (sorted, not overlapping)."""
+    """Return the citations that begin in none of the `skip` spans (sorted, not overlapping)."""
     starts = [span.start for span in skip]
 
     def hidden(offset: int) -> bool:
@@ -137,7 +137,7 @@ def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]
 
 
 def _namespace_start(text: str, at: int) -> int | None:
-    """Return where the namespace before the id at `at` begins (`at`: there is none); None inside a path or word."""
+    """Return the start of the namespace before an id (`at` if it has none); None inside a path or word."""
     if at == 0:
         return at
     last = text[at - 1]

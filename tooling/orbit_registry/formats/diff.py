@@ -1,7 +1,7 @@
-"""Unified diffs of one file: writes them, and puts them into a text that may have moved on; it opens no file.
+"""Unified diffs of one file: writing them, and applying them to a text that may have moved on.
 
-A hunk goes where its old lines stand, wherever that is by now. Where they stand nowhere, or in several places and not
-in the one it names, nothing is guessed: that is a conflict, a value which says what was expected and what is there.
+A hunk goes where its old lines are, even at another place. If they are nowhere, or at several places but not at the
+named one, that is a conflict with the expected and the actual line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 AROUND = 3
-"""Lines of the text around a change that a diff names."""
+"""Lines of context around a change."""
 NO_END = "\\ No newline at end of file"
 _QUOTED = re.compile(rb'[\x00-\x1f"\\\x7f-\xff]')
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.ASCII)
@@ -23,7 +23,7 @@ _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@"
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Why a diff does not fit a text; `line` is where in the text, from 1, that was looked for, 0 for all of it."""
+    """Why a diff does not fit a text; `line` counts from 1, 0 for the whole text."""
 
     line: int
     message: str
@@ -37,9 +37,9 @@ class _Hunk:
 
 
 def unified_diff(path: str, before: str, after: str) -> str:
-    """Return the diff that makes one text the other; empty where they are the same. `path` names the file in it.
+    """Return the diff from one text to the other, empty if they are equal; `path` names the file in it.
 
-    `git apply` and `patch -p1` take it; neither a name nor a text can begin a line of it that is not theirs.
+    `git apply` and `patch -p1` accept it; no name or text can add a line of its own to it.
     """
     if before == after:
         return ""
@@ -58,12 +58,12 @@ def unified_diff(path: str, before: str, after: str) -> str:
 
 
 def digest_of(diff: str) -> str:
-    """Return what tells a diff, which names its file, from any other: 16 hexadecimal digits."""
+    """Return a digest of a diff: 16 hexadecimal digits."""
     return hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def apply_diff(diff: str, path: str, text: str) -> str | Conflict:
-    """Return what a text becomes by a diff of the file at a path, or why it does not fit."""
+    """Return a text with the diff of the file at `path` applied, or why it does not fit."""
     hunks = _hunks(diff, path)
     if isinstance(hunks, Conflict):
         return hunks
@@ -86,12 +86,12 @@ def added_lines(diff: str) -> list[str]:
 
 
 def removes_lines(diff: str) -> bool:
-    """Say whether a diff takes any line away."""
+    """Say whether a diff removes any line."""
     return any(line.startswith("-") for line in diff.split("\n")[2:])
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines with their ends; other line separators than a line feed are part of a line."""
+    """Return the lines with their ends; only a line feed ends a line."""
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 
@@ -100,7 +100,7 @@ def _head(path: str) -> list[str]:
 
 
 def _quoted_path(path: str) -> str:
-    """Return a path as git writes it in a header: in quotes where a character could be taken for something else."""
+    """Return a path as git writes it in a header: quoted where a character would be ambiguous."""
     if path.isascii() and path.isprintable() and '"' not in path and "\\" not in path:
         return path
     octal = _QUOTED.sub(lambda match: b"\\%03o" % match[0][0], os.fsencode(path))
@@ -138,7 +138,7 @@ def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
 
 
 def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
-    """Return a hunk's old and new lines, and where the next one begins."""
+    """Return a hunk's old lines, its new lines, and the number of the line after it."""
     before: list[str] = []
     after: list[str] = []
     sides = {" ": (before, after), "-": (before,), "+": (after,)}
@@ -156,7 +156,7 @@ def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
 
 
 def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> int | Conflict:
-    """Return where a hunk's old lines stand, at the named place or the only other one."""
+    """Return the position of a hunk's old lines: the expected one, or the only other one."""
     size = len(hunk.before)
     if not size:  # a file that was empty
         return 0 if not lines else Conflict(1, "the file was empty, and is not any more")
@@ -171,7 +171,7 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
 
 
 def _mismatch(lines: Sequence[str], hunk: _Hunk, requested: int) -> Conflict:
-    """Return what is there in the place of the first line that is not, where most of a hunk's old lines stand."""
+    """Return the first line that differs, at the position where most of a hunk's old lines match."""
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(hunk.before):
         numbers.setdefault(line, []).append(number)

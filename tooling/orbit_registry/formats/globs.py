@@ -1,22 +1,22 @@
-"""The glob language of a record's scope: parsing, matching, regular expressions, and an index.
+"""Globs of record scopes: parsing, matching, regular expressions, and an index.
 
-The language, in full:
+The language:
 
     *        any characters of one path segment, also none
     ?        one character, but not "/"
     **       as a whole segment: any number of segments, also none; at the end: everything below
              inside a segment ("src/**.ts"): any characters, "/" included, so it means "src/**/*.ts"
-    [abc]    one of these characters; ranges "[a-z]", negation "[!a-z]"; "]" comes first to stand for itself; never "/"
+    [abc]    one of these characters; ranges "[a-z]", negation "[!a-z]"; "]" first is itself; never "/"
     {a,b}    either; may nest, may be empty, may hold "/"
     dir/     everything below dir, the same as "dir/**"
-    !glob    takes away what it matches; a scope of such globs alone matches nothing
+    !glob    excludes what it matches; a scope of such globs alone matches nothing
 
 A glob starts at the root of the project and covers the whole path. Case counts, dotfiles are ordinary, "/" is the
 only separator. There is no escape character: "[*]" is a literal star, "{!}a" starts with a literal exclamation mark.
 
 A path is relative to the root, with "/" and without "." or "..". `dir/**` matches what is below `dir`, not a file
-called `dir`. To ask about a directory end its path with "/": `dir/` is matched by `dir/**` and by `dir/*`. The empty
-path is the root directory. A path of more than 4096 characters matches nothing.
+called `dir`. A directory ends with "/": `dir/` is matched by `dir/**` and by `dir/*`. The empty path is the root
+directory. A path of more than 4096 characters matches nothing.
 
 A glob without braces has a canonical text: a literal special is a class of one (`[*]`), `**` is a whole segment.
 """
@@ -44,7 +44,7 @@ MAX_NESTING = 8
 Key = TypeVar("Key")
 
 _ANY_DEPTH = "\0"
-"""`**` until the segments are settled: two stars that meet where braces are written out are one `*`."""
+"""`**` while braces are expanded: two stars that meet there are one `*`."""
 _LITERAL_RUN = re.compile(r"[^*?\[{},/]+")
 _SPECIAL = re.compile(r"[*?\[{}]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -64,7 +64,7 @@ class Alternative:
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The segments, in groups with any number of segments between two of them; at the end `**` takes one."""
+        """The segments, in groups separated by any number of segments; a `**` at the end takes at least one."""
         groups: list[list[str]] = [[]]
         for segment in self.text.split("/"):
             if segment == "**":
@@ -75,7 +75,7 @@ class Alternative:
 
     @cached_property
     def directory(self) -> str:
-        """The literal directory that holds whatever matches."""
+        """The literal directory of all matches."""
         names: list[str] = []
         for segment in self.groups[0] if len(self.groups) > 1 else self.groups[0][:-1]:
             name = literal_of(segment)
@@ -86,13 +86,13 @@ class Alternative:
 
     @cached_property
     def path(self) -> str | None:
-        """The only path that matches; None where there are several."""
+        """The only path that matches, or None."""
         names = [literal_of(segment) for segment in self.text.split("/")]
         return None if None in names else "/".join(map(str, names))
 
     @property
     def depth(self) -> int | None:
-        """How many segments a matching path has; None where that is open."""
+        """Number of segments of a matching path; None if open."""
         return len(self.groups[0]) if len(self.groups) == 1 else None
 
     @cached_property
@@ -116,7 +116,7 @@ class Alternative:
         return start + "(?:[^/]*/)*" + "/".join(_segment_regex(segment, star) for segment in last)
 
     def matches(self, path: str) -> bool:
-        """Say whether a path is what the glob describes, in time linear in the path."""
+        """Say whether a path matches, in time linear in the path."""
         if self.path is not None:
             return path == self.path
         if len(path) > MAX_PATH or not path.startswith(self.directory):
@@ -126,7 +126,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """A parsed glob: its text as written, whether it excludes, and the globs it stands for without braces."""
+    """A parsed glob: its text, whether it excludes, and its alternatives without braces."""
 
     text: str
     exclude: bool
@@ -134,22 +134,22 @@ class Glob:
 
     @property
     def literal_prefix(self) -> str:
-        """The directory that holds whatever matches ("" for the root), without a "/" at its end."""
+        """The literal directory of all matches ("" for the root), without a final "/"."""
         return posixpath.commonpath([alternative.directory for alternative in self.alternatives])
 
     @property
     def regex(self) -> str:
         """A regular expression for the whole path: for `re.fullmatch`, `regexp_full_match` in DuckDB, or a browser.
 
-        It holds no lookaround, back reference or flag. RE2 runs it in linear time; an engine that backtracks may need
-        long for a glob with many stars, so Python code calls `matches`.
+        It has no lookaround, back reference or flag. RE2 runs it in linear time; a backtracking engine may be slow for
+        many stars, so Python code calls `matches`.
         """
         choices = [alternative.regex for alternative in self.alternatives]
         return choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
 
 
 def literal_of(segment: str) -> str | None:
-    """Return the only text that a canonical segment, or a part of one, matches; None where there are several."""
+    """Return the only text that a canonical segment, or a part of one, matches; None if there are several."""
     plain = _ESCAPED.sub("", segment) if "[" in segment or "{" in segment else segment
     return None if any(mark in plain for mark in "*?[") else _ESCAPED.sub(r"\1", segment)
 
@@ -209,10 +209,7 @@ class _RefusedError(Exception):
 
 @lru_cache(maxsize=65_536)
 def parse_glob(text: str) -> Glob | Problem:
-    """Return what `text` says, or the first thing wrong with it; the position counts within `text`.
-
-    Each text is read once: records of one project name the same globs again and again.
-    """
+    """Return a parsed glob, or the first problem with its position in `text`. Cached, as records share globs."""
     try:
         _check_form(text)
         exclude = text.startswith("!")
@@ -258,14 +255,14 @@ def _too_many() -> _RefusedError:
 
 
 class _Scanner:
-    """Reads from left to right, in canonical spelling, and writes braces out; the results are counted first."""
+    """Scanner that expands braces, into canonical spelling; expansions are counted before they are made."""
 
     def __init__(self, text: str, offset: int) -> None:
         self.text = text
         self.offset = offset
 
     def expansions(self) -> list[str]:
-        """Return the glob's texts without braces, one for each choice in them."""
+        """Return the texts without braces, one for each choice."""
         return self._sequence(0)
 
     def _sequence(self, nesting: int) -> list[str]:
@@ -341,7 +338,7 @@ class _Scanner:
 
 
 def _segments(expansion: str, text: str) -> list[list[str]]:
-    """Split one expansion at its slashes; a `**` inside a segment gives the globs it stands for."""
+    """Split an expansion at its slashes; a `**` inside a segment gives several globs."""
     segments = expansion.split("/")
     if len(segments) > 1 and not segments[-1]:
         segments[-1] = _ANY_DEPTH
@@ -366,7 +363,7 @@ def _check_segment(segment: str, position: int, number: int, text: str) -> None:
 
 
 def _crossings(segment: str) -> list[list[str]]:
-    """Return the segments that one segment stands for: `a**b` is `a*b` or `a*/**/*b`."""
+    """Return the alternatives of one segment: `a**b` is `a*b` or `a*/**/*b`."""
     if _ANY_DEPTH not in segment or segment == _ANY_DEPTH:
         return [[segment]]
     if segment.count(_ANY_DEPTH) > MAX_EXPANSIONS.bit_length():
@@ -396,12 +393,12 @@ def _canonical(segments: Iterable[str]) -> str:
 
 
 def matches(glob: Glob, path: str) -> bool:
-    """Say whether `path` is what `glob` describes; an excluding glob is asked without its `!`."""
+    """Say whether `path` matches, ignoring a glob's `!`."""
     return any(alternative.matches(path) for alternative in glob.alternatives)
 
 
 def match_any(globs: Iterable[Glob], path: str) -> str | None:
-    """Return the text of the first glob of a scope that matches `path`; None if there is none or one excludes it."""
+    """Return the text of the first glob of a scope that matches `path`; None if none matches or one excludes it."""
     first = None
     for glob in globs:
         if glob.exclude:
@@ -420,11 +417,11 @@ AnchorKey = tuple[AnchorKind, str, str | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What a path must have to match one alternative of a glob, in a form that can be looked up.
+    """What a path must have to match one alternative of a glob, in a form for look-ups.
 
     `path`: the whole path. `directory`: it is below this literal directory ("" for any). `basename`: its last segment.
-    `segment`: one of its directories has this name. With it goes the text after the last dot of the last segment, and
-    the number of segments, each None where the glob leaves it open. Where `decides`, a path that has all this matches.
+    `segment`: one of its directories has this name. Extension and number of segments are None where the glob leaves
+    them open. If `decides`, a path that has all this matches.
     """
 
     kind: AnchorKind
@@ -440,7 +437,7 @@ class Anchor:
 
 
 def anchors(glob: Glob) -> tuple[Anchor, ...]:
-    """Return the anchor of each alternative of `glob`, in their order."""
+    """Return the anchor of each alternative, in order."""
     return tuple(_anchor(alternative) for alternative in glob.alternatives)
 
 
@@ -468,7 +465,7 @@ def _anchor(alternative: Alternative) -> Anchor:
 
 
 def probes(path: str) -> Iterator[AnchorKey]:
-    """Yield the key of every anchor that `path` has; a glob can match only if one of its anchors is among them."""
+    """Yield the keys of all anchors that `path` has; a glob can match only if one of its anchors is among them."""
     if len(path) <= MAX_PATH:
         yield ("path", path, None, None)
         for kind, text in _anchor_names(path):
@@ -497,10 +494,10 @@ _Posting = tuple[Alternative | None, list[_Use]]  # None where the anchor decide
 
 
 class GlobIndex(Generic[Key]):
-    """Finds which of many scopes match a path; the answer is that of `match_any` for each scope.
+    """Index of many scopes, with the answer of `match_any` for each.
 
-    Each glob stands under its anchor, so a path costs one look-up for each of its probes (about thirty), and a glob is
-    tried only if its anchor holds and does not decide. Equal globs are stored once.
+    Globs are stored once, under their anchors. A path costs one look-up for each of its probes (about thirty), and a
+    glob is matched only if its anchor fits and does not decide.
     """
 
     def __init__(self, items: Iterable[tuple[Key, Iterable[Glob]]]) -> None:
@@ -527,7 +524,7 @@ class GlobIndex(Generic[Key]):
             uses.append((item, position, glob.text))
 
     def match(self, path: str) -> list[tuple[Key, str]]:
-        """Return the scopes that match `path`, in the order they were given, each with the first glob that matches."""
+        """Return the scopes that match `path`, in order, each with its first matching glob."""
         matched: dict[int, tuple[int, str]] = {}
         for alternative, uses in self._postings(path):
             if alternative is None or alternative.matches(path):
@@ -543,7 +540,7 @@ class GlobIndex(Generic[Key]):
         ]
 
     def _postings(self, path: str) -> list[_Posting]:
-        """Return what stands under the keys of `probes`, the details asked only where a place is known."""
+        """Return the postings under the keys of `probes`."""
         if len(path) > MAX_PATH:
             return []
         indexed = [by_detail for name in _anchor_names(path) if (by_detail := self._places.get(name))]

@@ -1,7 +1,7 @@
-"""Markdown structure with positions in the original text, anchors and HTML; the only importer of markdown-it-py.
+"""Markdown structure with positions in the original text, anchors and HTML, by markdown-it-py.
 
 Every `Span` counts characters of the text as given: a byte order mark, CRLF, tabs and a missing last newline shift
-nothing. What stands in code or HTML blocks is no structure, because the parser sees none there either.
+nothing. Code and HTML blocks have no structure.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
-"""Endings of the names of Markdown files, in lower case."""
+"""Suffixes of Markdown files, in lower case."""
 Item = TypeVar("Item")
 LinkKind = Literal["inline", "reference", "autolink", "image"]
 
 _MAX_NESTING = 40
-"""So many quotes and lists, half of a list each, stand in one another; a row of brackets costs as many readings."""
+"""Nesting of quotes and lists (a list counts double); deeper brackets would be parsed again and again."""
 _TITLED = frozenset({"heading_open", "th_open", "td_open"})
-"""What has a text of its own; a paragraph is read only where it may hold a link."""
+"""Tokens whose text is always parsed; a paragraph is parsed only where it may hold a link."""
 _HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
-"""A blank that an editor put behind the mark of a heading: CommonMark sees no heading, whoever wrote it does."""
+"""A no-break blank after the mark of a heading: CommonMark sees no heading there, its author does."""
 _ATTRIBUTE = r"""(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'{}]{1,200}))"""
 _ATTRIBUTES = re.compile(
     r"[ \t]*(?<!\\)\{(?::|(?=[^{}\n]{0,2000}[#.]))[ \t]*"
     rf"({_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE}){{0,20}})[ \t]*\}}[ \t]*$"
 )
-"""What may end a heading and is none of its words: `{#id}`, `{ #id .class }`, `{: #id key=value }`."""
+"""Attributes at the end of a heading: `{#id}`, `{ #id .class }`, `{: #id key=value }`."""
 _HASHES = re.compile(r"[ \t]*#{1,6}(?=[ \t\u00a0\u202f\u3000\r\n]|\Z)[ \t\u00a0\u202f\u3000]*")
 _CLOSING = re.compile(r"(?:^|[ \t])#+\Z")
 _PIPE = re.compile(r"(?<!\\)\|")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 _LONGEST_ROW = 4096
-"""A longer one is not searched for code: what opens and closes it would be looked for again and again."""
+"""Longer rows are not searched for code spans, which takes quadratic time."""
 _NOT_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -61,14 +61,14 @@ class Heading:
     id: str | None
     position: Position
     section: Span
-    """From the heading's own line up to the next heading of the same or a higher level."""
+    """From the heading's line up to the next heading of the same or a higher level."""
     body: Span
     """The section without the heading's lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One table cell: plain text, and where its content stands (None where the row leaves it out)."""
+    """One table cell: plain text, and the span of its content (None where the row omits it)."""
 
     text: str
     span: Span | None
@@ -84,7 +84,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link or image; `target` is decoded as the parser reads it, `target_span` is where it is written."""
+    """A link or image; `target` is decoded, `target_span` is where it is written."""
 
     text: str
     target: str
@@ -121,10 +121,7 @@ class Document:
 
     @property
     def anchors(self) -> dict[int, str]:
-        """The anchor of each heading by where its section begins: an explicit `{#id}`, or the slug of its words.
-
-        Of headings with the same words the later ones are numbered.
-        """
+        """Anchors by the start of a heading's section: an explicit `{#id}` or a slug, numbered where it repeats."""
         count: Counter[str] = Counter()
         anchors: dict[int, str] = {}
         for heading in self.headings:
@@ -140,12 +137,12 @@ def is_markdown(name: str) -> bool:
 
 
 def slug(text: str) -> str:
-    """Return a heading's anchor the way forges make it, without leading underscores: `ADR-1 — A` is `adr-1--a`."""
+    """Return a heading's anchor as forges make it, without leading underscores: `ADR-1 — A` is `adr-1--a`."""
     return _NOT_SLUG.sub("", text.strip().lower()).replace(" ", "-").lstrip("_")
 
 
 def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> Sequence[Item]:
-    """Return the items that start inside `span`; they must be in the order of `start`."""
+    """Return the items that start inside `span`; they must be ordered by `start`."""
     return items[bisect_left(items, span.start, key=start) : bisect_left(items, span.end, key=start)]
 
 
@@ -153,22 +150,19 @@ def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> S
 def parse_markdown(text: str) -> Document:
     """Read the structure of `text` (CommonMark with tables, optional YAML front matter). Never fails.
 
-    As many texts are remembered as decisions are (16 MB): what they cite, hold and link is asked one after the other.
+    The cache holds about 16 MB: citations, facts and links of one decision are read one after the other.
     """
     return _Reader(text).document()
 
 
 def render_html(text: str) -> str:
-    """Return `text` as HTML without its front matter; raw HTML in it comes out escaped.
-
-    The result still has to be sanitised before it is published: this decides structure, not safety.
-    """
+    """Return `text` as HTML without its front matter; raw HTML is escaped. Sanitise it before publishing."""
     return str(_parser(html=False).render(_HARD_BLANK.sub(r"\1 ", text[content_start(text) :])))
 
 
 @cache
 def _parser(*, html: bool) -> MarkdownIt:
-    """Return the parser of pages (`html` off), or that of the structure, whose tokens know their positions."""
+    """Return the parser of pages (`html` off), or that of the structure, whose tokens have positions."""
     from markdown_it import MarkdownIt  # 45 ms: a run that reads no changed text needs none
     from markdown_it.rules_block import table
     from markdown_it.rules_inline import autolink, image, link
@@ -185,7 +179,7 @@ def _parser(*, html: bool) -> MarkdownIt:
 
 
 def _with_span(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
-    """Wrap the rule of a link so that its token has the link's span, and the label's end, within the inline text."""
+    """Wrap a link's rule so that its token has the spans of link and label within the inline text."""
 
     def wrapped(state: StateInline, silent: bool) -> bool:
         start, first = state.pos, len(state.tokens)
@@ -203,7 +197,7 @@ def _with_span(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInli
 
 
 def _with_columns(rule: Callable[[StateBlock, int, int, bool], bool]) -> Callable[[StateBlock, int, int, bool], bool]:
-    """Wrap the rule of tables so that each row has its line, and the column it begins in, behind quotes and lists."""
+    """Wrap the rule of tables so that each row has its text and the column where it begins."""
 
     def wrapped(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         first = len(state.tokens)
@@ -222,7 +216,7 @@ def _with_columns(rule: Callable[[StateBlock, int, int, bool], bool]) -> Callabl
 
 
 def _titles_and_links(state: StateCore) -> None:
-    """Parse the inline text of headings and cells, and of what may hold a link; most of a text is left alone."""
+    """Parse the inline text of headings, cells, and what may hold a link; skip the rest."""
     marks = ("](", "<", "[") if state.env.get("references") else ("](", "<")
     for previous, token in pairwise(state.tokens):  # an inline token is never the first
         if token.type == "inline" and (previous.type in _TITLED or any(mark in token.content for mark in marks)):
@@ -231,9 +225,9 @@ def _titles_and_links(state: StateCore) -> None:
 
 
 def _whole_rows(state: StateCore) -> None:
-    """Put the surplus cells of a row, which would not be shown at all, into its last one.
+    """Join surplus cells of a row, which would not be shown, into its last cell.
 
-    Most of them come of a `|` in code that nobody escaped, as in `Edit | Write`.
+    Most come from an unescaped `|` in code, as in `Edit | Write`.
     """
     columns = 0
     cells: Iterator[str] = iter(())
@@ -253,7 +247,7 @@ def _whole_rows(state: StateCore) -> None:
 
 
 def _cells(text: str, start: int, end: int) -> list[Span]:
-    """Return where the cells of a table's row stand, without the blanks around them."""
+    """Return the spans of a row's cells, without surrounding blanks."""
     bounds = [start - 1, *(pipe.start() for pipe in _PIPE.finditer(text, start, end)), end]
     spans = [_stripped(text, Span(before + 1, after)) for before, after in pairwise(bounds)]
     first = int(not spans[0].of(text))
@@ -261,14 +255,13 @@ def _cells(text: str, start: int, end: int) -> list[Span]:
 
 
 def _stripped(text: str, span: Span) -> Span:
-    """Return a span without the blanks at its ends."""
     content = span.of(text)
     start = span.start + len(content) - len(content.lstrip())
     return Span(start, start + len(content.strip()))
 
 
 def _plain(tokens: Iterable[Token] | None) -> str:
-    """Return inline tokens as plain text: markers gone, code and unknown tags as written."""
+    """Return inline tokens as plain text; code and unknown tags stay as written."""
     return "".join(
         " " if token.type in ("softbreak", "hardbreak") else _plain(token.children) if token.children else token.content
         for token in tokens or ()
@@ -276,11 +269,11 @@ def _plain(tokens: Iterable[Token] | None) -> str:
 
 
 _Places = list[tuple[int, int]]
-"""Where stretches of an inline token's content begin: in the content, and in the text."""
+"""Pairs of offsets, in an inline token's content and in the text, where runs of equal characters begin."""
 
 
 class _Reader:
-    """One pass over the parser's tokens that turns their lines and offsets into spans of the original text."""
+    """One pass over the parser's tokens that turns lines and offsets into spans of the original text."""
 
     def __init__(self, text: str) -> None:
         self.text, self.lines = text, TextLines(text)
@@ -343,7 +336,7 @@ class _Reader:
         return Span(self.lines.start_of(first + self.first_line), self.lines.start_of(end + self.first_line))
 
     def _line_places(self, token: Token) -> _Places:
-        """Return the places of a content whose lines end as those of the text do, behind quotes and lists."""
+        """Return the places of a content whose lines end like those of the text, after quotes and list marks."""
         places: _Places = []
         offset = 0
         for line, content in enumerate(token.content.split("\n"), (token.map or (0, 0))[0] + self.first_line):
@@ -374,7 +367,7 @@ class _Reader:
         self.headings.append(Heading(level, text.strip(), title, explicit, position, lines, lines))
 
     def _title(self, lines: Span) -> Span:
-        """Return where the title of a heading is written, after its `#` or above its underline."""
+        """Return the span of a heading's title, after its `#` or above its underline."""
         content = lines.of(self.text).rstrip()
         hashes = _HASHES.match(content)
         if hashes is None:
@@ -409,7 +402,7 @@ class _Reader:
             self.links.append(Link(text, target, self.lines.position(span.start), span, target_span, kind))
 
     def _definition(self, label: str) -> Span | None:
-        """Return where the target of a reference definition is written."""
+        """Return the span of the target in a reference definition."""
         from markdown_it.common.utils import normalizeReference
 
         definition = self.references.get(normalizeReference(label))
@@ -425,7 +418,7 @@ def _is_inside(token: Token) -> bool:
 
 
 def _translated(places: _Places, start: int, end: int) -> Span:
-    """Return the span in the text of a stretch of an inline token's content."""
+    """Return the span in the text for offsets in an inline token's content."""
 
     def in_text(offset: int) -> int:
         content, text = places[bisect_right(places, offset, key=itemgetter(0)) - 1]
@@ -435,7 +428,7 @@ def _translated(places: _Places, start: int, end: int) -> Span:
 
 
 def _destination(text: str, start: int, limit: int) -> Span | None:
-    """Return where the destination behind the `(` or `:` is written, without `<` and `>`."""
+    """Return the span of the destination after `(` or `:`, without `<` and `>`."""
     while start < limit and text[start] in " \t\r\n":
         start += 1
     if start >= limit:
@@ -458,7 +451,7 @@ def _destination(text: str, start: int, limit: int) -> Span | None:
 
 
 def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[Heading]:
-    """Yield headings, which so far have their own lines as section and body, with those."""
+    """Yield headings with section and body; until here both span only the heading's lines."""
     next_start = [end_of_text] * 8  # by level: where the next heading of that level or higher begins
     sections: list[tuple[Heading, int]] = []
     for heading in reversed(headings):
@@ -474,12 +467,12 @@ _COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t
 _TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
 _TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
 _FRONT_MATTER = re.compile(rf"\ufeff?(?:\s*<!--|---|\+\+\+|{_MAPPING_LINE.pattern.removesuffix('$)')}[\r\n]|\Z))")
-"""What a text begins with that has any; most have none."""
+"""Quick test for the start of a front matter."""
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
 
 
 def content_start(text: str) -> int:
-    """Return where the text after the front matter, or the byte order mark, begins."""
+    """Return the offset after the front matter or the byte order mark."""
     if _FRONT_MATTER.match(text) is not None:
         lines = TextLines(text)
         _, first_line = find_front_matter(text, lines)
@@ -491,8 +484,8 @@ def content_start(text: str) -> int:
 def find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
     """Return the span between the `---` fences and the number of the first line after them (0: none).
 
-    An opening fence that someone lost is forgiven where every line down to the closing one is an entry, and so are
-    comments above the fence: licences are written there. One in TOML (`+++`) is skipped and has no span.
+    A missing opening fence is accepted if every line down to the closing one is an entry, and so are comments above the
+    fence, where licences are written. TOML (`+++`) is skipped and has no span.
     """
     toml = _TOML.match(text)
     if toml is not None and _TOML_LINE.search(toml.group()):

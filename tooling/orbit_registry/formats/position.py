@@ -1,4 +1,4 @@
-"""Where something stands in a text, and what a reader found wrong there; it reads none itself."""
+"""Positions and spans in a text, and problems found there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
-    """A place in a text: line and column, both counted from 1, columns in characters."""
+    """Line and column, both from 1; columns count characters."""
 
     line: int
     column: int = 1
@@ -17,19 +17,19 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a text as character offsets, `start` included and `end` not."""
+    """Character offsets: `start` included, `end` not."""
 
     start: int
     end: int
 
     def of(self, text: str) -> str:
-        """Return the characters of `text` that the span covers."""
+        """Return the characters of the span."""
         return text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a reader found wrong with a text: the code of the check that reports it, and where."""
+    """A problem of a text: the code of the check that reports it, and where."""
 
     code: str
     message: str
@@ -41,7 +41,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 class TextLines:
-    """Where the lines of a text start, so that an offset becomes a position in logarithmic time."""
+    """Offsets of line starts, to turn an offset into a position in logarithmic time."""
 
     __slots__ = ("_newlines", "ends", "starts", "text")
 
@@ -57,16 +57,16 @@ class TextLines:
         return len(self.starts)
 
     def position(self, offset: int) -> Position:
-        """Return line and column of the character at `offset`; lines end at `\\n`, as editors count them."""
+        """Return the position of an offset; lines end at `\\n`, as editors count them."""
         line = bisect_right(self._newlines, offset)
         return Position(line, offset - self._newlines[line - 1] + 1)
 
     def index_of(self, offset: int) -> int:
-        """Return the number (from 0) of the line that the character at `offset` stands in."""
+        """Return the number of the line at `offset`, from 0."""
         return bisect_right(self.starts, offset) - 1
 
     def start_of(self, line: int) -> int:
-        """Return the offset where line `line` (from 0) starts, or the end of the text after the last line."""
+        """Return the offset of line `line` (from 0), or the end of the text after the last line."""
         return self.starts[line] if line < len(self.starts) else len(self.text)
 
 
@@ -77,13 +77,13 @@ def position_at(text: str, offset: int) -> Position:
 
 
 Pointer = tuple[str | int, ...]
-"""The way to a value: mapping keys and list indexes, from the root."""
+"""Mapping keys and list indexes from the root to a value."""
 
 MALFORMED = "ORB102"
 
 
 class YamlProblemError(ValueError):
-    """A text is not the YAML we accept; `problem` says what and where."""
+    """A text is not acceptable YAML; `problem` tells what and where."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)

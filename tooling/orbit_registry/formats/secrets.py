@@ -1,4 +1,4 @@
-"""What looks like a secret in a text: one regex of our own over everything, named detectors on its hits only."""
+"""Secrets in texts: one regular expression over everything, detect-secrets on its matches only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A stretch of a text that holds a secret, and what kind of one; the text itself is never shown."""
+    """A span of a text that holds a secret, and its kind; the text itself is never shown."""
 
     kind: str
     start: int
@@ -23,7 +23,7 @@ class Suspect:
 
 
 class _Form(NamedTuple):
-    """A form of secret: its name, what it looks like, and the detector that confirms it (none: the form is proof)."""
+    """A form of secret: its kind, its pattern, and the detector that confirms it (None: the pattern is proof)."""
 
     kind: str
     pattern: str
@@ -82,16 +82,16 @@ _FORMS: dict[str, _Form] = {
 }  # fmt: skip
 _BY_NAME = {"quoted": "secret by its name", "plain": "secret by its name", "bearer": "bearer token"}
 KINDS = frozenset(form.kind for form in _FORMS.values()) | frozenset(_BY_NAME.values())
-"""The kinds of secrets that are found; `docs/reference/checks.md` lists them."""
+"""Kinds of secrets, as `docs/reference/checks.md` lists them."""
 _PREFILTER = r"(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{name}>{form.pattern})" for name, form in _FORMS.items()) + ")"
-"""A pattern that few runs need is compiled where it is used."""
+"""Compiled where it is used: few runs need it."""
 _KEY = r"(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)[_ -](?i:key))|(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)(?i:key))"
 _NAMES = {
     "w": r"(?i:ord)(?<=(?i:password))|(?i:d)(?:(?<=(?i:passwd))|(?<=(?i:pwd)))",
     "c": r"(?i:ret)(?<=(?i:secret))",
     "k": rf"(?i:en)(?<=(?i:token))|(?i:ey)(?:{_KEY})",
 }
-"""How the name of a value that is secret ends, by a letter that is rare: `db_password`, `PGPASSWORD`, `githubToken`."""
+"""How names of secret values end, by a rare letter: `db_password`, `PGPASSWORD`, `githubToken`."""
 _SEPARATOR = r"[\]\\\"'`*]{0,4}[ \t]{0,4}(?:[:=]{1,3}>?|is\b)[*]{0,2}\s{0,4}"
 _ASSIGNED = "|".join(
     f"{first}(?:{tail}){_SEPARATOR}" for letter, tail in _NAMES.items() for first in (letter, letter.upper())
@@ -102,7 +102,7 @@ _VALUE = (
     r"|(?P<plain>[^\s\"'`\\,;<>()\[\]{}|$]{8,200})(?=[\s\"'`\\,;<]|\Z)"
 )
 _NAMED = rf"(?:{_ASSIGNED})(?:{_VALUE})|[bB]{_BEARER}(?P<bearer>[A-Za-z0-9._~+/-]{{16,4000}}=*)"
-"""`password = '…'`, `API_KEY=…`, `Authorization: Bearer …`; whether the value is a secret, `_is_random` says."""
+"""`password = '…'`, `API_KEY=…`, `Authorization: Bearer …`; `_is_random` decides whether the value is a secret."""
 NEEDLES = re.compile(
     r"A(?:(?:KIA|SIA|BIA|CCA)[0-9A-Z]|GE-SECRET-KEY-1|T(?:ATT3|CTT3|BB)|C[a-f0-9]{32})|PRIVATE KEY"
     r"|S(?:G\.|K[a-f0-9]{32})|AIza|J(?<=eyJ)|0csp(?<=sq0csp)|\.(?:slack(?<=hooks\.slack)|(?<=hv[sbr]\.)[A-Za-z0-9_-]{24})"
@@ -112,12 +112,12 @@ NEEDLES = re.compile(
     r"|:(?://[^\s/:]{1,64}:[^\s/@]{3,128}@|(?<=\d{8}:)[0-9A-Za-z_-]{35})|pi(?<=dapi)[a-f0-9]{32}"
     rf"|b{_BEARER}|B{_BEARER}|{_ASSIGNED}"
 )
-"""What every secret has in it. A search stops at each character that an alternative begins with, so they begin with
-rare ones and look back at what stands before: 12 MB of records take 0.04 s, and 0.13 s with common letters first."""
+"""A part that every secret has. A search stops at each character that an alternative begins with, so they begin with
+rare ones and look back: 12 MB of records take 0.04 s, and 0.13 s with common letters first."""
 _QUOTED, _PLAIN = 2.7, 3.0
-"""The least entropy of a value in quotes and of a bare one."""
+"""Least entropy of a quoted and of a bare value."""
 _ELIDED = re.compile(r"[A-Za-z0-9+/=\s\\]{0,128}(?:\.\.|…|[\[<(*])")
-"""What follows the start of a private key of which a document shows no more than the first line."""
+"""What follows the first line of a private key that a document shortens."""
 _PLACEHOLDER = (
     r"(?i)example|placeholder|redacted|your[-_ ]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|0{8}|://[^/]*[$%<{]"
     r"|://[^/:]{1,64}:(?:pass(?:word|wd)?|pw|pwd|secret|token|x+|user|\w)@"
@@ -129,7 +129,7 @@ class _Detector(Protocol):
 
 
 def find_secrets(text: str) -> Iterator[Suspect]:
-    """Yield the secrets in a text; made-up examples (`EXAMPLE`, `xxxxxx`, `$VARIABLE`, `MIIE…`) are let be."""
+    """Yield the secrets in a text, without made-up examples (`EXAMPLE`, `xxxxxx`, `$VARIABLE`, `MIIE…`)."""
     if not NEEDLES.search(text):
         return
     forms, end = [*_with_form(text)], 0
@@ -141,7 +141,6 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 
 
 def _with_form(text: str) -> Iterator[Suspect]:
-    """Yield what is a secret by its form."""
     for match in re.finditer(_PREFILTER, text):
         form = _FORMS[str(match.lastgroup)]
         if re.search(_PLACEHOLDER, match[0]) or (form.kind == "private key" and _ELIDED.match(text, match.end())):
@@ -151,7 +150,7 @@ def _with_form(text: str) -> Iterator[Suspect]:
 
 
 def _with_name(text: str) -> Iterator[Suspect]:
-    """Yield what is a secret by the name that it is given, where it looks like one."""
+    """Yield random-looking values whose names say that they are secret."""
     for match in re.finditer(_NAMED, text):
         name = next(name for name in _BY_NAME if match[name] is not None)
         value = match[name]
@@ -160,9 +159,9 @@ def _with_name(text: str) -> Iterator[Suspect]:
 
 
 def _is_random(value: str, *, quoted: bool) -> bool:
-    """Say whether a value is no word and no name of a thing: letters stand after digits, or both without a mark.
+    """Say whether a value looks random: letters follow digits, or both occur without a separator.
 
-    The entropy is in bits a character: eight different ones have 3, a word repeated has less.
+    The entropy is in bits a character: eight different ones have 3, a repeated word has less.
     """
     shares = [count / len(value) for count in Counter(value).values()]
     if -sum(share * math.log2(share) for share in shares) < (_QUOTED if quoted else _PLAIN):
@@ -174,7 +173,7 @@ def _is_random(value: str, *, quoted: bool) -> bool:
 
 
 def without_secrets(text: str) -> str:
-    """Return a text with each secret replaced by the word for its kind."""
+    """Return a text with each secret replaced by its kind."""
     parts: list[str] = []
     at = 0
     for suspect in find_secrets(text):
@@ -185,16 +184,16 @@ def without_secrets(text: str) -> str:
 
 
 def _end_of_key(text: str, start: int) -> int:
-    """Return where a private key ends, of which the pattern knows only the start; at worst the whole rest is one."""
+    """Return the end of a private key; the end of the text if it has no closing line."""
     end = text.find("-----END ", start)
     closing = text.find("-----", end + 9) if end >= 0 else -1
     return closing + 5 if closing >= 0 else len(text)
 
 
 def has_secret(value: object, text: str) -> bool:
-    """Say whether a text within a value holds a secret; `text` is the value as JSON, in ASCII.
+    """Say whether a text within a value holds a secret; `text` is the value as ASCII JSON.
 
-    The texts are looked at one by one: in JSON a letter of an escape would stand before a secret that follows it.
+    Texts are searched one by one: in JSON the letter of an escape could precede a secret and hide it.
     """
     plain = json.dumps(value, ensure_ascii=False) if "\\u" in text else text
     return NEEDLES.search(plain) is not None and any(any(find_secrets(part)) for part in _texts(value))
@@ -213,7 +212,7 @@ def _texts(value: object) -> Iterator[str]:
 
 @cache
 def _detector(name: str) -> _Detector:
-    """Return a detector by module and class, imported at the first hit: most runs never need one."""
+    """Return a detector by module and class, imported at its first match."""
     module, _, kind = name.rpartition(".")
     detector: _Detector = getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), kind)()
     return detector

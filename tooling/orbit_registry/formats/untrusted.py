@@ -1,4 +1,4 @@
-"""Makes text that others wrote harmless as data in somebody's context; whether it is a secret is `text.secrets`'."""
+"""Untrusted text made harmless for a terminal, a report or an agent's context."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ HIDDEN = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-"""What the gate calls hidden: characters that people don't see and programs act on."""
+"""Hidden characters, which the gate reports: people don't see them, programs act on them."""
 _HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-"""All of `HIDDEN`, and more: tags (U+E0000 on) spell words that a model reads and nobody sees, halves of
-a character (U+D800 on, as JSON may have them) no file can hold."""
+"""All of `HIDDEN` and more: tags (U+E0000 on) spell words for a model, lone surrogates fit in no file."""
 _UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
 _UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
 _UNSEEN_IN_JSON = re.compile(f"[{_HIDDEN}]")
@@ -25,20 +24,18 @@ _MAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){
 
 
 def inert_line(text: str) -> str:
-    """Return a text as one line: nothing unseen, no tag that could close what stands around it, nobody's home folder or
-    e-mail address.
-    """
+    """Return a text as one line, without hidden characters, tags, home folders and e-mail addresses."""
     return _TAG.sub("&lt;", _SPACE.sub(" ", _UNSEEN.sub(" ", _without_personal_data(text))).strip())
 
 
 def inert_text(text: str) -> str:
-    """Return the same of a text whose line ends and tabs stay."""
+    """Return a text like `inert_line`, with its line ends and tabs."""
     line_text = _without_personal_data(text.replace("\r\n", "\n").replace("\r", "\n"))
     return _TAG.sub("&lt;", _UNSEEN_BUT_LAYOUT.sub(" ", line_text))
 
 
 def inert_json(text: str) -> str:
-    """Return JSON that says the same, with escapes for what nobody sees: as it is, that would steer a terminal."""
+    """Return equal JSON whose hidden characters, which could steer a terminal, are escaped."""
     return _UNSEEN_IN_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 

@@ -1,7 +1,7 @@
-"""Owns strict fast reads of YAML and new YAML text; places are `yaml_nodes`', edits `yaml_edit`'s; it opens no file.
+"""Strict YAML reader, and writer of new YAML text.
 
-The fast reader says what a text means. The composing reader is asked, and imported, only where a problem needs a
-place: it is about a hundred times slower, and loading it costs more than reading a hundred records.
+ryaml reads. ruamel, in `yaml_nodes`, is imported only where a problem needs a position: it is about a hundred times
+slower, and its import costs more than reading a hundred records.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import ryaml
 from orbit_registry.formats.position import Position, YamlProblemError
 
 _MANY = 1_000
-"""Opening brackets in a text above which it is looked at how deep they stand."""
+"""Opening brackets above which the nesting of a text is checked."""
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
@@ -28,11 +28,11 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\
 def load(text: str) -> object:
     """Return the value of a YAML text.
 
-    Refuses duplicate keys, several documents, alias bombs, tags and `<<`, and what JSON can't say: keys that are no
+    Refuses duplicate keys, several documents, alias bombs, tags and `<<`, and what JSON can't hold: keys that are no
     texts, `.nan` and `.inf`. Dates stay strings.
 
     Raises:
-        YamlProblemError: with the position, where the parser knows it.
+        YamlProblemError: with the position, where the parser tells it.
     """
     if text.startswith("\ufeff"):
         text = text[1:]
@@ -58,7 +58,7 @@ def load(text: str) -> object:
 
 
 def _is_json(value: object) -> bool:
-    """Say whether JSON can hold a value; `_beyond_json` says what it can't, three times slower."""
+    """Say whether JSON can hold a value, three times faster than `_beyond_json`."""
     waiting = [value]
     for current in waiting:  # which grows meanwhile
         if isinstance(current, dict):
@@ -73,7 +73,7 @@ def _is_json(value: object) -> bool:
 
 
 def _beyond_json(value: object) -> tuple[object, ...] | None:
-    """Return the way to a key or a number that JSON can't hold; the last step may be a key that is no text."""
+    """Return the pointer to a key or number that JSON can't hold; the last step may be a key that is no text."""
     stack: list[tuple[tuple[object, ...], object]] = [((), value)]
     while stack:
         at, current = stack.pop()
@@ -91,10 +91,7 @@ def _beyond_json(value: object) -> tuple[object, ...] | None:
 
 
 def position_of(text: str, pointer: Sequence[str | int]) -> Position:
-    """Return where the value at `pointer` stands: its key in a mapping, itself in a list.
-
-    A pointer that leads nowhere gives the place of the deepest part that exists.
-    """
+    """Return the position of the value at `pointer`: of its key in a mapping, of itself in a list."""
     from orbit_registry.formats.yaml_nodes import place_of
 
     return place_of(text, pointer)
@@ -162,7 +159,7 @@ def after_key(value: object, indent: int) -> str:
 
 
 def list_item(value: object, indent: int) -> str:
-    """Return `- value` for a list whose dash stands at `indent`."""
+    """Return `- value` for a list whose dash is at `indent`."""
     if isinstance(value, Mapping) and value:
         lines = "\n".join(entry_lines(value, indent + 2))
         return "- " + lines.lstrip()

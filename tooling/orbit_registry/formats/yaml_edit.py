@@ -1,4 +1,4 @@
-"""Owns edits of YAML text: changes the spans of changed values and leaves every other byte alone; it opens no file."""
+"""Edits of YAML text that leave every other byte alone."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class _Splice:
 
 
 def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) -> str:
-    """Return `text` changed so that it means `new`, leaving every byte of unchanged values, keys and comments alone.
+    """Return `text` changed to mean `new`; bytes of unchanged values, keys and comments stay.
 
-    `order` says where a key that is new at the top level belongs. The result is read back and compared.
+    `order` places keys that are new at the top level. The result is read back and compared.
 
     Raises:
         YamlProblemError: the text can't be read, or its form can't be edited by span (an alias on the changed value).
@@ -91,7 +91,7 @@ def _edit_mapping(
 def _group_by_anchor(
     added: list[str], present: list[str], order: list[str], new_order: list[str]
 ) -> Iterator[tuple[str | None, list[str]]]:
-    """Group new keys by the present key they follow: by `order` where it knows both, else by the new value's order."""
+    """Group new keys by the existing key that they follow, in `order` or else in the order of the new value."""
     groups: dict[str | None, list[str]] = {}
     for name in added:
         sequence = order if name in order else new_order
@@ -134,7 +134,7 @@ def _edit_value(text: str, key: ScalarNode, node: Node, old: object, new: object
 
 
 def _has_text(node: Node) -> bool:
-    """Say whether a value has characters of its own; the marks of an empty one point at whatever follows it."""
+    """Say whether a value has characters; the marks of an empty one point at what follows it."""
     return bool(node.end_mark.index > node.start_mark.index)
 
 
@@ -143,7 +143,7 @@ def _is_one_line(value: object) -> bool:
 
 
 def _render_like(quote: str, value: object, indent: int) -> str:
-    """Render a scalar in the quoting its place had before, where that can hold it."""
+    """Render a scalar in the quotes that were there, if they can hold it."""
     if isinstance(value, str) and quote == "'" and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, str) and quote == '"':
@@ -174,7 +174,6 @@ def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[o
 
 
 def _item_start(text: str, node: SequenceNode, index: int) -> int:
-    """Return the start of the line that holds an item's dash."""
     at = node.value[index].start_mark.index
     dash = text.rfind("-", 0, at + 1) if text[at : at + 1] != "-" else at
     while dash > 0 and text[_line_start(text, dash) : dash].strip():
@@ -197,7 +196,7 @@ def _flow(value: object) -> str:
 
 
 def _content_end(text: str, node: Node, key: Node | None) -> int:
-    """Return the offset after a value's last character, without the comments and blank lines that follow it."""
+    """Return the offset after a value's last character, before comments and blank lines."""
     while isinstance(node, (MappingNode, SequenceNode)) and not node.flow_style and node.value:
         last = node.value[-1]
         key, node = last if isinstance(last, tuple) else (None, last)

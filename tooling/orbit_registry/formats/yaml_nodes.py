@@ -1,4 +1,4 @@
-"""Owns where things stand in a YAML text: the node tree with its marks, and what it alone tells; opens no file."""
+"""Positions in a YAML text, and explanations of what is wrong with it, from ruamel's node tree."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError, position_at
 
 LONGEST = 150_000
-"""Characters of a text that is composed: the reader takes up to 26 µs for each, and a hostile file must not hold us."""
+"""Longest text that is composed: the parser takes up to 26 µs a character, and a hostile file must not hold us."""
 _DEEPEST = 128
-"""Levels that the fast reader goes down."""
+"""Nesting that ryaml accepts."""
 _OPENS = (tokens.FlowSequenceStartToken, tokens.FlowMappingStartToken)
 _CLOSES = (tokens.FlowSequenceEndToken, tokens.FlowMappingEndToken)
 _SIMPLE_LINES = re.compile(
     r"""(?:[ ]*+(?:-[ ]++)*+[\w./-]++:(?:[ ]++(?:"(?:[^"\\\n]|\\.)*+"|[\w./~][^\[\]{}"'\n]*+))?+\n"""
     r"""|[ ]*+(?:\#[^\n\r\x85\u2028\u2029]*+)?\n)*+"""
 )
-"""The lines with which a text begins that open no bracket and leave no quotes open: most of what a tool wrote."""
+"""Lines at the start of a text that open no bracket and no quotes: most of what a tool wrote."""
 _PLACE = re.compile(r" at line (\d+) column (\d+)")
 _CONFLICT = re.compile(r"(?m)^<{7} ")
 _NO_TEXTS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
 def compose(text: str) -> Node | None:
-    """Return the node tree of a text, whose marks give the place of each value; None for an empty text.
+    """Return the node tree of a text; None for an empty text.
 
     Raises:
         YamlProblemError: it is not YAML, or longer than `LONGEST`.
@@ -47,7 +47,7 @@ def compose(text: str) -> Node | None:
 
 
 def _parse_stop(error: Exception) -> tuple[Problem, int]:
-    """Return what stopped the composing reader, and the offset where it stopped; 0 where it does not say."""
+    """Return the parser's problem and the offset where it stopped; 0 where the error has none."""
     if isinstance(error, MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         position = Position(mark.line + 1, mark.column + 1) if mark else Position(1)
@@ -58,7 +58,6 @@ def _parse_stop(error: Exception) -> tuple[Problem, int]:
 
 
 def _compose_or_none(text: str) -> Node | None:
-    """Return the node tree, or None where there is none to be had."""
     try:
         return compose(text)
     except YamlProblemError:
@@ -66,9 +65,9 @@ def _compose_or_none(text: str) -> Node | None:
 
 
 def place_of(text: str, pointer: Sequence[str | int]) -> Position:
-    """Return where the value at `pointer` stands: its key in a mapping, itself in a list.
+    """Return the position of the value at `pointer`: of its key in a mapping, of itself in a list.
 
-    A pointer that leads nowhere gives the place of the deepest part that exists.
+    A pointer that leads nowhere gives the position of the deepest part that exists.
     """
     try:
         node = compose(text)
@@ -79,7 +78,7 @@ def place_of(text: str, pointer: Sequence[str | int]) -> Position:
 
 
 def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | None, Node | None]:
-    """Follow a pointer as far as it leads; returns the node that marks the place, and the value there."""
+    """Follow a pointer as far as it leads; return the node with its position, and the value there."""
     marked = node
     for step in pointer:
         if isinstance(node, MappingNode):
@@ -95,7 +94,7 @@ def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | Non
 
 
 def _place_of_problem(text: str) -> Position:
-    """Return where the composing reader stops at a text that the fast one can't read."""
+    """Return the position at which ruamel stops in a text that ryaml refuses."""
     try:
         compose(text)
     except YamlProblemError as error:
@@ -104,7 +103,7 @@ def _place_of_problem(text: str) -> Position:
 
 
 def refuse_tags(text: str) -> None:
-    """Raise when the text really uses a tag or a merge key, and not just the characters of one."""
+    """Raise if the text uses a tag or a merge key, not just their characters."""
     root = compose(text)
     for node in _walk(root) if root is not None else ():
         if isinstance(node, MappingNode):
@@ -119,10 +118,10 @@ def refuse_tags(text: str) -> None:
 
 
 def refuse_depth(text: str, allowed: int) -> None:
-    """Raise when lists or mappings in brackets stand too deep in a text that has more than `allowed`.
+    """Raise if a text with more than `allowed` brackets nests them too deeply.
 
-    The fast reader looks at every open bracket again for each token and says only then that they are too many: a
-    megabyte of them takes it half an hour. A bracket in a quoted text opens nothing, so they can't just be counted.
+    ryaml checks each open bracket again at every token before it refuses: a megabyte of brackets takes half an hour. A
+    bracket in a quoted text opens nothing, so counting them is not enough.
     """
     simple = _SIMPLE_LINES.match(text)
     if _opening(text, simple.end() if simple else 0) <= allowed:
@@ -144,7 +143,7 @@ def _opening(text: str, start: int) -> int:
 
 
 def _walk(node: Node) -> Iterator[Node]:
-    """Yield the node and all below it, each shared node once."""
+    """Yield the node and all nodes below it, each shared one once."""
     visited: set[int] = set()
     stack = [node]
     while stack:
@@ -165,7 +164,7 @@ def _problem_at(node: Node | tokens.Token, message: str, hint: str | None) -> Pr
 
 
 def explain(text: str, message: str) -> Problem:
-    """Turn what the fast reader says of a text into a problem with a position."""
+    """Return ryaml's error as a problem with a position."""
     if conflict := _CONFLICT.search(text):
         line = text.count("\n", 0, conflict.start()) + 1
         detail = "not valid YAML: a merge left both sides of a conflict in it"
@@ -183,7 +182,7 @@ def explain(text: str, message: str) -> Problem:
 
 
 def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
-    """Return what is wrong with a value that JSON can't hold: a key that is no text, or a number without end."""
+    """Return the problem of a value that JSON can't hold: a key that is no text, `.inf` or `.nan`."""
     steps = [step if isinstance(step, int) else str(step) for step in pointer]
     node = _follow(_compose_or_none(text), steps[:-1])[1]
     if pointer and isinstance(node, MappingNode) and not isinstance(pointer[-1], str):
@@ -194,7 +193,6 @@ def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
 
 
 def _explain_duplicate(text: str, message: str) -> Problem:
-    """Say which key stands twice in a text, and where the second one is."""
     match = re.search(r'key "(.*)"', message)
     key = match[1] if match else ""
     hint = "keep one of the two"

@@ -13,7 +13,7 @@ ENVELOPE_SCHEMA = Path(__file__).with_name("envelope.schema.json")
 
 
 class Severity(StrEnum):
-    """How much a diagnostic weighs: an error turns the gate red, a warning and a note don't."""
+    """Weight of a diagnostic: only an error turns the gate red."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -22,7 +22,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in the repository: the path from its root, with `/`, and a position in that file."""
+    """A path from the repository's root, with `/`, and a position in that file."""
 
     path: str
     position: Position | None = None
@@ -48,13 +48,13 @@ class Diagnostic:
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
-        """Order by place, then code: the order people read a file in."""
+        """Order by path and position, then code: the order in which people read a file."""
         position = self.location.position or Position(0, 0)
         return (self.location.path, position.line, position.column, self.code, self.message)
 
     @property
     def fingerprint(self) -> str:
-        """What the baseline knows a finding by: code, path, record and words, but no line, which moves."""
+        """Identity of a finding in the baseline: code, path, record and message, without the line, which moves."""
         return f"{self.code} {self.location.path} {self.record or '-'} {self.message}"
 
     def as_dict(self) -> dict[str, object]:
@@ -75,12 +75,12 @@ class Diagnostic:
 
 
 def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERROR) -> Diagnostic:
-    """Return what a text reader found as a diagnostic of the file at `path`."""
+    """Return a problem of a text as a diagnostic of the file at `path`."""
     return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint)
 
 
 def to_row(diagnostic: Diagnostic) -> list[object]:
-    """Return a diagnostic as values that JSON can hold."""
+    """Return a diagnostic as a list that JSON can hold."""
     related = [_location_row(location) for location in diagnostic.related]
     return [
         diagnostic.code,
@@ -100,10 +100,10 @@ def _location_row(location: Location) -> list[object]:
 
 
 def from_row(row: Sequence[object]) -> Diagnostic:
-    """Return the diagnostic that `row_of` wrote.
+    """Return the diagnostic that `to_row` wrote.
 
     Raises:
-        ValueError: it has another form.
+        ValueError: the row has another form.
     """
     match row:
         case [str(code), str(severity), str(message), list(location), hint, record, list(related), bool(fixable)]:
@@ -138,6 +138,6 @@ def envelope(
     error: str | None = None,
     hint: str | None = None,
 ) -> dict[str, object]:
-    """Return the envelope around `data`; `error` and `hint` say why there are none, as one line each."""
+    """Return the envelope around `data`; `error` and `hint` explain a failure, in one line each."""
     body: dict[str, object] = {"ok": ok, "data": data, "diagnostics": list(diagnostics), "next": list(next_commands)}
     return {**body, "error": error, "hint": hint} if error is not None else body

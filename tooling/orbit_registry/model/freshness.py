@@ -1,7 +1,4 @@
-"""Whether a record still holds: what it states about that, and the answer derived from what is seen now.
-
-Nothing here looks at a file, asks git or writes: the answer is made when somebody asks, and stored nowhere.
-"""
+"""Freshness of a record, derived from what it states and what disk and git show; never stored."""
 
 from __future__ import annotations
 
@@ -14,13 +11,13 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time, parse_time
 
 WINDOWS: Mapping[str, int | None] = {"evergreen": None, "stable": 365, "volatile": 30}
-"""Days after which a record of that volatility wants another look; None: never. A project can have others."""
+"""Days until a record of a volatility is stale; None: never. A project can configure others."""
 AHEAD = timedelta(days=1)
-"""How far ahead of ours the clock of whoever verified may be."""
+"""How far ahead the clock of another machine may be."""
 
 
 class State(StrEnum):
-    """What a record comes to."""
+    """Freshness of a record."""
 
     FRESH = "fresh"
     STALE = "stale"
@@ -45,7 +42,7 @@ _ORDER = {
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One entry of a fingerprint: a file, a folder or a field of a file, and its hash when it was verified."""
+    """One fingerprint entry: a file, a folder or a field of a file, and its hash at verification."""
 
     input: str
     hash: str | None = None
@@ -53,49 +50,49 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class InputState:
-    """What an input is now: its hash, or why it has none."""
+    """Current state of an input: its hash, or why it has none."""
 
     hash: str | None = None
     problem: str | None = None
-    """In words, with the line where the file has one."""
+    """In words, with a line number where there is one."""
     is_missing: bool = False
     is_unknown: bool = False
-    """Nothing is wrong with the input; this machine can't tell what it is."""
+    """The input may be fine; this machine can't tell."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilesystemView:
-    """What disk and git show of the things that records rest on."""
+    """State of the files and commits that records depend on."""
 
     inputs: Mapping[str, InputState] = field(default_factory=dict)
-    """Fingerprint inputs, as records write them."""
+    """Fingerprint inputs, by their text in records."""
     present: frozenset[tuple[str, str]] = frozenset()
-    """Evidence, as kind and reference, that was looked for and is there."""
+    """Evidence that exists, as kind and reference."""
     missing: frozenset[tuple[str, str]] = frozenset()
-    """Evidence that was looked for and is not there; what can't be looked for is in neither."""
+    """Evidence that does not exist; what can't be checked is in neither set."""
     unanswered: tuple[tuple[str, str], ...] = ()
-    """Questions that can't be answered here: what, and what would let them be."""
+    """Questions without an answer here, and what would allow one."""
     changed_sources: Mapping[tuple[str, str], bool] = field(default_factory=dict)
-    """Files that texts were taken from, with the hash they had, that are not so any more: whether they are gone."""
+    """Sources that no longer have the hash they were copied with, and whether they are missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing that makes a record stale or expired."""
+    """One reason why a record is stale or expired."""
 
     cause: Cause
     subject: str
-    """The input, reference, path or moment it is about."""
+    """Its input, reference, path or moment."""
     message: str
     is_gone: bool = False
-    """What the record rests on is no longer there, so that looking again will not help."""
+    """What the record depends on does not exist any more, so verifying again does not help."""
     is_unreadable: bool = False
-    """What the record rests on can't be read where it was, so that it can't be hashed or taken over again."""
+    """What the record depends on can't be read, so it can't be hashed or copied again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """The derived answer for one record, its reasons the weightiest first."""
+    """The derived answer for one record, the weightiest reason first."""
 
     reasons: tuple[Reason, ...] = ()
 
@@ -108,14 +105,14 @@ class Freshness:
 
     @property
     def cause(self) -> Cause | None:
-        """The weightiest cause; None where the record is fresh."""
+        """The weightiest cause; None if the record is fresh."""
         return self.reasons[0].cause if self.reasons else None
 
     @property
     def is_gone(self) -> bool:
-        """Say whether the record has expired or lost its ground: it wants to be retired rather than read again.
+        """Whether the record has expired or lost what it is about, and should be retired rather than verified.
 
-        An input that is gone does not say so: what rested on it may hold without.
+        A missing input is no reason to: the record may hold without it.
         """
         return any(reason.is_gone and reason.cause is not Cause.FINGERPRINT for reason in self.reasons)
 
@@ -124,7 +121,7 @@ FRESH = Freshness()
 
 
 def freshness_fields(record: Record) -> Mapping[str, object]:
-    """Return what a record states about its freshness; empty where it states nothing."""
+    """Return the `freshness` field of a record, or an empty mapping."""
     value = record.data.get("freshness")
     return value if isinstance(value, Mapping) else {}
 
@@ -137,23 +134,23 @@ def fingerprint_inputs(record: Record) -> tuple[Input, ...]:
 
 
 def source_hash(record: Record) -> tuple[str, str] | None:
-    """Return the file that a record's text was taken from, or is, and the hash that it had then."""
+    """Return the file that a record's text was copied from, or is, and its hash at that time."""
     path, checksum = record.text("path"), record.text("content_hash")
     return (path, checksum) if record.kind.in_file and path is not None and checksum is not None else None
 
 
 def freshness_time(record: Record, name: str) -> datetime | None:
-    """Return a moment of a record's freshness in UTC; None where it is absent or no calendar has it."""
+    """Return a time of a record's freshness in UTC; None if absent or invalid."""
     return _moment(freshness_fields(record).get(name))
 
 
 def last_reviewed(record: Record) -> datetime | None:
-    """Return when somebody last vouched for a record: its verification, else its last change."""
+    """Return the time of a record's verification, else of its last change."""
     return freshness_time(record, "verified_at") or _moment(record.data.get("updated_at"))
 
 
 def created_at(record: Record) -> datetime:
-    """Return when a record was made; the beginning of time where that can't be told."""
+    """Return the time of a record's creation; 1970 if unknown."""
     return _moment(record.data.get("created_at")) or datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -170,14 +167,14 @@ def stale_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> dat
 
 
 def has_expiry(record: Record) -> bool:
-    """Say whether the clock may end a record: it states its freshness, or is of a kind that holds for some days."""
+    """Say whether a record can expire: it states its freshness, or its kind has a lifetime."""
     return "freshness" in record.data or "ttl_days" in record.kind.schema.document["properties"]
 
 
 def expires_at(record: Record) -> datetime | None:
-    """Return when a record's time is over: as it states, else its `ttl_days` after it was made or last verified.
+    """Return when a record expires: as it states, else `ttl_days` after its creation or last verification.
 
-    A kind whose schema has a default for `ttl_days` gives it to records that state none; 0 is never.
+    A default of `ttl_days` in the kind's schema applies to records without it; 0 is never.
     """
     stated_end = freshness_time(record, "expires_at")
     schema = record.kind.schema.document["properties"].get("ttl_days") if stated_end is None else None
@@ -193,7 +190,7 @@ def expires_at(record: Record) -> datetime | None:
 
 
 def expiry_moments(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> Iterator[datetime]:
-    """Yield the moments at which the clock alone changes what is said of a record."""
+    """Yield the times at which the clock alone changes a record's freshness."""
     verified = freshness_time(record, "verified_at")
     for at in (expires_at(record), stale_at(record, windows)):
         if at is not None:
@@ -211,10 +208,7 @@ def derive(
     unmatched_scopes: Collection[str] = (),
     missing_documents: Collection[str] = (),
 ) -> Freshness:
-    """Return the freshness of a record.
-
-    `unmatched_scopes` holds paths of records whose scope matches no file.
-    """
+    """Return the freshness of a record; `unmatched_scopes` holds paths of records whose scope matches no file."""
     reasons = [
         *_expiry(record, now),
         *_fingerprint(record, filesystem),

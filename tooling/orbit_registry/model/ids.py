@@ -29,10 +29,10 @@ INVERSES: Mapping[str, str] = {
     "resolves": "resolved_by",
     "references": "referenced_by",
 }
-"""Each relation and how it reads from the other end. Supersession is derived from its own fields."""
+"""Each relation and its inverse. Supersession has fields of its own."""
 SUPERSEDES, RELATED = "supersedes", "related_to"
 DIRECTIONS = ("in", "out", "both")
-"""Which links are walked from a record: those that lead to it, those it states, or both."""
+"""Links to a record, links from it, or both."""
 
 
 def new_uid() -> str:
@@ -41,7 +41,7 @@ def new_uid() -> str:
 
 
 def code_id(prefix: str, uid: str, length: int = CODE_LENGTH) -> str:
-    """Return the short code of a uid: `L-7k3fq`; `length` grows by one while a code is taken."""
+    """Return the short code of a uid: `L-7k3fq`; `length` grows by one if the code is taken."""
     number = int(uid, 16)
     letters = []
     for _ in range(length):
@@ -51,40 +51,40 @@ def code_id(prefix: str, uid: str, length: int = CODE_LENGTH) -> str:
 
 
 def sequence_id(prefix: str, number: int) -> str:
-    """Return the id of a sequence number: `ADR-0042`, growing wider past 9999."""
+    """Return the id of a sequence number: `ADR-0042`, wider past 9999."""
     return f"{prefix}{number:0{SEQUENCE_WIDTH}d}"
 
 
 def sequence_number(record_id: str, prefix: str) -> int | None:
-    """Return the number in a sequence id, or None where the id has another form."""
+    """Return the number in a sequence id, or None for another form."""
     match = _SEQUENCE.match(record_id)
     return int(match[2]) if match and match[1] == prefix else None
 
 
 def is_safe_id(record_id: str) -> bool:
-    """Say whether an id can be a folder's name on every system: no separator, no leading dot, no control character."""
+    """Say whether an id is a valid folder name on every system: no separator, leading dot or control character."""
     return _SAFE.match(record_id) is not None
 
 
 def natural_key(record_id: str) -> tuple[str, int, str]:
-    """Order ids the way people count: ADR-9999 before ADR-10000, codes by their letters."""
+    """Return a sort key in human order: ADR-9999 before ADR-10000, codes by their letters."""
     match = _SEQUENCE.match(record_id)
     return (match[1], int(match[2]), record_id) if match else (record_id.partition("-")[0] + "-", -1, record_id)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Link:
-    """An edge from one record to another record, or to a name no record has yet."""
+    """A link to another record, or to a name without a record."""
 
     rel: str
     to: str
 
 
 def relation(word: str) -> tuple[str, bool]:
-    """Return the relation that a word names, and whether the word reads it from its other end (`amended_by`).
+    """Return the relation that a word names, and whether the word is its inverse (`amended_by`).
 
     Raises:
-        UsageError: there is none; the vocabulary is listed.
+        UsageError: there is no such relation; the message lists them.
     """
     name = word.strip().lower().replace("-", "_").replace(" ", "_")
     if name in INVERSES:

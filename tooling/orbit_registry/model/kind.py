@@ -1,4 +1,4 @@
-"""Owns the table of kinds: reads `kinds/<kind>/` folders into values; it never reads a record."""
+"""Kinds of records, read from `kinds/<kind>/` folders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROLES = ("human", "agent")
 NUMBERINGS: tuple[Literal["sequence", "code"], ...] = ("sequence", "code")
 GATES = ("always", "scoped", "relevant_and_linked", "procedural")
 LAST_PLACE = 99
-"""Where records of a kind that claims no place stand in a text."""
+"""Position in a brief of kinds that state none."""
 SHIPPED = Path(__file__).parents[1] / "kinds"
 _COMPARE = f"compare it with a shipped one: {SHIPPED / 'learning/kind.yaml'}"
 _FIELDS = frozenset(
@@ -38,7 +38,7 @@ _PREFIX = re.compile(r"[A-Z][A-Z0-9]*-\Z")
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One status of a kind: what the engine may do with records that have it, and where they can go from it."""
+    """A status of a kind: what may be done with its records, and where they can go from it."""
 
     name: str
     phase: Phase
@@ -49,12 +49,12 @@ class Status:
     banner: str | None
     to: tuple[str, ...]
     waits: bool = False
-    """Whether somebody is asked for a verdict; not where a source alone did not say how things stand."""
+    """Whether a review is expected; not where a source alone leaves the state open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of record, as its `kind.yaml` says."""
+    """A kind of record, as its `kind.yaml` says."""
 
     name: str
     plural: str
@@ -64,44 +64,41 @@ class Kind:
     numbering: Literal["sequence", "code"]
     headline: str
     prose: str
-    """The field that holds the long text; `document` where it is an entry of a document that `source` names, `file`
-    where it is a whole file: `file`, kept in the record's folder, else the project's own that `path` names."""
+    """The field with the long text; `document` for an entry of the document in `source`; `file` for a whole file: the
+    one that `file` names in the record's folder, else the project's at `path`."""
     gate: str
     initial: Mapping[str, str]
-    """The status a new record gets, by the role of its author (human or agent)."""
+    """Status of a new record by its author's role, human or agent."""
     statuses: Mapping[str, Status]
     brief: Mapping[str, int]
     places: Mapping[str, Mapping[str, int]]
-    """Where records stand in a text instead, by a field and its value."""
+    """Positions in a brief by a field and its value."""
     columns: tuple[str, ...]
     verbs: Mapping[str, str]
     """Verb → the status it sets."""
     voted: bool
-    """Whether its records can be voted for."""
+    """Whether its records take votes."""
     folder: Path
     schema: RecordSchema = field(repr=False)
 
     def status(self, name: str) -> Status:
-        """Return a status by name; one the table does not know counts as pending and hidden."""
+        """Return a status by name; an unknown one is pending and hidden."""
         status = self.statuses.get(name)
         return status or Status(name, "pending", False, False, False, name, f"Status {name!r} is not known", ())
 
     def next_status(self, status: Status, phase: Phase) -> str | None:
-        """Return the status of a phase that leads on from another, the first that its `to` names: what a review sets.
-
-        From a pending status the way to `live` is approval, the way to `closed` is rejection.
-        """
+        """Return the first status of a phase in a status's `to`: `live` approves, `closed` rejects."""
         return next((name for name in status.to if self.status(name).phase == phase), None)
 
     def transitions_help(self, status: Status, record_id: str) -> str:
-        """Return in words what a record of a status can become, each with the command that makes it so."""
+        """Return the statuses that a record can change to, in words, each with its command."""
         commands = {to: f"`orbit {self.name} {verb} {record_id}`" for verb, to in self.verbs.items()}
         commands |= {"superseded": f"`orbit {self.name} supersede {record_id} --with NEW`"}
         targets = ", ".join(f"{to} ({commands[to]})" if to in commands else to for to in status.to)
         return f"from {status.name} it can become {targets or 'nothing: that status is final'}"
 
     def is_rejection(self, status: Status) -> bool:
-        """Say whether a status is what a review that turns a record down sets."""
+        """Say whether a review sets this status to reject a record."""
         return any(
             pending.phase == "pending" and self.next_status(pending, "closed") == status.name
             for pending in self.statuses.values()
@@ -112,47 +109,47 @@ class Kind:
         return read_part(self.folder / name)
 
     def file_of(self, record_id: str) -> str:
-        """Return where a record's file stands below the folder that holds records: `.orbit`, or the inbox."""
+        """Return the path of a record's file below `.orbit` or the inbox."""
         return f"{self.plural}/{record_id}/{self.name}.yaml"
 
     def place(self, data: Mapping[str, object]) -> int:
-        """Return where a record of these fields stands in a text that several kinds share, the first lowest."""
+        """Return the position of a record with these fields in a text of several kinds, the first lowest."""
         positions = (places[value] for name, places in self.places.items() if (value := str(data.get(name))) in places)
         return next(positions, self.brief.get("place", LAST_PLACE))
 
     @property
     def live_word(self) -> str:
-        """How it is said of a record that holds: the word of the first live status."""
+        """Word for live records: that of the first live status."""
         return next((status.word for status in self.statuses.values() if status.phase == "live"), "in force")
 
     @property
     def is_expected(self) -> bool:
-        """Whether readers look for this kind though it has no record yet: decisions, and what is voted for."""
+        """Whether readers look for this kind even without records: decisions, and kinds with votes."""
         return self.in_document or self.voted
 
     @property
     def in_document(self) -> bool:
-        """Say whether the prose of this kind stands in a document that the record points at."""
+        """Whether the prose of this kind is in a document that the record points at."""
         return self.prose == "document"
 
     @property
     def in_file(self) -> bool:
-        """Say whether the prose of this kind is a whole file, of which search and snapshot know the chunks."""
+        """Whether the prose of this kind is a whole file, which search and snapshot split into chunks."""
         return self.prose == "file"
 
     @property
     def has_source(self) -> bool:
-        """Say whether records of this kind may name a text that stands elsewhere."""
+        """Whether records of this kind may point at a text elsewhere."""
         return self.in_file or "source" in self.schema.document["properties"]
 
     @property
     def in_record(self) -> bool:
-        """Say whether the prose of this kind is a field of the record."""
+        """Whether the prose of this kind is a field of the record."""
         return not (self.in_document or self.in_file)
 
 
 class KindTable:
-    """The kinds at hand, by name, by plural and by the prefix of their ids."""
+    """Kinds by name, plural and id prefix."""
 
     def __init__(self, kinds: Mapping[str, Kind]) -> None:
         self._kinds = dict(kinds)
@@ -172,7 +169,7 @@ class KindTable:
 
     @cached_property
     def id_forms(self) -> IdForms:
-        """The ids that texts can cite."""
+        """Forms of ids that texts can cite."""
         prefixes = {
             numbering: tuple(kind.prefix for kind in self if kind.numbering == numbering) for numbering in NUMBERINGS
         }
@@ -180,7 +177,7 @@ class KindTable:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of what reading a record depends on beside its file."""
+        """Digest of everything but its file that reading a record depends on."""
         rows = [
             [kind.name, kind.plural, kind.prefix, kind.numbering, kind.prose, kind.schema.document, list(kind.statuses)]
             for kind in self
@@ -188,33 +185,33 @@ class KindTable:
         return hashlib.sha256(json.dumps(rows, sort_keys=True, default=str).encode()).hexdigest()
 
     def of_plural(self, plural: str) -> Kind | None:
-        """Return the kind whose folder under `.orbit/` has this name."""
+        """Return the kind with this folder under `.orbit/`."""
         return next((kind for kind in self if kind.plural == plural), None)
 
     def of_id(self, record_id: str) -> Kind | None:
-        """Return the kind an id belongs to by its prefix; the longest prefix wins."""
+        """Return the kind of an id by its prefix; the longest prefix wins."""
         fitting = [kind for kind in self if record_id.startswith(kind.prefix)]
         return max(fitting, key=lambda kind: len(kind.prefix), default=None)
 
 
 def load_kinds(*more: Path) -> KindTable:
-    """Return the shipped kinds and those in the folders `more` (each holds one folder a kind).
+    """Return the shipped kinds and those in the folders `more`, each with one folder a kind.
 
     Raises:
-        ConfigError: a folder is incomplete, contradicts itself, or takes a name or prefix that is taken.
+        ConfigError: a folder is incomplete, contradicts itself, or repeats a name or prefix.
     """
     return _load(more, tuple(_stamp(parent) for parent in more))
 
 
 def _stamp(parent: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return what tells that a folder of kinds has changed; the shipped ones never do."""
+    """Return a key that changes with the files of a folder of kinds."""
     files = [*_files(parent, "kind.yaml"), *_files(parent, "schema.json")]
     states = [(file, file.lstat()) for file in files]
     return tuple((str(file), state.st_mtime_ns, state.st_size) for file, state in states)
 
 
 def _files(parent: Path, name: str) -> list[Path]:
-    """Return the files of a name in a folder of kinds, links that lead nowhere among them: what is there is read."""
+    """Return the files of a name in a folder of kinds, dangling links too: reading them reports the error."""
     files: list[Path] = []
     try:
         for folder in parent.iterdir():

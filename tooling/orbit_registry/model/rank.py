@@ -1,8 +1,8 @@
-"""Owns the order in which records are pushed: decayed votes, priority, last change, id. The only place that has it.
+"""Order of records when they are pushed: decayed votes, priority, last change, id.
 
-What votes weigh halves every half-life, so that the order of two records never changes while no vote comes: the weight
-now of all votes is the sum of 2^((t - EPOCH) / half-life), times a factor that all records share. The logarithm of
-that sum is the key; the snapshot and the push index store it as it was worked out here.
+A vote's weight halves every half-life, so without new votes the order of two records never changes: the weight of
+all votes now is the sum of 2^((t - EPOCH) / half-life), times a factor that all records share. The logarithm of that
+sum is the key, which the snapshot and the push index store.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _DAY = 86_400_000_000
 _NEVER = -(1 << 62)
 
 Order = tuple[float, int, int, str, str]
-"""What records are sorted by: each part the smaller, the earlier; the last one is the path, for ids that repeat."""
+"""Sort key, ascending; the path decides between duplicate ids."""
 
 
 def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
-    """Return log2 of what votes weigh, from EPOCH; None where there is no vote; a half-life of 0 counts them.
+    """Return log2 of the votes' weight, from EPOCH; None without votes; a half-life of 0 counts them.
 
-    Weights that are equal as numbers give the very same key. Roots of two are independent, so two sums of powers are
-    equal only if one becomes the other by adding pairs: 2^a + 2^a = 2^(a+1). Pairs are added, in whole microseconds,
-    until all powers differ, and what is left is summed in one order.
+    Equal weights give the same key, bit by bit. Roots of two are independent, so two sums of powers are equal only if
+    one becomes the other by adding pairs: 2^a + 2^a = 2^(a+1). Pairs are added, in whole microseconds, until all powers
+    differ, and the rest is summed in one order.
     """
     times = [(vote.voted_at - EPOCH) // _MICROSECOND for vote in distinct_votes(votes)]
     if not times:
@@ -51,25 +51,25 @@ def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
 
 
 def order_of(key: float | None, priority: int, updated_at: int | None, record_id: str, path: str = "") -> Order:
-    """Return what a record is sorted by, from its parts; `updated_at` as `microseconds` gives it, None comes last."""
+    """Return the sort key of a record from its parts; `updated_at` in `microseconds`, None comes last."""
     updated = _NEVER if updated_at is None else updated_at
     return (math.inf if key is None else -key, -priority, -updated, record_id, path)
 
 
 def rank_order(record: Record, half_life_days: float) -> Order:
-    """Return what a record is sorted by."""
+    """Return the sort key of a record."""
     key = vote_key(record.votes, half_life_days)
     return order_of(key, priority_of(record), microseconds(record.text("updated_at")), record.id, record.path)
 
 
 def priority_of(record: Record) -> int:
-    """Return a record's priority, 0 where it states none."""
+    """Return a record's priority, 0 by default."""
     value = record.data.get("priority")
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def microseconds(text: str | None) -> int | None:
-    """Return a record's time in microseconds since EPOCH; None for one the calendar does not have."""
+    """Return a time in microseconds since EPOCH; None if the calendar does not have it."""
     try:
         return (parse_time(text) - EPOCH) // _MICROSECOND if text is not None else None
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Owns the record: one file's facts as a value, whatever its kind; it never reads the file."""
+"""Record of any kind, as its file states it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from orbit_registry.model.scope import Scope, scope_from
 from orbit_registry.model.votes import Vote
 
 SUPERSEDED = "superseded"
-"""The status of a record that another replaced."""
+"""Status of a record that another replaced."""
 BODY = "body.md"
-"""The file beside a decision's record that holds its prose where no document does."""
+"""File in a decision's folder that holds its prose if no document does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class Record:
     path: str
     """The record's file, from the repository's root, with `/`."""
     prose: str = ""
-    """The long text, wherever its one home is: a field, `body.md` or the document."""
+    """The long text: a field, `body.md` or the document."""
     votes: tuple[Vote, ...] = ()
     page: str | None = None
-    """The page of a site that shows its document already; a build of the site says so."""
+    """Page of the site that already shows its document, set by a build."""
 
     @property
     def id(self) -> str:
@@ -54,12 +54,12 @@ class Record:
 
     @property
     def digest(self) -> str:
-        """What tells what it says, its fields and its long text, from anything else: 16 hexadecimal digits."""
+        """Digest of its fields and its long text: 16 hexadecimal digits."""
         return hashlib.sha256(json.dumps([self.data, self.prose], default=str).encode()).hexdigest()[:16]
 
     @property
     def change_digest(self) -> str:
-        """What tells what it would change elsewhere, its target and diff, from anything else; empty for no change."""
+        """Digest of the change that it proposes, target and diff; empty for no change."""
         diff = self.data.get("diff")
         return hashlib.sha256(json.dumps([self.data.get("target"), diff]).encode()).hexdigest()[:16] if diff else ""
 
@@ -70,46 +70,46 @@ class Record:
 
     @property
     def title(self) -> str:
-        """The one line that stands for the record: its kind's headline."""
+        """The headline of its kind."""
         return str(self.data.get(self.kind.headline) or self.data.get("title") or self.id)
 
     @property
     def status(self) -> Status:
-        """The status, with what its kind says of it."""
+        """The status, with its kind's properties of it."""
         name = str(self.data["status"])
         return self.kind.statuses.get(name) or self.kind.status(name)  # asked of every record by most checks
 
     @property
     def phase(self) -> Phase:
-        """Whether the record waits, holds or is closed."""
+        """Whether the record is pending, live or closed."""
         return self.status.phase
 
     @property
     def is_rejected(self) -> bool:
-        """Whether a review turned it down."""
+        """Whether a review rejected it."""
         return self.phase == "closed" and self.kind.is_rejection(self.status)
 
     @property
     def author(self) -> str:
-        """Who made it; empty where the file does not say."""
+        """Name of its author; empty if the file has none."""
         value = self.data.get("created_by")
         return str(value.get("name", "")) if isinstance(value, dict) else ""
 
     @property
     def role(self) -> str:
-        """Whether a person or an agent made it; empty where the file does not say."""
+        """Role of its author, human or agent; empty if the file has none."""
         value = self.data.get("created_by")
         return str(value.get("role", "")) if isinstance(value, dict) else ""
 
     @property
     def approval(self) -> Mapping[str, str]:
-        """Who suggested it and took it up or turned it down, when and why, as far as a review wrote it."""
+        """The review: who suggested and who decided, when and why, as far as recorded."""
         value = self.data.get("approval")
         return {str(key): str(entry) for key, entry in value.items()} if isinstance(value, dict) else {}
 
     @property
     def body_path(self) -> str:
-        """Where its prose stands if no document holds it, from the root; the file need not be there."""
+        """Path from the root of its prose if no document holds it; the file may be missing."""
         return f"{self.folder}/{BODY}"
 
     @property
@@ -120,31 +120,31 @@ class Record:
 
     @property
     def globs(self) -> tuple[str, ...]:
-        """The globs of its scope; quicker than making the scope, which counts where every record is asked."""
+        """The globs of its scope, without building the scope: every record is asked."""
         value = self.data.get("scope")
         paths = value.get("paths") if isinstance(value, dict) else None
         return tuple(map(str, paths)) if isinstance(paths, list) else ()
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of its scope; quicker, as `globs` is."""
+        """The tags of its scope, like `globs`."""
         value = self.data.get("scope")
         tags = value.get("tags") if isinstance(value, dict) else None
         return tuple(map(str, tags)) if isinstance(tags, list) else ()
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The symbols of its scope; quicker, as `globs` is."""
+        """The symbols of its scope, like `globs`."""
         value = self.data.get("scope")
         symbols = value.get("symbols") if isinstance(value, dict) else None
         return tuple(map(str, symbols)) if isinstance(symbols, list) else ()
 
     @property
     def is_unreachable(self) -> bool:
-        """Whether it is in force, of a kind that is shown where its scope says, and has no scope.
+        """Whether it is live, of a kind that is shown by scope, and has no scope.
 
-        A kind that links lead to as well is shown by its project and its own links too. What names a target is about
-        that, and told where it is planned.
+        A kind that links lead to is also shown by its project and its own links. A record with a target is shown
+        where that target is planned.
         """
         is_pushed = self.phase == "live" and self.status.pushed and self.kind.in_record and "target" not in self.data
         if not is_pushed or self.globs or self.kind.gate not in ("scoped", "relevant_and_linked"):
@@ -154,7 +154,7 @@ class Record:
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """The links the file states; supersession is not among them."""
+        """The links in the file; supersession is not among them."""
         return tuple(Link(str(link["rel"]), str(link["to"])) for link in self._maps("links"))
 
     @property
@@ -164,7 +164,7 @@ class Record:
 
     @property
     def source(self) -> Source | None:
-        """The document that holds the prose, or is it, where there is one."""
+        """The document that holds the prose, or is it; None if there is none."""
         if self.kind.in_file:
             file, path = self.text("file"), self.text("path")
             full_path = f"{self.folder}/{file}" if file else path
@@ -181,12 +181,12 @@ class Record:
         )
 
     def words(self, name: str) -> tuple[str, ...]:
-        """Return a field that is a list of texts; empty where it is absent."""
+        """Return a field that is a list of texts; empty if absent."""
         value = self.data.get(name)
         return tuple(map(str, value)) if isinstance(value, list) else ()
 
     def text(self, name: str) -> str | None:
-        """Return a field that is a text; None where it is absent."""
+        """Return a field that is a text; None if absent."""
         value = self.data.get(name)
         return None if value is None else str(value)
 
@@ -207,7 +207,7 @@ class Record:
 
     @property
     def sort_key(self) -> tuple[str, int, str]:
-        """The order of lists: by kind's prefix, then number or code."""
+        """Order in lists: by prefix, then number or code."""
         return natural_key(self.id)
 
     def _maps(self, name: str) -> Sequence[Mapping[str, object]]:

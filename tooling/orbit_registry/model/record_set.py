@@ -1,4 +1,4 @@
-"""Owns a whole collection: order, look-up by any id, and the ids that several records share; it holds values only."""
+"""Collection of records: order, look-up by any id, and duplicate ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
 
 NAMED = 3
-"""So many are named where an unknown id is near to none."""
+"""Examples in a hint about an unknown id."""
 _SHORT = re.compile(r"(?:(?P<prefix>[a-z]{1,20})[-_ #]?)?(?P<number>\d{1,9})")
 """A number as people write it: `7`, `adr-7`, `ADR 007`."""
 
@@ -21,12 +21,12 @@ class RecordSet:
     """Records in the order of their ids; built once, never changed."""
 
     def __init__(self, records: Iterable[Record], problems: Sequence[Diagnostic] = ()) -> None:
-        """Keep records, and what is wrong with files that hold none: whoever asks for one of these is told."""
+        """Keep records, and problems of files without a record, to explain a failed look-up."""
         self._problems = problems
         self._fill(sorted(records, key=lambda record: (record.sort_key, record.path)))
 
     def mapped(self, change: Callable[[Record], Record]) -> RecordSet:
-        """Return a set with what `change` makes of each record; it must leave ids, legacy ids and paths as they are."""
+        """Return a set of changed records; `change` must keep ids, legacy ids and paths."""
         mapped = RecordSet((), self._problems)
         mapped._fill([change(record) for record in self._records])
         return mapped
@@ -56,28 +56,28 @@ class RecordSet:
         return [record for record in self._records if record.kind.name == name]
 
     def with_id(self, record_id: str) -> list[Record]:
-        """Return every record that has this very id; more than one is a collision."""
+        """Return every record with this id; more than one is a collision."""
         return list(self._by_id.get(record_id, ()))
 
     def with_legacy_id(self, name: str) -> list[Record]:
-        """Return every record that once had this name."""
+        """Return every record with this legacy id."""
         return list(self._by_legacy.get(name, ()))
 
     def with_former_name(self, name: str) -> list[Record]:
-        """Return every record that once had this name, as a whole or, given without a namespace, as its last part."""
+        """Return every record with this legacy id or, for a name without namespace, with this last part of one."""
         records = self.with_legacy_id(name) if "/" in name else self._by_tail.get(name, ())
         return list({id(record): record for record in records}.values())
 
     def candidates(self, any_id: str) -> list[Record]:
-        """Return the records an id can mean: by id, else by legacy id, else by the last part of a legacy id."""
+        """Return the records that an id can mean: by id, else by legacy id, else by the last part of a legacy id."""
         return self.with_id(any_id) or self.with_legacy_id(any_id) or self.with_former_name(any_id)
 
     def get(self, any_id: str) -> Record:
-        """Return the one record an id or legacy id means.
+        """Return the one record that an id or legacy id means.
 
         Raises:
-            RecordNotFoundError: nothing has that id, or its file holds no record: then it says why.
-            AmbiguousIdError: several records have it; it lists them.
+            RecordNotFoundError: nothing has that id, or its file holds no record.
+            AmbiguousIdError: several records have it; the message lists them.
         """
         records = self.candidates(any_id)
         if len(records) == 1:
@@ -95,7 +95,7 @@ class RecordSet:
         )
 
     def _hint(self, any_id: str) -> str:
-        """Return what to do about an unknown id: the one it is near to, else those whose titles or ids are nearest."""
+        """Return the nearest ids, else records whose titles or ids are nearest."""
         from difflib import get_close_matches  # most ids that are asked for are there
         from textwrap import shorten
 
@@ -115,7 +115,7 @@ class RecordSet:
         return f"{suggestion}`orbit list --all` shows the ids there are"
 
     def _in_other_words(self, query: str) -> list[str]:
-        """Return the ids of the records whose number is asked for without its zeros, or whose document's path is."""
+        """Return ids with the same number without its zeros, or of the document at the path."""
         short = _SHORT.fullmatch(query)
         if short is not None:
             ends = [(record.id, *record.id.lower().rpartition("-")[::2]) for record in self._records]
@@ -128,7 +128,7 @@ class RecordSet:
         return [name for name, path in paths if f"/{path}".endswith(f"/{query.removeprefix('./')}")]
 
     def reachable(self, record_id: str, name: str) -> set[str]:
-        """Return every id that a field of ids leads to, over any number of records; a circle ends the walk."""
+        """Return every id that a field of ids leads to, over any number of records."""
         visited: set[str] = set()
         stack = [record_id]
         while stack:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 TASK_SCHEMA = Path(__file__).with_name("task.schema.json")
 UNVERSIONED = "unversioned"
-"""What a record says that is meant for no version; one that says nothing is the same."""
+"""Version of records that are meant for no version; records without versions have it too."""
 EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The scope of a record; an empty axis does not narrow."""
+    """The scope of a record; an empty axis does not restrict it."""
 
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -25,12 +25,12 @@ class Scope:
 
     @property
     def is_empty(self) -> bool:
-        """Say whether nothing can match the scope by path or tag."""
+        """Whether nothing can match the scope by path, tag or symbol."""
         return not (self.paths or self.tags or self.symbols)
 
 
 def symbol_problem(symbol: str) -> str | None:
-    """Return why a text names no symbol, `path::name` with a path from the root; None where it does."""
+    """Return why a text is no symbol, `path::name` with a path from the root; None if it is one."""
     path, separator, name = symbol.partition("::")
     if not separator or not path.strip() or not name.strip() or symbol != " ".join(symbol.split()):
         return "it is not of the form path::name"
@@ -41,7 +41,7 @@ def symbol_problem(symbol: str) -> str | None:
 
 
 def scope_from(data: Mapping[str, object]) -> Scope:
-    """Return the scope in a record's `scope` mapping, which its schema has found valid."""
+    """Return the scope in a record's valid `scope` mapping."""
 
     def words(name: str) -> tuple[str, ...]:
         value = data.get(name)
@@ -60,14 +60,14 @@ def scope_from(data: Mapping[str, object]) -> Scope:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task; `context_files` are paths as they were given. What is not known is empty."""
+    """One task; unknown parts are empty, `context_files` are paths as given."""
 
     id: str = ""
     title: str = ""
     text: str = ""
     context_files: tuple[str, ...] = ()
     project: str = ""
-    """Which of the projects of a repository it is of, as records name them."""
+    """Its project in a repository of several, as records name them."""
 
     @property
     def words(self) -> str:
@@ -76,7 +76,7 @@ class Task:
 
 
 def version_factor(record_versions: Collection[str], requested: Collection[str]) -> float:
-    """Return what a record for some versions is worth to who asks for others; 0 where no version is shared."""
+    """Return the weight of a record for some versions in a request for others; 0 if they share none."""
     recorded, asked_for = frozenset(record_versions) or {UNVERSIONED}, frozenset(requested)
     if not asked_for or recorded == asked_for:
         return EXACT

@@ -1,4 +1,4 @@
-"""Votes for a record and what they weigh; the file they stand in is read by `store.votes`."""
+"""Votes for records, and their decaying weight."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Vote:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes two votes the same one."""
+        """Identity of a vote."""
         return (self.learning_id, self.voter_model, self.task_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a record's votes come to."""
+    """Sum of a record's votes."""
 
     count: int
     score: float
@@ -35,7 +35,7 @@ class Tally:
 
 
 def distinct_votes(votes: Iterable[Vote]) -> list[Vote]:
-    """Return one vote a key, the earliest, ordered by time and key."""
+    """Return the earliest vote of each key, ordered by time and key."""
     first: dict[tuple[str, str, str], Vote] = {}
     for vote in votes:
         earlier = first.get(vote.key)
@@ -45,9 +45,9 @@ def distinct_votes(votes: Iterable[Vote]) -> list[Vote]:
 
 
 def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIFE_DAYS) -> Tally:
-    """Return count, decayed score and last vote; a half-life of 0 makes the score the count.
+    """Return count, decayed score and last vote; with a half-life of 0 the score is the count.
 
-    A vote dated ahead, by a clock that runs fast, weighs as one of now: no half-life makes it outgrow all numbers.
+    A vote dated ahead, by a fast clock, weighs like one of now.
     """
     counted = distinct_votes(votes)
     if half_life_days <= 0:
@@ -59,7 +59,7 @@ def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIF
 
 
 def by_month(votes: Iterable[Vote], until: date, months: int) -> tuple[int, ...]:
-    """Return how many votes count in each of the last months (UTC), the one that `until` stands in as the last."""
+    """Return the number of votes in each of the last months (UTC), up to the month of `until`."""
     last = until.year * 12 + until.month
     counts = [0] * months
     for vote in distinct_votes(votes):
@@ -86,5 +86,5 @@ def parse_time(text: str) -> datetime:
 
 
 def format_time(at: datetime) -> str:
-    """Return a time as records write it: UTC, whole seconds, `Z`."""
+    """Return a time in the form of records: UTC, whole seconds, `Z`."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

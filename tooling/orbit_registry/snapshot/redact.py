@@ -1,8 +1,7 @@
-"""Strikes names out of texts, however they are spelt there; which names, and why, is its caller's business.
+"""Redaction of names and patterns in texts, however they are spelt.
 
-A text is read as a browser shows it, each part with its place in the source, and in two ways: the characters that are
-meant (`&#45;`, `&shy;`, `%2D`), and those without the markup around them too. It knows the ways to write one text that
-need no program: not escapes of JSON or CSS, not letters that look alike.
+A text is searched as a browser shows it, in two readings: with entities and escapes decoded (`&#45;`, `&shy;`, `%2D`),
+and also without markup. Escapes of JSON or CSS and look-alike letters are not decoded.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
 )
-"""Characters that take no room: soft hyphens, zero-width ones, marks of direction, selectors of variants."""
+"""Invisible characters: soft hyphens, zero-width ones, direction marks, variation selectors."""
 _DROPPED = re.compile(f"[{_UNSEEN}]+")
 _CHARACTERS = rf"&(?:\#[xX]?[0-9A-Fa-f]{{1,8}};?|[A-Za-z][A-Za-z0-9]{{1,31}};?)|(?:%[0-9A-Fa-f]{{2}})+|[{_UNSEEN}]+"
 _BREAKING = (
@@ -27,7 +26,7 @@ _BREAKING = (
     "optgroup|option|p|pre|script|search|section|select|style|summary|table|tbody|td|template|textarea|tfoot|th|thead|"
     "title|tr|ul|video"
 )
-"""The elements that part what stands before and after them; all others, those that nobody knows too, join it."""
+"""Elements that separate the text before and after them; all others join it."""
 _TAG = rf"</?(?i:(?!(?:{_BREAKING})[\s/>])[a-z][^\s/<>]{{0,60}})(?:\s[^<>]{{0,300}})?/?>|<[!?][^<>\n-][^<>\n]{{0,300}}>"
 _LINK_END = r"\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,500}\)|\]\[[^\[\]\n]{0,200}\]"
 _MARKUP = rf"{_TAG}|<!--(?:(?!-->)[^\n]){{0,200}}-->|{_LINK_END}|!?\[|\]|\*+|~~|`+"
@@ -38,17 +37,17 @@ _TAG_NAME = re.compile(r"</?[A-Za-z][^\s/<>]*")
 
 @dataclass(frozen=True, slots=True)
 class RenderedText:
-    """A text as it is shown: `plain`, and the parts that it is made of, as indexes into `plain` and into the source."""
+    """A decoded text: `plain`, and its parts with their offsets in `plain` and in the source."""
 
     plain: str
     source: str
     _parts: list[tuple[int, int, int, bool]]
-    """Of each part its place in `plain`, its place in the source and its end there, and whether it is as written."""
+    """Of each part: start in `plain`, start and end in the source, and whether it is written as shown."""
     _read: list[tuple[int, int]]
-    """The spans of the source that are shown as something else, or not at all."""
+    """Spans of the source that are shown differently, or not at all."""
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return where a part of `plain` stands in the source; None where it stands there as it is shown."""
+        """Return the source span of a span of `plain`; None if it is written there as shown."""
         first = self._parts[bisect_right(self._parts, start, key=lambda part: part[0]) - 1]
         last = self._parts[bisect_right(self._parts, end - 1, key=lambda part: part[0]) - 1]
         begin = first[1] + start - first[0] if first[3] else first[1]
@@ -56,7 +55,7 @@ class RenderedText:
         return (begin, stop) if self.source[begin:stop] != self.plain[start:end] else None
 
     def left(self, start: int, end: int) -> str:
-        """Return what has to stay of a part of the source that is struck out: ends of links, and tags without words."""
+        """Return what must stay of a redacted span of the source: ends of links, and tags without words."""
         out: list[str] = []
         opened = 0
         for begin, stop in self._read[bisect_left(self._read, (start, start)) :]:
@@ -76,22 +75,22 @@ class RenderedText:
 
 
 def decoded(text: str) -> str:
-    """Return a text with the characters that are meant."""
+    """Return a text with entities, percent escapes and invisible characters decoded."""
     return _MEANT.sub(_character, text)
 
 
 def as_meant(text: str) -> RenderedText | None:
-    """Return a text with the characters that are meant; None where it is written with them."""
+    """Return a text with its escapes decoded; None if it has none."""
     return _render(text, _MEANT)
 
 
 def as_bare(text: str) -> RenderedText | None:
-    """Return a text with the characters that are meant and without the markup in lines; None where it has none."""
+    """Return a text with its escapes decoded and without inline markup; None if it has neither."""
     return _render(text, _BARE)
 
 
 READINGS = (as_meant, as_bare)
-"""All the ways to read a text beside as it is written; the second one does not see what tags and addresses hold."""
+"""Readings of a text besides the raw one; the second does not see what tags and addresses hold."""
 
 
 def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
@@ -118,7 +117,6 @@ def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
 
 
 def _character(match: re.Match[str]) -> str:
-    """Return what is shown in the place of a match."""
     source = match[0]
     if source[0] == "&":
         return _DROPPED.sub("", html.unescape(source))
@@ -126,15 +124,15 @@ def _character(match: re.Match[str]) -> str:
 
 
 MASK, REDACTED = "[withheld]", "[redacted]"
-"""What stands in the place of a name that is kept back, and of what a pattern strikes out."""
+"""Replacements of a withheld name, and of a pattern's match."""
 _WORD = re.compile(r"%[0-9A-Fa-f]{2}|[A-Za-z]+|[0-9]+|[^\W0-9_A-Za-z]")
 """An escaped character of an address, a run of letters, one of digits, or a letter of another alphabet."""
 _FARTHEST = 8
-"""How many characters may part two words of a name: `ADR-0005`, `adr_5`, a title that goes on in the next line."""
+"""Most characters between two words of a name: `ADR-0005`, `adr_5`, a title over two lines."""
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return a name's words as they are compared: whatever their case, numbers without the zeros before them."""
+    """Return a name's words for comparison: case folded, numbers without leading zeros."""
     return tuple(_folded(word) for word in _WORD.findall(text) if word[0] != "%")
 
 
@@ -146,23 +144,23 @@ def _folded(word: str) -> str:
 class _Node:
     next: dict[str, _Node] = field(default_factory=dict)
     struck: bool | None = None
-    """Whether the name that ends here is struck out or stays; None where none ends."""
+    """Whether the name that ends here is redacted or kept; None if no name ends here."""
 
 
 def is_masked(text: str) -> bool:
-    """Say whether something was taken out of a text."""
+    """Say whether a text was redacted."""
     return MASK in text or REDACTED in text
 
 
 def redact_pattern(text: str, pattern: re.Pattern[str]) -> str:
-    """Return a text with `REDACTED` in the place of all that a pattern matches, as it is written or as it is shown."""
+    """Return a text with `REDACTED` for every match of a pattern, as written or as shown."""
     return _redact(
         pattern.sub(REDACTED, text), lambda plain: (match.span() for match in pattern.finditer(plain)), REDACTED
     )
 
 
 def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:
-    """Return a text without what is found in the ways to read it, but for what is found as it is written."""
+    """Return a text with `mask` for the matches in its readings."""
     for reading in READINGS:
         rendered = reading(text)
         if rendered is None:
@@ -179,10 +177,10 @@ def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: s
 
 
 class NameMask:
-    """Names to strike out, and names that stay although one of the others is part of them.
+    """Names to redact, and names to keep although they contain one of the others.
 
-    What stands between words does not matter: `Use a secret vault` is found in `use-a-secret-vault.md`, and
-    `ADR-0005` in `adr 5`. Of the names that begin at one place the longest counts.
+    Separators between words don't matter: `Use a secret vault` is found in `use-a-secret-vault.md`, and `ADR-0005` in
+    `adr 5`. Of names that begin at one place the longest counts.
     """
 
     def __init__(self, struck: Iterable[str], exceptions: Iterable[str] = ()) -> None:
@@ -200,7 +198,7 @@ class NameMask:
             node.struck = is_struck
 
     def masked(self, text: str) -> str:
-        """Return a text with `MASK` in the place of every name to strike out; the very text where it holds none."""
+        """Return a text with `MASK` for every name to redact; the same object if there is none."""
         if not self._top.next:
             return text
         out: list[str] = []
@@ -213,7 +211,7 @@ class NameMask:
         return text if result == text else result
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield where names to strike out stand, in order."""
+        """Yield the spans of names to redact, in order."""
         words = [match for match in _WORD.finditer(text) if match[0][0] != "%"]
         at = 0
         while at < len(words):
@@ -223,7 +221,7 @@ class NameMask:
             at += max(length, 1)
 
     def _longest(self, words: list[re.Match[str]], at: int) -> tuple[bool, int]:
-        """Return whether the name that begins with a word is struck out, and its number of words: 0 where none does."""
+        """Return whether the name at a word is redacted, and its number of words: 0 if no name begins there."""
         node, best = self._top, (False, 0)
         for index in range(at, len(words)):
             if index > at and words[index].start() - words[index - 1].end() > _FARTHEST:
