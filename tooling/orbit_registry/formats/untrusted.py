@@ -17,6 +17,10 @@ _HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\u
 _UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
 _UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
 _UNSEEN_IN_JSON = re.compile(f"[{_HIDDEN}]")
+_STEERS_SCREEN = re.compile(
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]|\r(?!\n)"
+)
+"""Characters that steer a terminal or are invisible on it."""
 _SPACE = re.compile(r"\s+")
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
@@ -44,22 +48,16 @@ def _without_personal_data(text: str) -> str:
     return _MAIL.sub("[e-mail]", no_homes) if "@" in no_homes else no_homes
 
 
-_STEERS_SCREEN = re.compile(
-    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]|\r(?!\n)"
-)
-"""What steers a screen, and what takes no room on it: tags (U+E0000 on) spell words that only a model reads."""
-
-
 def visible(text: str) -> str:
-    """Return text with line ends and tabs as they are and every other character that nobody sees written out."""
+    """Return a text whose hidden characters, but for line ends and tabs, are written as escapes."""
     return _STEERS_SCREEN.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 def json_text(data: object) -> str:
-    """Return data as indented JSON; what nobody sees, or no output takes, is written as its escape."""
+    """Return data as indented JSON with hidden characters escaped."""
     return inert_json(json.dumps(data, ensure_ascii=False, indent=2, default=str))
 
 
 def one_line(text: str) -> str:
-    """Return text whose line breaks are written out too: it can't begin a line of what is printed below it."""
+    """Return a text with its line breaks written as escapes, so that it can't begin a line of the output."""
     return text.replace("\r", "\\r").replace("\n", "\\n")
