@@ -80,13 +80,7 @@ class DocumentImporter:
         return bool(formats) and (self.name == "nygard" or matching * 2 >= len(formats))
 
     def take(self, path: Path, start: Path, *, dry_run: bool) -> TakeoverReport:
-        """Make a record for each decision below `path` that has none.
-
-        Raises:
-            WorkspaceNotFoundError: the documents stand in no workspace.
-            ForeignWorkspaceError: they stand in that of a tool whose records can't be taken over.
-            UsageError: the path is a symbolic link out of the workspace.
-        """
+        """Make a record for each decision below `path` that has none."""
         workspace = _workspace_around(path)
         try:
             within = path.resolve().relative_to(workspace.root.resolve()).as_posix()
@@ -333,11 +327,6 @@ def import_from(
     """Take over what stands at `path`, which another tool wrote in the format `source`.
 
     Decisions whose document states no status get the status `assume`, where it is given.
-
-    Raises:
-        UsageError: there is no such format, nothing is at the path, or its format states every status.
-        WorkspaceNotFoundError: the documents stand in no workspace.
-        WriteError: the disk refused.
     """
     if source != "auto" and source not in FORMATS:
         raise UsageError(f"there is no import format {source!r}", hint=f"one of auto, {', '.join(FORMATS)}")

@@ -391,12 +391,7 @@ class OrbitImporter:
         return find_orbit(path) is not None or _marked(path) is not None
 
     def take(self, path: Path, start: Path, *, dry_run: bool) -> TakeoverReport:
-        """Take over every record below `path`.
-
-        Raises:
-            UsageError: no such `.orbit/` is at the path.
-            WorkspaceNotFoundError: it can't be converted in place, and there is no workspace to copy it into.
-        """
+        """Take over every record below `path`."""
         orbit = find_orbit(path)
         if orbit is None:
             done = _marked(path)
@@ -519,13 +514,7 @@ def _contains(path: Path, text: str) -> bool:
 
 
 def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
-    """Move every learning of an older layout to its place of today; old ids stay as legacy ids. A second call is none.
-
-    Raises:
-        WorkspaceNotFoundError: there is no `.orbit/` here or above.
-        LockTimeoutError: another process is writing; it is named, and not waited for.
-        RefusedError: an agent would change what is in force.
-    """
+    """Move every learning of an older layout to its place of today; old ids stay as legacy ids. A second call is none."""
     root = _root(start)
     orbit = root / ORBIT
     target = target_of(root, orbit)

@@ -1,4 +1,4 @@
-"""Owns `.orbit/baseline.yaml`: the findings that were there at adoption, known by their words and not by lines."""
+"""Baseline of accepted findings in `.orbit/baseline.yaml`, matched by message and not by line."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ VERSION = 1
 """The `schema_version` of the file."""
 BROKEN = "ORB109"
 NEVER_BASELINED = frozenset({BROKEN, "ORB290", "ORB410"})
-"""Findings about this run or this change, which no baseline can hold."""
+"""Findings about one run or change, which are never accepted."""
 _COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
-"""Numbers that stand alone; those in ids, paths, dates and positions stay."""
+"""Numbers outside ids, paths, dates and positions."""
 _UPGRADE = "upgrade orbit-registry as it was installed"
 _COMMENT = "Findings that were there at adoption; `orbit baseline update` rewrites this file."
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class BaselineFinding:
-    """One finding of the baseline, without its place."""
+    """One accepted finding, without its position."""
 
     code: str
     path: str
@@ -37,7 +37,7 @@ class BaselineFinding:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The known findings, and how often each is there."""
+    """The accepted findings and how often each occurs."""
 
     counts: Mapping[BaselineFinding, int] = field(default_factory=dict)
 
@@ -47,16 +47,16 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class SortedFindings:
-    """Findings as a baseline sorts them."""
+    """Findings compared with a baseline."""
 
     new: tuple[Diagnostic, ...]
     baselined: tuple[Diagnostic, ...]
     resolved: tuple[BaselineFinding, ...]
-    """Known findings that no longer are."""
+    """Accepted findings that no longer occur."""
 
 
 def baseline_key(diagnostic: Diagnostic) -> BaselineFinding:
-    """Return what the baseline knows a finding by: its words without counts, which move with every other file."""
+    """Return a finding without counts in its message, which change with unrelated files."""
     words = _COUNTS.sub("…", diagnostic.message)
     return BaselineFinding(
         diagnostic.code, _printable(diagnostic.location.path), diagnostic.record or "", _printable(words)
@@ -64,19 +64,19 @@ def baseline_key(diagnostic: Diagnostic) -> BaselineFinding:
 
 
 def _printable(text: str) -> str:
-    """Return a text as a file can hold it: bytes of a file's name that are no UTF-8 as escapes."""
+    """Return a text with bytes that are no UTF-8 escaped."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
-    """Return the baseline that knows these findings."""
+    """Return the baseline that accepts these findings."""
     return Baseline(
         Counter(baseline_key(diagnostic) for diagnostic in diagnostics if diagnostic.code not in NEVER_BASELINED)
     )
 
 
 def apply(baseline: Baseline, diagnostics: Iterable[Diagnostic]) -> SortedFindings:
-    """Tell new findings from known ones; one that is there more often than the baseline says is new."""
+    """Split findings into new and accepted ones; more occurrences than accepted are new."""
     remaining = Counter(baseline.counts)
     new: list[Diagnostic] = []
     baselined: list[Diagnostic] = []
@@ -92,7 +92,7 @@ def apply(baseline: Baseline, diagnostics: Iterable[Diagnostic]) -> SortedFindin
 
 
 def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
-    """Return the baseline; one that can't be used is empty, and a diagnostic says why."""
+    """Return the baseline; an unusable one is empty and gives a diagnostic."""
     file = workspace.baseline
     path = workspace.relative(file)
     if not file.exists() and not file.is_symlink():
@@ -121,7 +121,7 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
 
 
 def _newer(data: object) -> str | None:
-    """Return what is said of a file that a newer version of the tool wrote, None of any other."""
+    """Return the message for a file of a newer version; None for others."""
     version = data.get("schema_version") if isinstance(data, dict) else None
     if not isinstance(version, int) or version <= VERSION:
         return None
@@ -129,11 +129,7 @@ def _newer(data: object) -> str | None:
 
 
 def refuse_newer(workspace: Workspace) -> None:
-    """Raise where a newer version of the tool wrote the baseline: what it knows more would be lost.
-
-    Raises:
-        RefusedError: it did; reading it says the same as a finding.
-    """
+    """Raise where a newer version of this tool wrote the baseline."""
     try:
         newer = _newer(load(read_text(workspace.baseline, limit=DOCUMENT_LIMIT)))
     except (OrbitError, YamlProblemError):
@@ -143,7 +139,7 @@ def refuse_newer(workspace: Workspace) -> None:
 
 
 def baseline_text(baseline: Baseline) -> str:
-    """Return the file of a baseline: sorted, so that the same findings give the same bytes."""
+    """Return the file's text: sorted, so that the same findings give the same bytes."""
     rows: list[dict[str, object]] = []
     for finding, count in sorted(baseline.counts.items()):
         row: dict[str, object] = {"code": finding.code, "path": finding.path}
@@ -157,11 +153,7 @@ def baseline_text(baseline: Baseline) -> str:
 
 
 def write_baseline(workspace: Workspace, baseline: Baseline) -> bool:
-    """Write the baseline in one step; False where the file says so already.
-
-    Raises:
-        WriteError: the disk refused; the old file stands.
-    """
+    """Write the baseline; False where the file has the same text already."""
     text = baseline_text(baseline)
     try:
         if workspace.baseline.exists() and read_text(workspace.baseline, limit=DOCUMENT_LIMIT) == text:

@@ -1,4 +1,4 @@
-"""Turns a record file's text into a record, and says with positions why it can't; it opens no file."""
+"""Codec between a record file's text and a record, with the positions of errors."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ UNKNOWN_FIELD = "ORB104"
 MISPLACED = "ORB105"
 NEWER = "ORB106"
 HIDING = frozenset({"ORB101", "ORB102", INVALID, UNKNOWN_FIELD, MISPLACED, NEWER})
-"""Codes of errors for which a file holds no record."""
+"""Codes of errors that leave a file without a record."""
 
 
 def hides_record(problem: Diagnostic) -> bool:
-    """Say whether a file is left out of every answer for a problem; a folder of another program is not."""
+    """Say whether a problem leaves a file without a record; a folder of another program does not."""
     return problem.code in HIDING and problem.severity is Severity.ERROR
 
 
 def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> tuple[Record | None, list[Diagnostic]]:
-    """Return the record in a text, or what is wrong with it; a record with wrong fields is no record.
+    """Return the record in a text, or its problems.
 
-    Finding the places of wrong fields costs a hundred times what knowing of them does: `explain=False` leaves it out.
+    Positions of wrong fields cost a hundred times the validation; `explain=False` skips them.
     """
     try:
         data = load(text)
@@ -56,7 +56,7 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
 
 
 def explain_invalid(text: str, data: Mapping[str, object], kind: Kind, path: str) -> list[Diagnostic]:
-    """Return why data break the kind's schema, each with its place in the text."""
+    """Return why data break the kind's schema, with positions in the text."""
     record_id = data.get("id")
     record = record_id if isinstance(record_id, str) else None
     return [_diagnostic(text, problem, path, record) for problem in kind.schema.problems(data)]
@@ -69,7 +69,7 @@ def _diagnostic(text: str, problem: SchemaProblem, path: str, record: str | None
 
 
 def record_of(data: Mapping[str, object], kind: Kind, path: str) -> Record:
-    """Return the record of data that are known to be valid."""
+    """Return the record of valid data."""
     return Record(kind, data, path, prose=str(data.get(kind.prose, "")) if kind.in_record else "")
 
 

@@ -1,4 +1,4 @@
-"""Finds and reads the documents that hold decisions; what a record and its document disagree on is for checks."""
+"""Documents that hold decisions: finding them, reading them, filling their prose into records; template prompts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NO_DECISIONS = frozenset({ORBIT, "_templates", "templates"})
 
 
 def decision_paths(workspace: Workspace) -> Iterator[str]:
-    """Yield the documents where decisions are written: folders of decision files, the features' logs, the one log."""
+    """Yield the paths of documents with decisions: decision folders, feature logs, the main log. It opens none."""
     config = workspace.config
     for folder in dict.fromkeys((config.adr.folder, *config.adr.folders)):
         yield from _markdown_below(workspace, folder)
@@ -73,14 +73,14 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Document:
-    """A document with decisions: its path from the root, its text, and the decisions in it, read when asked for."""
+    """A document's path from the root and its text; its decisions are parsed on first use."""
 
     path: str
     text: str
 
     @cached_property
     def file(self) -> AdrFile:
-        """The decisions in it."""
+        """The parsed decisions."""
         from orbit_registry.formats.adr.reader import (
             read_document,  # the formats of decisions are much to load for one text
         )
@@ -89,12 +89,12 @@ class Document:
 
     @property
     def entries(self) -> Sequence[AdrDocument]:
-        """The decisions in it for whoever knows that it holds some; a record that names it says so."""
+        """Its decisions; what only may be one counts, since a record names the document."""
         doubted = self.file.candidate
         return (doubted,) if doubted is not None else self.file.entries
 
     def entry(self, heading: str | None) -> AdrDocument | None:
-        """Return the decision that a record's `source.heading` names; the only one where it names none."""
+        """Return the decision that a record's `source.heading` names; without a heading the only one."""
         entries = self.entries
         if heading is None:
             return entries[0] if len(entries) == 1 else None
@@ -111,34 +111,34 @@ class Document:
         return single_span(self.text, self.path)
 
     def locate(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
-        """Return where the decision that `entry` returns begins, and where its prose begins and ends."""
+        """Return the start of a decision and the span of its prose."""
         if heading is None and self._only is not None:
             return 0, (self._only.start, self._only.end)
         entry = self.entry(heading)
         return None if entry is None else (entry.span.start, entry_span(entry))
 
     def prose(self, position: tuple[int, tuple[int, int]]) -> str:
-        """Return the prose that stands at a `position`."""
+        """Return the prose at a position from `locate`."""
         start, end = position[1]
         return self.text[start:end].strip("\r\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The documents of a workspace, and the ones that can't be read."""
+    """The documents of a workspace, and problems of unreadable ones."""
 
     by_path: Mapping[str, Document]
     problems: tuple[Diagnostic, ...] = ()
 
     def of(self, record: Record) -> tuple[Document, AdrDocument] | None:
-        """Return the document and the entry that hold a record's prose."""
+        """Return the document and the entry of a record."""
         source = record.source
         document = self.by_path.get(source.path) if source else None
         entry = document.entry(source.heading) if document and source else None
         return (document, entry) if document and entry else None
 
     def prose_of(self, record: Record) -> str | None:
-        """Return a record's prose as its document has it; None where no document holds it."""
+        """Return a record's prose from its document; None where no document has it."""
         source = record.source
         document = self.by_path.get(source.path) if source else None
         position = document.locate(source.heading) if document and source else None
@@ -146,7 +146,7 @@ class Documents:
 
 
 def heading_of(entry: AdrDocument, format_name: str) -> str | None:
-    """Return what a record's `source.heading` says to find the entry again; None where a file holds one decision."""
+    """Return the `source.heading` that finds an entry again; None where a file is one decision."""
     if format_name != "log":
         return None
     if entry.number is None:
@@ -155,7 +155,7 @@ def heading_of(entry: AdrDocument, format_name: str) -> str | None:
 
 
 def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents:
-    """Return the documents that hold the prose of some decisions."""
+    """Return the documents of these records."""
     paths = {record.source.path for record in records if record.kind.in_document and record.source is not None}
     by_path: dict[str, Document] = {}
     problems: list[Diagnostic] = []
@@ -169,7 +169,7 @@ def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents
 
 
 def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | None:
-    """Return a document, or why it can't be read; None where there is none, or a link to a file of the project."""
+    """Return a document, or a problem; None where it is missing or a link to a file of the project."""
     try:
         text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     except OrbitError as error:
@@ -181,7 +181,6 @@ def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | No
 
 
 def _leads_inside(root: Path, path: str) -> bool:
-    """Say whether a name is a link to a file of the project, which is read under its own name."""
     try:
         target = (root / path).resolve(strict=True)
     except (OSError, RuntimeError):  # a circle of links
@@ -195,7 +194,7 @@ def document_of(path: str, text: str) -> Document:
 
 
 def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Record:
-    """Return the record with its long text filled in from its one home."""
+    """Return a record with its prose filled in."""
     if record.kind.in_record:
         return record
     if record.kind.in_file:
@@ -211,52 +210,50 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
 
 
 def _file_text(workspace: Workspace, source: Source) -> str:
-    """Return the text of a file that is a record's prose; the gate says why there is none."""
     return document_text(workspace.root, source.path) or ""
 
 
 def entry_text(document: Document, entry: AdrDocument) -> str:
-    """Return a decision's prose: everything after its heading."""
+    """Return a decision's prose: everything below its heading."""
     start, end = entry_span(entry)
     return document.text[start:end].strip("\r\n")
 
 
 def entry_span(entry: AdrDocument) -> tuple[int, int]:
-    """Return where a decision's prose begins and ends in its document's text, line ends around it included."""
+    """Return the span of a decision's prose with the line ends around it."""
     return entry.heading_span.end if entry.heading_span else entry.span.start, entry.span.end
 
 
 @lru_cache(maxsize=65_536)  # a log of many decisions is asked for each of them
 def _number(text: str) -> int | None:
-    """Return the first number in a text."""
     match = _DIGITS.search(text)
     return int(match[0]) if match else None
 
 
 class ProseReading:
-    """The documents that records name, and the bodies beside records: hashes at once, text when it is asked for."""
+    """Prose of records in documents and body files: hashes at once, texts on demand."""
 
     def __init__(self, workspace: Workspace, documents: Iterable[str], bodies: Iterable[str]) -> None:
         self._workspace = workspace
         paths = [*filter(Folders(workspace.root).contain, sorted(set(documents))), *sorted(bodies)]
         states = workspace.values.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}
-        """Documents and bodies by path; one that can't be read is not among them."""
+        """Readable documents and bodies by path."""
         self.is_steady = True
-        """Whether all texts that were read so far had the hashes of `states`."""
+        """Whether no text changed between `states` and its reading."""
         self._latest: tuple[str, str | None, str] = ("", None, "")
 
     def digest(self, instead: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return a hash of all texts; `instead` are hashes that some of them had."""
+        """Return a hash of all texts; `instead` overrides hashes of single files."""
         lines = "\0".join(lines_of(self.states, instead))
         return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
     def body_of(self, entry: RecordFolder) -> FileValue | None:
-        """Return the state of the body beside a record, where one is read."""
+        """Return the state of the body file in a record's folder."""
         return self.states.get(entry.body_path)
 
     def document_text(self, record: Record) -> str | None:
-        """Return the document that holds a decision's prose, whole."""
+        """Return the full text of a decision's document."""
         return self._text(record.source.path)[0] if record.source and record.kind.in_document else None
 
     def filled(self, records: Iterable[Record]) -> RecordSet:
@@ -300,7 +297,6 @@ class ProseReading:
         return None if span is None else text[slice(*span)].strip("\r\n")
 
     def _text(self, path: str) -> tuple[str | None, str]:
-        """Return a file's text, None where it has none, and the hash of its bytes."""
         if path not in self.states:
             return None, ""
         if self._latest[0] != path:  # the decisions of a log follow each other
@@ -322,23 +318,23 @@ class ProseReading:
 
 
 def lines_of(states: Mapping[str, FileValue], instead: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """Return a line with the hash of each file, by path; `instead` are hashes that some are to have."""
+    """Return a line with path and hash for each file; `instead` overrides hashes of single files."""
     return [f"{path}\n{instead.get(path) or states[path].sha256}" for path in sorted(states)]
 
 
 def prose_of(workspace: Workspace, entries: Iterable[RecordFolder], documents: Iterable[str]) -> ProseReading:
-    """Return the reading of the prose of the records in some folders, which name some documents."""
+    """Return the prose reading of records' folders and documents."""
     return ProseReading(workspace, documents, (entry.body_path for entry in entries if entry.has_body))
 
 
 def _heading(record: Record) -> str:
-    """Return a record's heading as a JSON key; where it names none, the document's only entry is meant."""
+    """Return a record's heading as a JSON key; empty for a document's only entry."""
     heading = record.source.heading if record.source else None
     return "" if heading is None else f"#{heading}"
 
 
 def _spans(path: str, text: str, headings: Iterable[str]) -> dict[str, list[int] | None]:
-    """Return where the prose under each heading begins and ends; None where there is no such heading."""
+    """Return the span of the prose under each heading; None where there is no such heading."""
     # Reading documents needs a Markdown parser; a run in which no document changed does without it.
     from orbit_registry.repository.documents import document_of
 
@@ -357,13 +353,13 @@ _PLACEHOLDER = re.compile(
 _FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _SIGNS = ("{", "[", "TBD", "TODO", "…")
-"""What such a placeholder begins with."""
+"""Beginnings of placeholders."""
 _DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
 _BARE = re.compile(rf"{_DRESS.pattern}(.*)", re.MULTILINE)
 
 
 def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines outside code, with their offsets."""
+    """Yield the lines outside code with their offsets."""
     offset, fenced = 0, False
     for line in text.split("\n"):
         if _FENCE.match(line):
@@ -374,20 +370,20 @@ def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
 
 
 def may_hold_prompts(text: str, prompts: frozenset[str]) -> bool:
-    """Say quickly whether a text may hold a prompt: false only where `is_prompt` says so of each of its lines."""
+    """Return False quickly for a text in which no line is a prompt."""
     if any(map(text.__contains__, _SIGNS)):
         return True
     return bool(prompts) and not prompts.isdisjoint(map(str.strip, _BARE.findall(text)))
 
 
 def is_prompt(line: str, prompts: frozenset[str]) -> bool:
-    """Say whether a line is one of the `prompts` prompts, or looks like one of a common template."""
+    """Say whether a line is one of the prompts, or a common placeholder."""
     bare = _DRESS.sub("", line).strip()
     return bool(bare) and (bare in prompts or _PLACEHOLDER.fullmatch(bare) is not None)
 
 
 def first_prompt(text: str, prompts: frozenset[str]) -> tuple[int, str] | None:
-    """Return the offset and the text of the first prompt; None where a text holds none."""
+    """Return the offset and the text of the first prompt."""
     if not may_hold_prompts(text, prompts):
         return None
     return next(((offset, line.strip()) for offset, line in lines_outside_code(text) if is_prompt(line, prompts)), None)
@@ -395,7 +391,7 @@ def first_prompt(text: str, prompts: frozenset[str]) -> tuple[int, str] | None:
 
 @cache
 def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
-    """Return the lines that the templates in a kind's folder put where a person is to write."""
+    """Return the lines that a kind's templates put where a person is to write."""
     files = (folder / name for name in ("new.md", "entry.md"))
     texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
     if in_document:
@@ -410,5 +406,4 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
 
 
 def _is_sentence(line: str) -> bool:
-    """Say whether a line is a sentence and no bare word, which somebody might write; some scripts have no spaces."""
     return " " in line or not line.isascii()

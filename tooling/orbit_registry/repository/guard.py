@@ -1,6 +1,6 @@
-"""Owns what may be written: no new secret, and by agents nothing that comes into force or is; it takes no lock.
+"""Guard of writing: no new secrets, and agents change no live records; records without secrets for readers.
 
-No shell can hold anyone to it who could edit the files; it keeps our own commands from being the side door.
+It can't stop anyone who edits the files; it keeps this package's commands from being a way round review.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
 _LISTED = 3
 LONGEST_DAYS = 30
-"""Days for which an agent's record may hold that nobody reviewed."""
+"""Longest life in days of an agent's unreviewed record."""
 AGENT_EDITABLE = frozenset(("attempts", "freshness", "status", "updated_at"))
-"""What an agent may change in a person's record of such a kind: that it was tried again, and that it is over."""
+"""Fields that an agent may change in a person's record of such a kind."""
 
 
 def write_step(
@@ -37,15 +37,9 @@ def write_step(
     author: Author | None = None,
     taken_over: bool = False,
 ) -> None:
-    """Make all changes as one step of the journal, unless they may not be made; the caller holds the write lock.
+    """Make all changes as one journal step, unless they are refused; the caller holds the write lock.
 
-    `author` is who asks for it; whoever runs this process, by its environment, where nobody is named. What is taken
-    over from elsewhere is as it is: the gate reports the secrets in it.
-
-    Raises:
-        RefusedError: a text would hold a secret that none held before; an agent would put a record into force, or
-            change or remove one that is. Nothing was written.
-        UnsafePathError, WriteError: see `store.journal.apply_step`.
+    Without an `author` the environment decides who writes. `taken_over` texts from elsewhere may have secrets.
     """
     step_changes = list(changes)
     refuse_for_agent(workspace, step_changes, author=author)
@@ -58,16 +52,16 @@ def write_step(
 
 
 def refuse_secrets_in(changes: Iterable[FileChange], allowed: Collection[str] = ()) -> None:
-    """Raise where a file would hold what looks like a secret, beside those known; see `refuse_secrets`."""
+    """Raise where a file would get a secret that is not among the allowed ones."""
     for change in changes:
         content = _content(change.path, change.after)
         refuse_secrets("" if isinstance(content, Mapping) else change.path, content, allowed)
 
 
 def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> None:
-    """Raise where a text, or one within a value, holds what looks like a secret; the secret itself is not shown.
+    """Raise where a text or a text in a value has a secret, without quoting it.
 
-    `name` is what a text is called; what stands in a mapping is called by its key.
+    `name` labels a text; texts in a mapping are labelled by their key.
     """
     for label, text in _texts(name, value):
         for secret in find_secrets(text):
@@ -78,7 +72,7 @@ def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> N
 
 
 def _content(path: str, text: str | None) -> object:
-    """Return what a file says: the fields of a record, else its text."""
+    """Return a file's content: the fields of a record, else its text."""
     if text is None or not NEEDLES.search(text):
         return ""
     if path.startswith(f"{ORBIT}/") and path.endswith(".yaml"):
@@ -110,10 +104,9 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
 def refuse_for_agent(
     workspace: Workspace, changes: Iterable[FileChange], *, author: Author | None = None, hint: str = BY_A_PERSON
 ) -> None:
-    """Raise when changes break the rule: by an agent nothing comes into force, is turned down, or changes in force.
+    """Raise where an agent would put a record live, reject one, or change a live one.
 
-    A record that is named among the changes counts as changed even where its own file stays: its text may not. Kinds
-    whose records an agent's are live from the start (a failure is opened by whoever meets it) have limits of their own.
+    Kinds whose records an agent may create live (failures) have limits of their own.
     """
     role = author.role if author is not None else acting_role()
     if role != "agent":
@@ -148,7 +141,7 @@ def refuse_for_agent(
 
 
 def _refuse_overreach(before: Record | None, after: Record | None) -> None:
-    """Raise when an agent's record, live unreviewed, would outrank or outlast reviewed ones, or speak for a person."""
+    """Raise where an agent's live record would outrank or outlast reviewed ones, or change a person's."""
     if after is None or after.phase != "live":
         return
     if before is not None and before.role == "human":
@@ -183,12 +176,12 @@ _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "
 
 
 def free_of_secrets(records: Iterable[Record]) -> list[Record]:
-    """Return records in their order, those that hold a secret without it."""
+    """Return the records, those with a secret redacted."""
     return [redacted(record, without_secrets) if NEEDLES.search(_text_of(record)) else record for record in records]
 
 
 def redacted(record: Record, redact: Callable[[str], str]) -> Record:
-    """Return a record with every text cleaned, keys of its own and votes among them; ids and times stay."""
+    """Return a record with every text redacted, votes and names of keys included; ids and times stay."""
 
     def cleaned(value: object) -> object:
         if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""Gives out sequence numbers that no branch, remote, work tree or process has; codes need no allocation.
+"""Allocation of sequence numbers that no branch, remote, work tree or process has used.
 
-The next number is one above every number seen: in the working tree (records, documents), in every local and
-remote-tracking ref, and in the claims kept beside the repository's objects, where all work trees see them.
+The next number is one above every number in the working tree (records, documents), in local and remote-tracking refs,
+and in the claims in git's common folder, which all work trees share.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 _HEADING = re.compile(rb"(?m)^#{1,6}[ \t]*(?:\[)?ADR[- ]?(\d{1,6})\b")
 _MOST = 999_999
-"""No heading or claim pushes the sequence beyond this; only a record does."""
+"""Highest number that a heading or a claim may reserve; only a record may have a higher one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """A number that is now taken, and which one was the highest before it, in words; empty for the first one."""
+    """A reserved id, and the highest one before it, in words; empty for the first."""
 
     id: str
     above: str
@@ -44,12 +44,7 @@ class _SeenNumber:
 
 
 def allocate(workspace: Workspace, kind: Kind, count: int = 1) -> list[Allocation]:
-    """Take the next `count` numbers of a kind; they are never given out again, even if nothing is written.
-
-    Raises:
-        LockTimeoutError: another process allocates for too long.
-        WriteError: the claim can't be written.
-    """
+    """Reserve the next `count` numbers of a kind; they are never given out again."""
     folder = claims_folder(workspace)
     claims = folder / f"{kind.name}.json"
     with locked(folder / f"{kind.name}.lock"):
@@ -60,7 +55,7 @@ def allocate(workspace: Workspace, kind: Kind, count: int = 1) -> list[Allocatio
 
 
 def release(workspace: Workspace, kind: Kind, record_id: str) -> None:
-    """Give back the number that was taken last, of which nothing was written; one that can't be given back is lost."""
+    """Give back the number reserved last, if it was not used; otherwise it is lost."""
     folder = claims_folder(workspace)
     claims = folder / f"{kind.name}.json"
     with (
@@ -73,7 +68,7 @@ def release(workspace: Workspace, kind: Kind, record_id: str) -> None:
 
 
 def next_number(workspace: Workspace, kind: Kind) -> Allocation:
-    """Return the number that would be taken now, without taking it."""
+    """Return the next number without reserving it."""
     highest = _highest(workspace, kind, claims_folder(workspace) / f"{kind.name}.json")
     return _above(kind, highest, highest.number + 1)
 
@@ -88,13 +83,13 @@ def _above(kind: Kind, highest: _SeenNumber, number: int) -> Allocation:
 
 
 def claims_folder(workspace: Workspace) -> Path:
-    """Return where numbers taken are noted: beside the repository's objects, or in the state where there is no git."""
+    """Return the folder of claims: in git's common folder, else in the state."""
     common = workspace.git.common_dir
     return (common / "orbit") if common is not None else (workspace.state / "claims")
 
 
 def seen_numbers(workspace: Workspace, kind: Kind, claims: Path) -> Iterator[_SeenNumber]:
-    """Yield every number of a kind that is taken, with where it was seen."""
+    """Yield every used number of a kind and where it was seen."""
     for parent in (workspace.folder_of(kind), workspace.folder_of(kind, pending=True)):
         with contextlib.suppress(OSError):
             for entry in os.scandir(parent):
@@ -146,7 +141,7 @@ def _short_name(ref: str) -> str:
 
 
 def _fetch_age(common_dir: Path | None, ref: str) -> str:
-    """Return how old our knowledge of a remote branch is, in words."""
+    """Return the age of the last fetch of a remote branch, in words."""
     if common_dir is None or not ref.startswith("refs/remotes/"):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Reads the records of a workspace, parsing only changed files; a bad file becomes diagnostics and hides no other."""
+"""Reader of all records of a workspace through the cache; a bad file becomes a diagnostic and hides no other."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _OLD = re.compile(r"L-?\d+(?:-\d+)?\.yaml|L\d{8}-\d+|superseded")
 
 
 def legacy_names(plural: str, names: Iterable[str]) -> list[str]:
-    """Return which names in a kind's folder are those of an older layout."""
+    """Return the names in a kind's folder that belong to an older layout (`L-0001.yaml`, `L20260517-3/`)."""
     return [name for name in names if _OLD.fullmatch(name)] if plural == PLURAL else []
 
 
 def legacy_layout_problem(folder: str, names: list[str]) -> Diagnostic:
-    """Return the one finding about a folder in an older layout."""
+    """Return the diagnostic of a folder in an older layout."""
     return Diagnostic(LEGACY_LAYOUT, Severity.ERROR, _message(names), Location(folder), MIGRATE)
 
 
 def refuse_legacy_layout(workspace: Workspace, kind: Kind) -> None:
-    """Raise where a kind's records stand in an older layout: a new one beside them would hide that."""
+    """Raise where a kind's records are in an older layout."""
     if kind.plural == PLURAL:
         try:
             names = legacy_names(kind.plural, sorted(entry.name for entry in os.scandir(workspace.folder_of(kind))))
@@ -62,7 +62,7 @@ UNREADABLE = "ORB101"
 
 
 class RecordFolder(NamedTuple):
-    """One record folder as it stands on disk, unread."""
+    """One record folder, unread."""
 
     kind: Kind
     path: str
@@ -77,38 +77,38 @@ class RecordFolder(NamedTuple):
 
     @property
     def record_id(self) -> str:
-        """The id of the record that belongs there."""
+        """The id of its record."""
         return self.folder.rpartition("/")[2]
 
     @property
     def body_path(self) -> str:
-        """Where its prose stands if no document holds it, from the root."""
+        """Path of its body file, from the root."""
         return f"{self.folder}/{BODY}"
 
     @property
     def votes_path(self) -> str:
-        """Where its votes stand, from the root."""
+        """Path of its votes, from the root."""
         return f"{self.folder}/{VOTES}"
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What was read: the valid records, and what is wrong with the other files."""
+    """All valid records, and the problems of other files."""
 
     records: RecordSet
     problems: tuple[Diagnostic, ...]
 
 
 def read_collection(workspace: Workspace, *, now: datetime | None = None, explain: bool = True) -> Collection:
-    """Return every record of a workspace, those in the inbox among them, and every file that holds none.
+    """Return all records of a workspace, pending ones included, and the problems of other files.
 
-    Without `explain` files with wrong fields are left out in silence, for callers that ask for the records alone.
+    Without `explain` files with wrong fields are left out without a diagnostic.
     """
     return Reading(workspace, now=now, explain=explain).collection
 
 
 class Reading:
-    """The files of all records as they stand, and the records in them."""
+    """State of all record files, and the records in them."""
 
     def __init__(self, workspace: Workspace, *, now: datetime | None = None, explain: bool = True) -> None:
         self._root, self._explain = workspace.root, explain
@@ -116,7 +116,7 @@ class Reading:
         self._problems: dict[str, list[Diagnostic]] = {}
         self._faulty_votes: dict[str, list[Vote]] = {}
         self.misplaced: list[Diagnostic] = []
-        """What stands where the folder of a record should."""
+        """Problems of files and folders that are no record's."""
         self.entries = list(_entries(workspace, self.misplaced))
         self._by_path = {entry.path: entry for entry in self.entries}
         self._by_votes = {entry.votes_path: entry for entry in self.entries if entry.has_votes}
@@ -126,7 +126,7 @@ class Reading:
             **files("records", self._root, self._by_path, self._data_in),
             **files("votes", self._root, self._by_votes, self._votes_in, limit=DOCUMENT_LIMIT),
         }
-        """Record and vote files by path."""
+        """States of record and vote files by path."""
         for path, state in self.states.items():
             if state.error is not None:
                 self._problems[path] = [self._unreadable(path, state.error)]
@@ -171,7 +171,7 @@ class Reading:
 
     @cached_property
     def collection(self) -> Collection:
-        """The records, without the prose that stands in documents, and every file that holds none."""
+        """The records without prose from documents, and the problems of other files."""
         records: list[Record] = []
         problems = list(self.misplaced)
         for entry in self.entries:
@@ -183,7 +183,7 @@ class Reading:
         return Collection(RecordSet(records, problems), tuple(problems))
 
     def record(self, entry: RecordFolder) -> Record | None:
-        """Return one record; None where its file holds none."""
+        """Return one record; None where its file has none."""
         data = self.states[entry.path].value
         if data is None:
             return None
@@ -199,7 +199,7 @@ class Reading:
 
 
 def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[RecordFolder]:
-    """Yield every record folder, by kind and name; what stands where a record should goes to `problems`."""
+    """Yield every record folder, sorted; other names go to `problems`."""
     for kind in workspace.kinds:
         for pending in (False, True):
             folder = workspace.relative(workspace.folder_of(kind, pending=pending))
@@ -241,11 +241,7 @@ def _entries_in(
 
 
 def _list_folder(folder: str) -> list[str]:
-    """Return the names in a folder, sorted.
-
-    Raises:
-        OSError: it is missing, no folder (a symbolic link is none) or not permitted.
-    """
+    """Return the names in a folder, sorted; a symbolic link is no folder."""
     if not stat.S_ISDIR(os.lstat(folder).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
     return sorted(os.listdir(folder))

@@ -1,8 +1,4 @@
-"""Finds and reads the skills of a project: pages that agents load by themselves; it writes none.
-
-A skill is a folder with a `SKILL.md` in one of the places where agents look. Those that `orbit export` made are ours
-already, and left out.
-"""
+"""Skills of a project: `SKILL.md` pages in the folders where agents look. Those made by `orbit export` are left out."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ SKILL_FOLDERS = (
 PAGE, SKILL = "SKILL.md", "skill"
 MARK = "<!-- Made by `orbit export`: changes are lost. -->"
 LIMIT, MOST = 200_000, 500
-"""Bytes of a page, and pages, that are read."""
+"""Limits: bytes of a page, and pages of a folder."""
 _PATH = re.compile(rf"(?:{'|'.join(map(re.escape, SKILL_FOLDERS))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
 _HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
 _SECTION = re.compile(
@@ -37,7 +33,7 @@ _NEW_SECTION = "## Learned"
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill's page: its path from the root, what its head says of it, and its whole text."""
+    """A skill's page: path from the root, name, description and full text."""
 
     path: str
     name: str
@@ -51,18 +47,18 @@ class Skill:
 
 
 def is_skill(path: str) -> bool:
-    """Say whether a path from the root is where a skill's page stands."""
+    """Say whether a path from the root is a skill's page."""
     return _PATH.match(path) is not None
 
 
 def head(text: str) -> str:
-    """Return the head of a skill's page, which says what it may do and when; empty where it has none."""
+    """Return the front matter of a skill's page."""
     match = _HEAD.match(text)
     return match[0] if match is not None else ""
 
 
 def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
-    """Return the skills in the order of their paths, and why others can't be read: too large, no text, links."""
+    """Return the skills sorted by path, and problems of unreadable ones."""
     skills: list[Skill] = []
     problems: list[str] = []
     for root in SKILL_FOLDERS:
@@ -85,10 +81,7 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
 
 
 def skill_records(workspace: Workspace) -> list[Record]:
-    """Return the skills as records of a kind that has no files of its own, for what reads records; ids are the paths.
-
-    None where the workspace has a kind of that name.
-    """
+    """Return the skills as records of a kind without files, with their paths as ids."""
     if SKILL in workspace.kinds:
         return []
     status = Status("active", "live", pushed=False, searched=True, shown=False, word="in force", banner=None, to=())
@@ -105,7 +98,7 @@ def skill_records(workspace: Workspace) -> list[Record]:
 
 
 def statements(skill: Skill) -> Sequence[str]:
-    """Return what a skill says: items and paragraphs, and each sentence of those with several; no headings or code."""
+    """Return the statements of a skill: items, paragraphs and their sentences, without headings and code."""
     blocks = re.split(
         r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.)[ \t])", re.sub(r"```.*?(?:```|\Z)", "\n\n", skill.body, flags=re.DOTALL)
     )
@@ -115,17 +108,13 @@ def statements(skill: Skill) -> Sequence[str]:
 
 
 def _head_fields(head_text: str) -> dict[str, str]:
-    """Return what a head states by its keys, each on one line however many it is written on."""
     from orbit_registry.formats.adr.header import read_fields  # with the formats of decisions, which are much to load
 
     return {field.key: " ".join(field.value.split()) for field in read_fields(head_text, Span(0, len(head_text)))}
 
 
 def with_items(text: str, items: Iterable[str]) -> str:
-    """Return a page with further items in its section of what was learned; one is added where there is none.
-
-    Where all lines end as on Windows, those that are added do too.
-    """
+    """Return a page with more items in its section of learnings, which is added if missing; line ends are kept."""
     if 0 < text.count("\n") == text.count("\r\n"):
         return with_items(text.replace("\r\n", "\n"), items).replace("\n", "\r\n")
     section = _SECTION.search(text)

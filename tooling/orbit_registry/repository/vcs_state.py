@@ -1,4 +1,4 @@
-"""Gathers from disk and git what checks need beside the records; what can't be told is a fact too, never a crash."""
+"""State of git and disk that checks need; what git can't tell is recorded, not raised."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_FILES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class UnavailableInfo:
-    """A question that git can't answer here, why, and what would let it."""
+    """Something that git can't tell here: why, and what would help."""
 
     message: str
     hint: str
@@ -33,7 +33,7 @@ class UnavailableInfo:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRecord:
-    """A record as another commit holds it."""
+    """A record in another commit."""
 
     uid: str
     status: str
@@ -42,53 +42,45 @@ class EarlierRecord:
 
 @dataclass(frozen=True, slots=True)
 class VcsState:
-    """What disk and git say beside the records."""
+    """What git and disk say about a workspace."""
 
     tracked: tuple[str, ...] | None = None
     """Tracked files from the root, sorted; None outside git."""
     untracked: tuple[str, ...] = ()
-    """Files that git would add, sorted."""
+    """Untracked files that are not ignored, sorted."""
     base: str | None = None
-    """What `changed` compares with, in words."""
+    """The base of `changed`, in words."""
     changed: frozenset[str] | None = None
     """Paths that differ from the base; None where git can't tell."""
     before: Mapping[str, EarlierRecord] = field(default_factory=dict)
-    """Changed records as the base holds them, by id."""
+    """Changed records at the base, by id."""
     authors: Mapping[str, str] = field(default_factory=dict)
-    """Who made the last commit since the base of a record that waited there or is new, by id; none if uncommitted."""
+    """Author of the last commit of records that are new or were pending at the base, by id."""
     texts_before: Mapping[str, str] = field(default_factory=dict)
-    """Changed documents as the base holds them, by path."""
+    """Texts of changed documents at the base, by path."""
     against: str | None = None
-    """The revision asked for, in words."""
+    """The requested revision."""
     is_unanswered: bool = False
-    """Whether a revision was asked for and git can't tell what differs from it."""
+    """Whether git can't compare with the requested revision."""
     at_against: Mapping[str, EarlierRecord] = field(default_factory=dict)
-    """Changed records as that revision holds them, by id."""
+    """Changed records at that revision, by id."""
     unavailable: tuple[UnavailableInfo, ...] = ()
     citing: tuple[str, ...] = ()
-    """Files in which ids are looked up, sorted: documents and, where configured, code."""
+    """Files that may cite records, sorted: documents and, where configured, code."""
     journals: tuple[str, ...] = ()
-    """Steps that were begun and not ended."""
+    """Names of unfinished journal steps."""
     body_files: frozenset[str] = frozenset()
-    """Text files beside records: `body.md`, `imported-body.md`."""
+    """Body files in folders of decisions: `body.md`, `imported-body.md`."""
     documents_gone: frozenset[str] = frozenset()
-    """Documents that records name and that are not there."""
+    """Missing documents of records."""
     unknown_folders: Mapping[str, str] = field(default_factory=dict)
-    """Folders of `.orbit/` that no kind has though records stand in them, each with the folder of their kind."""
+    """Folders in `.orbit/` of no kind that have records, with the folder of the records' kind."""
 
 
 def collect_vcs_state(
     workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None
 ) -> VcsState:
-    """Return the facts of a workspace.
-
-    `documents` are those that records name; `against` is the revision that the work is
-    to be merged into.
-
-    Raises:
-        UsageError: `against` names no commit.
-        GitStoppedError: git was killed or took too long, so that it is not known what changed.
-    """
+    """Return the state; `documents` are those of records, `against` is the revision that the work is merged into."""
     git, entries = workspace.git, reading.entries
     unavailable: list[UnavailableInfo] = []
     tracked = _tracked(git, unavailable)
@@ -146,7 +138,7 @@ def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
 
 
 def _base(git: Git, against: str | None, unavailable: list[UnavailableInfo]) -> _Base | None:
-    """Return the commit that "changed" compares with: where HEAD left the branch that it goes to."""
+    """Return the commit to compare with: the merge base with the target branch."""
     head = git.head()
     requested = git.commit(against) if against is not None else None
     if against is not None and requested is None:
@@ -183,7 +175,7 @@ def _branch(revision: str) -> str:
 
 
 def _edited(git: Git, unavailable: list[UnavailableInfo]) -> set[str] | None:
-    """Return what differs from HEAD in the work tree or the index, new files left out."""
+    """Return tracked files that differ from HEAD."""
     try:
         rows = git.run_names("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
     except GitError as error:
@@ -204,7 +196,7 @@ def _changed(
     tracked: Iterable[str],
     unavailable: list[UnavailableInfo],
 ) -> set[str] | None:
-    """Return the paths that differ from the base: committed since, edited, or new."""
+    """Return the paths that differ from the base."""
     if base is None or edited is None:
         return None
     if base.commit is None:
@@ -222,7 +214,7 @@ def _changed(
 
 
 def _records_at(git: Git, commit: str, entries: Sequence[RecordFolder]) -> dict[str, EarlierRecord]:
-    """Return what a commit holds under the ids of these records, in place or in a committed inbox."""
+    """Return the records at a commit with the ids of these folders, in place or in a committed inbox."""
     requests: list[tuple[str, str]] = []
     for entry in entries:
         name = entry.kind.file_of(entry.record_id)
@@ -239,7 +231,7 @@ def _records_at(git: Git, commit: str, entries: Sequence[RecordFolder]) -> dict[
 def _authors(
     git: Git, commit: str, entries: Sequence[RecordFolder], before: Mapping[str, EarlierRecord], edited: Collection[str]
 ) -> dict[str, str]:
-    """Return who made the last commit of each record that waited at a commit, or is new, and is as HEAD has it."""
+    """Return the last author of each committed record that is new or was pending at a commit."""
     ids_by_path = {}
     for entry in entries:
         earlier = before.get(entry.record_id)
@@ -263,7 +255,6 @@ def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
 
 
 def _texts(git: Git, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
-    """Return what a commit holds at each path, all asked at once."""
     names = {f"{commit}:{git.prefix}{path}": path for path in paths}
     return {names[name]: content for name, content in git.blobs(names, check=False).items()}
 
@@ -284,7 +275,7 @@ def _earlier(content: bytes | None, path: str) -> EarlierRecord | None:
 
 
 def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
-    """Yield the files in which ids are looked up: those the configuration's globs name, the store's own left out."""
+    """Yield the files that match the configured citation globs, those of `.orbit/` left out."""
     globs = [
         glob
         for text in (*workspace.config.citations, *workspace.config.code)
@@ -306,7 +297,7 @@ def _body_files(root: Path, entries: Iterable[RecordFolder]) -> Iterator[str]:
 
 
 def unknown_folders(workspace: Workspace) -> dict[str, str]:
-    """Return the folders of `.orbit/` that no kind has though records stand in them, each with their kind's folder."""
+    """Return folders in `.orbit/` of no kind that have records, with the folder of the records' kind."""
     folders = {kind.plural for kind in workspace.kinds}
     try:
         unknown = sorted({entry.name for entry in os.scandir(workspace.orbit)} - RESERVED_NAMES - folders)
@@ -321,7 +312,7 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
 
 
 def missing_files(root: Path, documents: Iterable[str]) -> Iterator[str]:
-    """Yield the documents that are not there, or stand outside the project."""
+    """Yield the documents that don't exist or are outside the project."""
     folders = Folders(root)
     for path in set(documents):
         try:

@@ -1,4 +1,4 @@
-"""Owns `votes.jsonl`: one line a vote, appended under a lock and never rewritten; weighing is `records.vote`'s."""
+"""Votes in `votes.jsonl`: one line each, appended under a lock and never rewritten."""
 
 from __future__ import annotations
 
@@ -23,19 +23,15 @@ NAME = "votes.jsonl"
 FIELDS = ("learning_id", "voter_model", "voted_at", "task_id")
 AHEAD = timedelta(days=1)
 MOST_PROBLEMS = 50
-"""So many lines of one file are named; a file of millions that are no votes would drown every other finding."""
+"""Most diagnostics of one file."""
 LONGEST_HALF_LIFE = 1_000_000.0
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-"""What JSON can spell and no file, terminal or database can hold."""
+"""Lone surrogates, which JSON can spell but UTF-8 can't."""
 HALF_LIFE = "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS"
 
 
 def half_life_days(environment: Mapping[str, str] | None = None) -> float:
-    """Return after how many days a vote weighs half; 0 means that votes are counted as they are.
-
-    Raises:
-        UsageError: the environment sets it to something that is no number of days.
-    """
+    """Return the half-life of a vote in days, which the environment may set; 0 disables the decay."""
     value = (os.environ if environment is None else environment).get(HALF_LIFE, "").strip()
     if not value:
         return HALF_LIFE_DAYS
@@ -50,7 +46,7 @@ def half_life_days(environment: Mapping[str, str] | None = None) -> float:
 
 
 def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[list[Vote], list[Diagnostic]]:
-    """Return the votes in a text; a line that is none is reported and skipped, never hides the others."""
+    """Return the votes in a text; each invalid line becomes a diagnostic."""
     votes: list[Vote] = []
     problems: list[Diagnostic] = []
     more = 0
@@ -80,7 +76,7 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
 
 
 def _vote_in(line: str) -> Vote | str:
-    """Return the vote a line holds, or why it holds none."""
+    """Return the vote in a line, or why it is none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -99,15 +95,7 @@ def _vote_in(line: str) -> Vote | str:
 
 
 def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) -> bool:
-    """Add a vote to a record's file; False where its key is there already.
-
-    One `write` of one line under the lock; a file that does not end in a line break gets one first, so that a line
-    torn by a crash takes no other with it.
-
-    Raises:
-        RefusedError: the vote has no task or no voter, or one of them is no text.
-        WriteError: the disk refused.
-    """
+    """Append a vote to a record's file; False where the same voter and task voted already."""
     if not vote.task_id.strip() or not vote.voter_model.strip():
         raise RefusedError("a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`")
     if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):
@@ -138,7 +126,7 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
 
 
 def _append(handle: int, line: bytes) -> None:
-    """Write one line at the end of a file, all of it or nothing: a disk that fills up takes a part without a word."""
+    """Append one line completely or not at all; a torn last line is ended first."""
     size = os.fstat(handle).st_size
     is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
     content = b"\n" + line if is_torn else line

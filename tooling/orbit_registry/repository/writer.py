@@ -1,4 +1,4 @@
-"""Creates and changes records: lock, schema, then one atomic write; what a change means is its caller's."""
+"""Writer of records: lock, schema, then one step of the journal; change sets of many files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
 PreWriteHook = Callable[[Record], None]
-"""Sees a new record when nobody else can write any more, and raises where it is not to be written."""
+"""Called under the write lock with a new record; raises to refuse it."""
 FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
     "key",
     "ensured",
@@ -39,30 +39,27 @@ FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updat
     "source",
     "approval",
 }
-"""Fields that only verbs change, whatever the kind; those of a kind's own are `readOnly` in its schema."""
+"""Fields of all kinds that only verbs change; a kind's own are `readOnly` in its schema."""
 _ABANDONED_SECONDS = 3600
 _SHORTLY = 0.5
 
 
 @contextlib.contextmanager
 def writing(workspace: Workspace, *, wait: float | None = None) -> Iterator[None]:
-    """Hold the workspace's write lock, with every step that was begun before finished or undone.
-
-    `wait` is how many seconds another writer is waited for, as long as is usual if not given.
-    """
+    """Hold the write lock for up to `wait` seconds of waiting, unfinished steps recovered."""
     with locked(workspace.lock, wait=wait):
         recover(workspace)
         yield
 
 
 def finish_steps(workspace: Workspace) -> None:
-    """Finish or undo steps that were begun, for a reader; a writer at work is waited for as long as most steps take."""
+    """Recover unfinished steps for a reader; a writer at work is waited for shortly."""
     with contextlib.suppress(LockTimeoutError), writing(workspace, wait=_SHORTLY):
         pass
 
 
 def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mapping[str, object]) -> dict[str, object]:
-    """Return the data of a new record in the schema's order; empty fields are left out."""
+    """Return the data of a new record in the schema's order, empty fields left out."""
     now = format_time(datetime.now(UTC))
     envelope = {
         "schema_version": SCHEMA_VERSION,
@@ -78,23 +75,23 @@ def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mappi
 
 
 def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: str) -> str:
-    """Return the text of a new record file, the schema named on its first line for editors."""
+    """Return the text of a new record file with its schema line."""
     return dump(data, comment=schema_line(workspace, kind, path))
 
 
 def schema_line(workspace: Workspace, kind: Kind, path: str) -> str:
-    """Return what names a kind's schema, as seen from a record's file, to editors."""
+    """Return the comment that names a kind's schema to editors."""
     schema = os.path.relpath(f"{workspace.config.schemas}/{kind.name}.schema.json", path.rpartition("/")[0])
     return f"yaml-language-server: $schema={schema.replace(os.sep, '/')}"
 
 
 def record_path(workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False) -> str:
-    """Return where a record's file stands, from the root."""
+    """Return the path of a record's file, from the root."""
     return workspace.relative((workspace.inbox if pending_review else workspace.orbit) / kind.file_of(record_id))
 
 
 def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:
-    """Return the short id of a uid, one character longer for each time it is taken."""
+    """Return the shortest free id for a uid."""
     length = 5
     while True:
         record_id = code_id(kind.prefix, uid, length)
@@ -105,18 +102,14 @@ def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:
 
 
 def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> tuple[str, Record]:
-    """Return the text of the file that `create_record` would write now, and its record; nothing is written or taken.
-
-    Raises:
-        InvalidRecordError: the fields break the schema.
-    """
+    """Return the file text and the record that `create_record` would write; nothing is written."""
     uid = new_uid()
     record_id = _new_id(workspace, kind, uid, take=False)
     return build_record(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
 
 
 def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> str:
-    """Return the text of a new record for somebody to complete: not valid yet, its headline there to be filled in."""
+    """Return the text of a new record for an editor, with its empty headline to fill in."""
     uid = new_uid()
     record_id = _new_id(workspace, kind, uid, take=False)
     all_fields = {kind.headline: "", kind.prose: "", **fields}
@@ -126,11 +119,7 @@ def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping
 
 
 def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
-    """Return the fields of a text that somebody completed, those that only verbs set left out; `file` names it.
-
-    Raises:
-        InvalidRecordError: it is no record of that kind; it says where.
-    """
+    """Return the fields of a text from an editor without those that only verbs set."""
     _, problems = decode_record(text, kind, file)
     errors = [problem for problem in problems if problem.code != MISPLACED]
     if errors:
@@ -152,13 +141,9 @@ def create_record(
     admit: PreWriteHook | None = None,
     beside: Mapping[str, str] | None = None,
 ) -> Record:
-    """Write a new record of a kind whose ids are codes; one that waits for review goes into the inbox.
+    """Write a new record with a code as id; a pending one goes into the inbox.
 
-    `beside` are texts of further files in its folder, by their names from there; a kind whose prose is a file needs to
-    be given them, if only none.
-
-    Raises:
-        InvalidRecordError: the fields break the schema; nothing was written.
+    `beside` are texts of further files in its folder by name; a kind whose prose is a file needs it, even if empty.
     """
     if kind.in_document:
         raise RefusedError(f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} add` writes both")
@@ -177,7 +162,7 @@ def create_record(
 
 
 def records_added(workspace: Workspace, kind: Kind, existing_paths: Collection[str]) -> Iterator[Record]:
-    """Yield a kind's records whose files are none of the known paths: what was added since somebody looked."""
+    """Yield a kind's records whose paths are not among the existing ones."""
     for pending in (False, True):
         try:
             names = sorted(entry.name for entry in os.scandir(workspace.folder_of(kind, pending=pending)))
@@ -195,12 +180,7 @@ def records_added(workspace: Workspace, kind: Kind, existing_paths: Collection[s
 def build_record(
     workspace: Workspace, kind: Kind, author: Author, record_id: str, data: Mapping[str, object]
 ) -> tuple[str, Record]:
-    """Return the text of a new record's file and the record, unless its author may not write it; nothing is written.
-
-    Raises:
-        InvalidRecordError: the data break the schema.
-        RefusedError: see `store.authority`.
-    """
+    """Return the file text and the record of new data, checked as for writing; nothing is written."""
     refuse_legacy_layout(workspace, kind)
     in_inbox = str(data["status"]) in _pending(kind)
     path = record_path(workspace, kind, record_id, pending_review=in_inbox)
@@ -221,12 +201,9 @@ def _new_id(workspace: Workspace, kind: Kind, uid: str, *, take: bool) -> str:
 
 
 def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[FileChange, Record]:
-    """Return the change that an edit of a record's data makes to its file, and the record it will be.
+    """Return the file change and the record after an edit of its data; the caller holds the write lock.
 
-    The file is read anew, so the caller holds the write lock. Every byte the edit doesn't concern stays.
-
-    Raises:
-        InvalidRecordError: the file or the result is invalid; nothing was written.
+    The file is read anew, and every byte outside the edit stays.
     """
     text = read_text(workspace.root / record.path)
     current = validated(text, record.kind, record.path)
@@ -248,10 +225,9 @@ def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: boo
 
 
 def refuse_bad_scope(record: Record, *, previous: Record | None = None) -> None:
-    """Raise when a scope gets a path that is no glob of ours (absolute, leading upwards, broken), or no symbol.
+    """Raise where a scope gets a path that is no valid glob or no symbol, or evidence a file outside the project.
 
-    Evidence gets no file outside the project either. `previous` is the record as it was before: an old mistake is the
-    gate's to report, and hinders no other edit.
+    Mistakes of the `previous` record are left to the checks.
     """
     before = previous.scope if previous is not None else Scope()
     for path in record.scope.paths:
@@ -272,11 +248,7 @@ def refuse_bad_scope(record: Record, *, previous: Record | None = None) -> None:
 
 
 def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Record:
-    """Return the record in a text that is about to be written; of a new one no place is told, as no file has it.
-
-    Raises:
-        InvalidRecordError: with each thing that is wrong.
-    """
+    """Return the record in a text that is about to be written, or raise with all problems."""
     record, problems = decode_record(text, kind, path)
     if record is None:
         message = "; ".join(f"{problem.message}" for problem in problems)
@@ -302,35 +274,30 @@ def remove_abandoned(workspace: Workspace, kind: Kind) -> None:
 
 
 def _pending(kind: Kind) -> frozenset[str]:
-    """Return the statuses whose new records wait in the inbox; a decision never does: its document is in git."""
+    """Return the statuses whose new records go into the inbox; those of decisions never do."""
     if kind.in_document:
         return frozenset()
     return frozenset(name for name, status in kind.statuses.items() if status.phase == "pending")
 
 
 class ChangeSet:
-    """The files of a workspace as they will be; bytes that are not UTF-8 pass through unharmed."""
+    """New texts of many files, to be written as one step; bytes that are not UTF-8 survive."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._root = workspace.root
         self._before: dict[str, str | None] = {}
         self._after: dict[str, str | None] = {}
         self.came_from: dict[str, str] = {}
-        """New path → the path that its text moved from, for reports."""
+        """New path → old path of moved files, for reports."""
 
     def text(self, path: str) -> str | None:
-        """Return a file's text as drafted, else as it stands on disk; None where there is none.
-
-        Raises:
-            UnsafePathError: the path leaves the root.
-            UnreadableFileError: it is no regular file, or too large.
-        """
+        """Return a file's new text, else the one on disk."""
         if path in self._after:
             return self._after[path]
         return self.on_disk(path)
 
     def on_disk(self, path: str) -> str | None:
-        """Return a file's text as it stands on disk."""
+        """Return a file's text on disk."""
         if path not in self._before:
             file = inside(self._root, path)
             exists = file.exists()
@@ -339,27 +306,19 @@ class ChangeSet:
         return self._before[path]
 
     def readable(self, path: str) -> str | None:
-        """Return a file's text, or None where there is none that can be read."""
+        """Return a file's text, or None where it can't be read."""
         try:
             return self.text(path)
         except OrbitError:
             return None
 
     def put(self, path: str, text: str | None) -> None:
-        """Draft a file's text; None removes it.
-
-        Raises:
-            UnreadableFileError: what stands there is no file that may be replaced.
-        """
+        """Set a file's text; None removes it."""
         self.on_disk(path)
         self._after[path] = text
 
     def move(self, old: str, new: str) -> None:
-        """Draft a file's move.
-
-        Raises:
-            UnreadableFileError: another file stands at the new path.
-        """
+        """Move a file."""
         text = self.text(old)
         if text is None or old == new:
             return
@@ -371,8 +330,8 @@ class ChangeSet:
 
     @property
     def changes(self) -> list[FileChange]:
-        """The files whose text will differ, in an order in which a reader in between misses nothing: new documents,
-        changed files, new records, then records and documents that go.
+        """The file changes in an order that hides nothing from a reader in between: documents and records that are new
+        before those that go.
         """
         changes = [FileChange(path, self._before[path], after) for path, after in self._after.items()]
         return sorted((change for change in changes if change.before != change.after), key=_order)

@@ -1,4 +1,4 @@
-"""Says who is writing: a person, or an agent by the markers its host sets; it does not decide what they may do."""
+"""Author of a change: a person, or an agent known by its environment variables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AGENT_MARKERS: Mapping[str, str] = {
     "AIDER_MODEL": "aider",
     "GROK_CLI": "grok",
 }
-"""Environment variables that a coding agent sets for the commands it runs, and the agent each one means."""
+"""Environment variables that coding agents set for the commands they run, and the agent's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,14 @@ class Author:
     model: str | None = None
 
     def as_data(self) -> dict[str, object]:
-        """Return the author as records state it."""
+        """Return the author as records store it."""
         data: dict[str, object] = {"name": self.name, "role": self.role}
         return {**data, "model": self.model} if self.model else data
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Who decides on a record that waits, as they name themselves, and why; empty for whoever runs this.
-
-    `expected` is the digest of what they read; where it is given, they decide on nothing else.
-    """
+    """Who decides on a pending record, and the reason; `expected` is the digest of the text they read."""
 
     by: str = ""
     reason: str = ""
@@ -53,11 +50,7 @@ class Review:
 
 
 def current_author(git: Git, *, model: str | None = None, environment: Mapping[str, str] | None = None) -> Author:
-    """Return who runs this command. `ORBIT_ACTOR=human|agent` decides where it is set.
-
-    Raises:
-        UsageError: `ORBIT_ACTOR` is neither.
-    """
+    """Return the author who runs this command; `ORBIT_ACTOR=human|agent` overrides the detection."""
     env = os.environ if environment is None else environment
     role, agent = acting_role(env), _marked_agent(env)
     model = _one_line(model or env.get("ORBIT_MODEL") if role == "agent" else model)
@@ -68,11 +61,7 @@ def current_author(git: Git, *, model: str | None = None, environment: Mapping[s
 
 
 def acting_role(environment: Mapping[str, str] | None = None) -> str:
-    """Return `human` or `agent`: who runs this process, by its environment.
-
-    Raises:
-        UsageError: `ORBIT_ACTOR` is neither.
-    """
+    """Return `human` or `agent`: who runs this process."""
     env = os.environ if environment is None else environment
     role = env.get("ORBIT_ACTOR") or ("agent" if _marked_agent(env) else "human")
     if role not in ROLES:
@@ -85,5 +74,5 @@ def _marked_agent(env: Mapping[str, str]) -> str | None:
 
 
 def _one_line(text: str | None) -> str | None:
-    """Return a name as a record can hold it: one line, 200 characters; None where there is none."""
+    """Return a name as one line of at most 200 characters."""
     return " ".join((text or "").split())[:200].strip() or None

@@ -1,4 +1,4 @@
-"""One SQLite file of derived values: what files held, and results under a key. Deleting it changes no answer."""
+"""Cache of derived values in one SQLite file; deleting it changes no answer."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ CREATE TABLE IF NOT EXISTS version (code TEXT);
 """
 PACKAGE = Path(__file__).parent.parent
 SETTLED_NS = 2_000_000_000
-"""File systems may stamp whole seconds: a later write to a file as young as this can have the same stamp."""
+"""A younger file may change again with the same time stamp, as some file systems store whole seconds."""
 LOCK_WAIT_SECONDS = 0.2
 Parse = Callable[[str, bytes], object]
 
 
 class FileValue(NamedTuple):
-    """A file as it stands: its value (None where it has none to keep), and the hash of its bytes."""
+    """A file's cached value (None where it has none), hash, size and time."""
 
     path: str
     value: Any = None
@@ -44,11 +44,11 @@ class FileValue(NamedTuple):
     size: int = 0
     mtime_ns: int = 0
     error: OrbitError | None = None
-    """Why it can't be read."""
+    """The error of reading it."""
 
 
 class Cache:
-    """The cache of one checkout; without a file, or with one that can't be used, it lasts as long as the object."""
+    """Cache of one checkout; in memory where it has no usable file."""
 
     def __init__(self, file: Path | None, version: str) -> None:
         self._file = file
@@ -97,14 +97,14 @@ class Cache:
                     Path(f"{self._file}{suffix}").unlink()
 
     def _fail(self, error: Exception) -> None:
-        """Go on without a file; a damaged one is deleted."""
+        """Continue without a file; delete a damaged one."""
         if not isinstance(error, sqlite3.OperationalError) or "decode" in str(error):
             self._delete()
         self.close()
         self._file = None
 
     def close(self) -> None:
-        """Close the database; the next question opens it again."""
+        """Close the database; the next query opens it again."""
         if "db" in self.__dict__:
             self._closer()
             del self.__dict__["db"]
@@ -112,10 +112,10 @@ class Cache:
     def files(
         self, namespace: str, root: Path, paths: Iterable[str], parse: Parse, *, limit: int = RECORD_LIMIT
     ) -> dict[str, FileValue]:
-        """Return the values of files: of unchanged ones what is stored, of others what `parse` makes of their bytes.
+        """Return the values of files: stored ones of unchanged files, else what `parse` makes of path and content.
 
-        Unchanged means the same size and times, or else the same bytes. `parse` gets the path and the bytes, and
-        returns what JSON can hold; None, and a value with a secret, is not stored. A path of no file is left out.
+        Unchanged means the same size and times, or the same hash. None and values with a secret are not stored; a
+        missing file is left out.
         """
         paths = list(paths)
         stored = self._stored(namespace, paths)
@@ -154,7 +154,7 @@ class Cache:
         return results
 
     def hashes(self, root: Path, paths: Iterable[str]) -> dict[str, FileValue]:
-        """Return documents and other texts as they stand, without values."""
+        """Return the states of texts without values."""
         return self.files("texts", root, paths, lambda path, content: "", limit=DOCUMENT_LIMIT)
 
     def _stored(self, namespace: str, paths: list[str]) -> dict[str, tuple[Any, ...]]:
@@ -166,10 +166,7 @@ class Cache:
         return {row[0]: row[1:] for row in rows if row[5] == _checksum(row[4], row[6])}
 
     def memo(self, namespace: str, key: str, make: Callable[[], object]) -> Any:
-        """Return the value that is stored under a key, else what `make` returns; a namespace keeps its newest key.
-
-        The value comes back as JSON holds it. One with a secret, or None, is not stored.
-        """
+        """Return the value stored under a key, else what `make` returns; a namespace keeps only its newest key."""
         value = self.recall(namespace, key)
         if value is None:
             value = make()
@@ -177,7 +174,7 @@ class Cache:
         return value
 
     def recall(self, namespace: str, key: str) -> Any:
-        """Return the value that is stored under a key; None where there is none."""
+        """Return the value stored under a key, or None."""
         rows = self._rows("SELECT key, checksum, value FROM memos WHERE namespace = ?", namespace)
         values = [
             json.loads(text) for stored, checksum, text in rows if stored == key and checksum == _checksum(key, text)
@@ -222,7 +219,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _storable(value: object) -> str | None:
-    """Return a value as JSON; None where JSON would change it, or where it holds a secret."""
+    """Return a value as JSON; None where JSON would change it or it has a secret."""
     try:
         text = json.dumps(value, separators=(",", ":"))
         is_same = json.loads(text) == value
@@ -232,20 +229,20 @@ def _storable(value: object) -> str | None:
 
 
 def _checksum(key: object, text: object) -> float:
-    """Return what tells a stored value from a damaged one; what equals nothing where one of both is no text."""
+    """Return a checksum of a stored value; NaN, which equals nothing, where the row is damaged."""
     if not isinstance(key, str) or not isinstance(text, str):
         return float("nan")
     return zlib.crc32(text.encode(), zlib.crc32(key.encode()))
 
 
 def digest(*parts: object) -> str:
-    """Return a hash of values, for a later run to compare with; what JSON can't hold counts as its text."""
+    """Return a hash of values; what JSON can't express counts as its text."""
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def code_version() -> str:
-    """Return what tells this code from another version of it: a hash of its files' names, sizes and times."""
+    """Return a hash of the names, sizes and times of this package's files."""
     return hashlib.sha256("\n".join(_code_files(str(PACKAGE))).encode("utf-8", "surrogateescape")).hexdigest()
 
 

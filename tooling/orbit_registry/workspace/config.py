@@ -1,4 +1,4 @@
-"""Owns `.orbit/config.yaml`: its values, by the form and defaults of `config.schema.json`; nothing else reads it."""
+"""Configuration in `.orbit/config.yaml`, checked by `config.schema.json`, which has the defaults."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ _PUBLISH_KEY = ".".join(PUBLISH)
 CHOICES = ("kinds", "statuses", "tags")
 LEARNINGS, MAPPING = "learnings_config", "agent_category_mapping"
 GENERAL = "general"
-"""The category of what is for everybody: what an agent that nobody knows is briefed with."""
+"""The category for every agent, and the only one for unknown agents."""
 _LONGEST_PLAIN_NAME = 100
-"""A name of a project that no limit of the schema is near."""
+"""A length far below the schema's limit."""
 _SEPARATORS = re.compile(r"[\s_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class NameFilter:
-    """Names that are wanted, and names that are never: `internal` and `!internal`; case makes no difference."""
+    """Names to include and to exclude: `internal` and `!internal`; case makes no difference."""
 
     only: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
 
     def admits(self, names: Iterable[str]) -> bool:
-        """Say whether something with these names is wanted; where none is asked for, all are."""
+        """Say whether something with these names passes the filter."""
         folded = {name.casefold() for name in names}
         return not folded & self.never and (not self.only or bool(folded & self.only))
 
 
 @dataclass(frozen=True, slots=True)
 class PublishConfig:
-    """The section `site.publish`; without one everything that the site shows is published."""
+    """The section `site.publish`; without one everything on the site is published."""
 
     kinds: NameFilter = field(default_factory=NameFilter)
     statuses: NameFilter = field(default_factory=NameFilter)
     tags: NameFilter = field(default_factory=NameFilter)
     redact: tuple[re.Pattern[str], ...] = ()
     is_set: bool = False
-    """Whether anything is said at all."""
+    """Whether the section has any limit."""
 
 
 def publish_config(data: Mapping[str, Any]) -> PublishConfig:
-    """Return the values of a section in which `publish_problems` found nothing."""
+    """Return the values of a section that `publish_problems` accepts."""
     chosen = {name: _name_filter(data.get(name, ())) for name in CHOICES}
     patterns = tuple(re.compile(pattern) for pattern in data.get("redact", ()))
     is_set = any(data.get(name) for name in (*CHOICES, "redact"))
@@ -78,7 +78,7 @@ def _name_filter(names: Iterable[str]) -> NameFilter:
 def publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) -> Iterator[SchemaProblem]:
     """Yield what is wrong with a section that the schema accepts.
 
-    A misspelt kind or status would publish what it was to keep back; where the kinds are given, that is a problem.
+    A misspelt kind or status would publish what it was to hide; it is found where the kinds are given.
     """
     for index, pattern in enumerate(data.get("redact", ())):
         message = _pattern_problem(pattern)
@@ -119,19 +119,19 @@ class Categories:
 
 
 def agent_name(name: str) -> str:
-    """Return an agent's name in the one form in which names are compared."""
+    """Return an agent's name in the form in which names are compared."""
     return _SEPARATORS.sub("-", name.strip()).casefold()
 
 
 @cache
 def config_schema() -> RecordSchema:
-    """Return the form of the configuration."""
+    """Return the schema of the configuration."""
     return read_schema(CONFIG_SCHEMA)
 
 
 @cache
 def defaults() -> Mapping[str, Any]:
-    """Return every key with its default, sections as mappings: the schema is the one place where defaults stand."""
+    """Return every key with its default from the schema, sections as mappings."""
     return _defaults(config_schema().document["properties"])
 
 
@@ -141,7 +141,7 @@ def _defaults(forms: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def default_mapping() -> Mapping[str, tuple[str, ...]]:
-    """Return the table that is shipped: an agent's name, its categories."""
+    """Return the built-in table of agents and their categories."""
     return _mapping(defaults()[LEARNINGS][MAPPING])
 
 
@@ -151,7 +151,7 @@ def _mapping(table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class LearningsConfig:
-    """The section `learnings_config`, defaults filled in: agents of the shipped table that it does not name too."""
+    """The section `learnings_config`, with the built-in agents added."""
 
     mapping: Mapping[str, tuple[str, ...]]
     per_category: int
@@ -159,10 +159,7 @@ class LearningsConfig:
     ttl_seconds: float
 
     def categories_for(self, agent: str) -> Categories | None:
-        """Return what an agent is briefed with; None where nobody says which agent it is: nothing is narrowed then.
-
-        Case, and whether words are parted by `-`, `_` or a space, make no difference.
-        """
+        """Return the categories of an agent; None without a name. Case and separators make no difference."""
         name = agent_name(agent)
         if not name:
             return None
@@ -177,14 +174,14 @@ class AdrConfig:
     style: Literal["file", "log"]
     folder: str
     folders: tuple[str, ...] = ()
-    """Every folder with adopted decision documents, `folder` beside them."""
+    """Every folder with adopted decision documents, besides `folder`."""
     log: str = ""
-    """The one log that new decisions become entries of; empty where there is none."""
+    """The log for new decisions; empty where they are files."""
 
 
 @dataclass(frozen=True, slots=True)
 class TasksConfig:
-    """Where tasks are, and the project's own programs, lists of words: one finds a task, one classifies it."""
+    """Where tasks are, and the commands that find and classify a task."""
 
     url: str
     """The address of a task, `{id}` in place of its id."""
@@ -195,7 +192,7 @@ class TasksConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The configuration, defaults filled in; `config_of({})` is one in which nothing is said."""
+    """The configuration with defaults; `config_of({})` is the default one."""
 
     project: str
     schemas: str
@@ -210,33 +207,28 @@ class Config:
     learnings: LearningsConfig
     tasks: TasksConfig
     raw: Mapping[str, Any]
-    """What the file itself says."""
+    """The content of the file."""
 
     def setting(self, section: str, name: str) -> Any:
-        """Return one key of one section: what the file says, else the default, None for a key that is the user's."""
+        """Return one key of a section: from the file, else the default."""
         values = self.raw.get(section)
         if isinstance(values, Mapping) and name in values:
             return values[name]
         return defaults().get(section, {}).get(name)
 
     def names_of(self, tag: str) -> tuple[str, ...]:
-        """Return a tag, and its other names by `tags.aliases`."""
+        """Return a tag and its aliases."""
         aliases: Mapping[str, str] = self.setting("tags", "aliases")
         canonical = aliases.get(tag, tag)
         return tuple(dict.fromkeys((tag, canonical, *(name for name, of in aliases.items() if of == canonical))))
 
     def is_tagged(self, own_tags: Collection[str], tags: Iterable[str]) -> bool:
-        """Say whether something with these tags of its own has all of some others, by whichever of their names."""
+        """Say whether some tags, by any of their aliases, are all among `own_tags`."""
         return all(any(name in own_tags for name in self.names_of(tag)) for tag in tags)
 
 
 def read_config(path: Path, kinds: KindTable | None = None) -> Config:
-    """Return the configuration in a file; where the kinds are given, it can name no others.
-
-    Raises:
-        ForeignWorkspaceError: the file is not ours.
-        ConfigError: it is unreadable, invalid or from a newer version; the message names line and column.
-    """
+    """Return the configuration in a file; where the kinds are given, it may name no others."""
     try:
         text = read_text(path)
         data = load(text)
@@ -266,8 +258,7 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
 
 
 def _is_plain(data: Mapping[str, Any]) -> bool:
-    """Say whether a configuration says hardly more than `orbit init` writes: valid, and loading what validates costs a
-    tenth of a start."""
+    """Say whether a configuration needs no validation, whose import costs a tenth of a start."""
     project = data.get("project", "")
     return (
         data.keys() <= {"format", "schema_version", "project"}
@@ -279,13 +270,12 @@ def _is_plain(data: Mapping[str, Any]) -> bool:
 
 
 def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what is said of publishing."""
     site = data.get("site", {})
     return site.get("publish", {}) if isinstance(site, dict) else {}
 
 
 def config_of(raw: Mapping[str, Any]) -> Config:
-    """Return what a mapping that is valid by the schema means, with the defaults of what it does not say."""
+    """Return the configuration of a valid mapping, defaults added."""
     values: dict[str, Any] = {
         name: {**default, **raw.get(name, {})} if isinstance(default, dict) else raw.get(name, default)
         for name, default in defaults().items()

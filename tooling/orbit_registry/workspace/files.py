@@ -1,4 +1,4 @@
-"""Owns reading and writing of single files, and walking folders: limits, paths inside the root, atomic replacement."""
+"""Files: size limits, paths that stay in the project, atomic replacement, walking folders."""
 
 from __future__ import annotations
 
@@ -18,21 +18,17 @@ _TRY_AGAIN = "see that the disk is sound and has room, then run the command agai
 
 
 def read_text(path: Path, *, limit: int = RECORD_LIMIT) -> str:
-    """Return a file's text, line endings as they stand.
-
-    Raises:
-        UnreadableFileError: it is missing, a symlink, no regular file, above `limit` bytes, not permitted or not UTF-8.
-    """
+    """Return a file's text with its line endings; no links, special files or more than `limit` bytes."""
     return decode(read_bytes(path, limit=limit), path)
 
 
 def read_bytes(path: Path | str, *, limit: int) -> bytes:
-    """Return a file's bytes; see `read_text` for what is refused."""
+    """Return a file's bytes; refuses the same as `read_text`."""
     return read_with_status(path, limit=limit)[0]
 
 
 def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_result]:
-    """Return a file's bytes, and what the system said of it before they were read."""
+    """Return a file's bytes and its `stat` from before they were read."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
@@ -57,7 +53,7 @@ def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_re
 
 
 def read_error(path: Path | str, error: OSError) -> UnreadableFileError:
-    """Return what to tell someone whose file can't be read."""
+    """Return the error, with a hint, for a file that can't be read."""
     hints = {
         errno.ENOENT: "correct the path, or bring the file back",
         errno.EACCES: "check the owner and the permissions of the file",
@@ -71,11 +67,7 @@ def read_error(path: Path | str, error: OSError) -> UnreadableFileError:
 
 
 def decode(content: bytes, path: Path | str) -> str:
-    """Return bytes as text.
-
-    Raises:
-        UnreadableFileError: they are not UTF-8; the message names line and column.
-    """
+    """Return UTF-8 bytes as text; the error names line and column."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -88,11 +80,7 @@ def decode(content: bytes, path: Path | str) -> str:
 
 
 def inside(root: Path, relative: str) -> Path:
-    """Return the path of a file named from the root.
-
-    Raises:
-        UnsafePathError: the name is absolute, leads upwards, or passes through a symbolic link.
-    """
+    """Return the path of a file named from the root; refuses absolute names, `..`, `.git` and symbolic links."""
     pure = PurePosixPath(relative)
     if not relative or "\x00" in relative or "\\" in relative or pure.is_absolute() or ".." in pure.parts:
         raise UnsafePathError(f"{relative!r} does not stay inside the project", hint="name it from the project's root")
@@ -120,7 +108,7 @@ def inside(root: Path, relative: str) -> Path:
 
 
 def is_inside(root: Path, relative: str) -> bool:
-    """Say whether `inside` takes a name."""
+    """Say whether `inside` accepts a name."""
     try:
         inside(root, relative)
     except UnsafePathError:
@@ -129,7 +117,7 @@ def is_inside(root: Path, relative: str) -> bool:
 
 
 def document_text(root: Path, relative: str) -> str | None:
-    """Return the text of a document, named from the root; None where it is no text, too large, gone or elsewhere."""
+    """Return the text of a document named from the root; None where it can't be read."""
     try:
         return read_text(inside(root, relative), limit=DOCUMENT_LIMIT)
     except (UnreadableFileError, UnsafePathError):
@@ -137,14 +125,14 @@ def document_text(root: Path, relative: str) -> str | None:
 
 
 class Folders:
-    """Tells which names stay inside a root, for many names: each folder is looked at once."""
+    """Check of many names against a root; each folder is examined once."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._known: dict[str, bool] = {"": True}
 
     def contain(self, path: str) -> bool:
-        """Say whether `inside` takes a name, but for what stands there: that may be a link, or nothing."""
+        """Say whether `inside` accepts a name; the file itself is not looked at."""
         folder, slash, name = path.rpartition("/")
         if name in ("", ".", "..") or "\\" in name or "\x00" in name or (slash and not folder):
             return False
@@ -156,11 +144,7 @@ class Folders:
 
 
 def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
-    """Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the folder; a new one gets `mode`.
-
-    Raises:
-        WriteError: the file system refused; the old file stands and no temporary file is left.
-    """
+    """Replace a file through a temporary file, fsync and rename; a new file gets `mode`."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
     try:
@@ -181,7 +165,7 @@ def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None
 
 
 def write_error(path: Path, error: OSError) -> WriteError:
-    """Return what to tell someone whose disk refused a write."""
+    """Return the error, with a hint, for a file that can't be written."""
     hints = {
         errno.ENOSPC: "free some space, then run the command again",
         errno.EDQUOT: "free some space, then run the command again",
@@ -198,7 +182,7 @@ def write_error(path: Path, error: OSError) -> WriteError:
 
 
 def sync_file(path: Path) -> None:
-    """Make the bytes of a file that was written last through a crash."""
+    """Flush a written file to disk."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         os.fsync(handle)
@@ -207,7 +191,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a rename in a folder last through a crash; a system without folder handles is let be."""
+    """Flush a folder's renames to disk, where the system can."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -217,7 +201,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def mode_of(path: Path) -> int | None:
-    """Return the rights of a regular file that is to be replaced; None where there is none: the umask decides then."""
+    """Return the permissions of a regular file that is to be replaced; None where there is none."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -228,16 +212,13 @@ def mode_of(path: Path) -> int | None:
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", ".nox", ".tox", ".venv", "venv", "node_modules", "__pycache__"}
 )  # fmt: skip
-"""Names of folders that hold nothing of the project's own."""
+"""Names of folders without files of the project."""
 
 
 def walk(
     root: Path, below: str | Path = "", *, without: frozenset[str] = frozenset(), hidden: bool = True
 ) -> Iterator[str]:
-    """Yield the files below a folder of the root, as paths from the root; links to folders are not followed.
-
-    `without` names more folders to leave out; `hidden` says whether folders whose names begin with a dot count.
-    """
+    """Yield the files below a folder as paths from the root, links to folders not followed."""
     left_out = SKIPPED_FOLDERS | without
     for parent, folders, names in os.walk(root / below):
         folders[:] = sorted(name for name in folders if name not in left_out and (hidden or name[0] != "."))

@@ -1,4 +1,4 @@
-"""Owns every call of git; answers None or empty where there is no repository, and never prompts."""
+"""Git of a project: running commands safely, questions about the work tree, history. It never prompts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 
 _SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
              "-c", "log.showSignature=false")  # fmt: skip
-"""No program that a repository's configuration names is run by a question of ours."""
+"""No query starts a program that the repository's configuration names."""
 _WORK_TREE_COMMANDS = frozenset(("status", "diff"))
-"""Read the work tree: through the repository's filters, and submodules by a git of their own, with their settings."""
+"""Commands that read the work tree: through filters, and submodules with their own settings."""
 _OBJECT_COMMANDS = frozenset(("log", "cat-file", "diff-tree", "grep", "ls-tree")) | _WORK_TREE_COMMANDS
-"""May miss an object in a partial clone, and then fetch it by the programs that the repository names."""
+"""Commands that may need a missing object in a partial clone, and fetch it with configured programs."""
 _FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process|required)", re.DOTALL)
 _FETCHING = re.compile(
     r"core\.(?:sshcommand|gitproxy|askpass)|remote\..*\.(?:uploadpack|vcs)|credential\..*helper|protocol\..*", re.DOTALL
@@ -32,7 +32,7 @@ _PROGRAM_KEYS = (
     r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
 )
 _SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")
-"""What stands for other characters in a pattern of git, or for none at its end."""
+"""Characters with a meaning in a pattern of git."""
 _REPOSITORY_SCOPES = ("local", "worktree")
 _BORROWED = ("objects", "shallow")
 _NO_DOWNLOADS = ("-c", "filter.lfs.process=", "-c", "filter.lfs.smudge=", "-c", "filter.lfs.required=false")
@@ -43,18 +43,13 @@ _DEFAULT_BRANCHES = (
     "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
     "refs/heads/master",
 )  # fmt: skip
-"""Where the branch that others merge into is looked for; the first names it."""
+"""Candidates for the default branch; the first is a symbolic reference to it."""
 
 
 def _run_git(
     arguments: Sequence[str], folder: Path, stdin: bytes | None = None, more: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder, with some more of an environment, and return what came of it.
-
-    Raises:
-        GitStoppedError: git takes too long, or was killed.
-        GitError: git is missing.
-    """
+    """Run git in a folder without prompts, and raise where it is missing, killed or too slow."""
     try:
         done = subprocess.run(
             ["git", *arguments],
@@ -76,17 +71,17 @@ def _run_git(
 
 
 def uses_another_index() -> bool:
-    """Say whether git may look at another index than that of the work tree, as it does in hooks."""
+    """Say whether the environment gives git another index or repository, as in hooks."""
     return any(os.environ.get(name) for name in _INDEX_VARIABLES)
 
 
 def ignore_pattern(path: str) -> str:
-    """Return a path as the pattern of a `.gitignore` that means it alone."""
+    """Return the `.gitignore` pattern that matches exactly this path."""
     return "/" + _SPECIAL.sub(r"\\\g<0>", path)
 
 
 class Git:
-    """The repository around a folder, if there is one; read-only questions unless a method says otherwise."""
+    """The repository around a folder; questions are answered with None or nothing outside a repository."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -94,11 +89,7 @@ class Git:
     def run(
         self, *arguments: str, stdin: bytes | None = None, check: bool = True, settings: Sequence[str] = ()
     ) -> bytes:
-        """Return what `git arguments` prints; `settings` are pairs of `-c` and a setting, which stand before them.
-
-        Raises:
-            GitError: git is missing or exits with an error and `check` is set.
-        """
+        """Return what `git arguments` prints; `settings` are pairs of `-c` and a setting."""
         words = list(arguments)
         if words[0].startswith("-"):  # what reads is known by its name, and would go unguarded
             raise ValueError("settings of git are given as `settings`")
@@ -115,16 +106,16 @@ class Git:
         return done.stdout if not done.returncode else b""
 
     def run_fields(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> list[str]:
-        """Return what `run` does as texts, parted where git ends one with NUL (`-z`), empty ones among them."""
+        """Return the NUL-separated fields that git prints, empty ones included."""
         return self.run(*arguments, stdin=stdin, check=check).decode("utf-8", "surrogateescape").split("\0")
 
     def run_names(self, *arguments: str, check: bool = True, settings: Sequence[str] = ()) -> list[str]:
-        """Return what `run` does as names, parted where git ends one with NUL (`-z`)."""
+        """Return the NUL-separated names that git prints."""
         answer = self.run(*arguments, check=check, settings=settings).decode("utf-8", "surrogateescape")
         return [name for name in answer.split("\0") if name]
 
     def blobs(self, names: Iterable[str], check: bool = True) -> dict[str, bytes]:
-        """Return what the named blobs hold (a hash, or `REVISION:PATH`), all asked at once; no others are in it."""
+        """Return the contents of blobs (hash or `REVISION:PATH`) in one call; missing ones are left out."""
         requested = [name for name in dict.fromkeys(names) if "\n" not in name]
         lines = "".join(f"{name}\n" for name in requested).encode("utf-8", "surrogateescape")
         answer = self.run("cat-file", "--batch", stdin=lines, check=check) if requested else b""
@@ -141,15 +132,14 @@ class Git:
         return contents
 
     def files_at(self, revision: str, *folders: str) -> dict[str, str]:
-        """Return the plain files of a revision, below some folders where they are named, each with its blob's name."""
+        """Return the plain files of a revision, below some folders, with the hashes of their blobs."""
         listed = self.run_names("ls-tree", "-r", "-z", revision, "--", *folders, check=False)
         rows = (row.partition("\t") for row in listed)
         return {path: head.split(" ")[2] for head, _, path in rows if head.startswith("100")}
 
     @cached_property
     def _guards(self) -> dict[str, str]:
-        """The environment in which git runs no filter that the repository itself sets up, and fetches by none of its
-        programs; filters that the user has for all repositories stay."""
+        """The environment that turns off filters and fetch programs of the repository; those of the user stay."""
         completed = _run_git(
             [*_SETTINGS, "config", "-z", "--show-scope", "--name-only", "--get-regexp", _PROGRAM_KEYS], self.folder
         )
@@ -164,7 +154,7 @@ class Git:
         return {**environment, "GIT_NO_LAZY_FETCH": "1"} if any(map(_FETCHING.fullmatch, keys)) else environment
 
     def ask(self, *arguments: str) -> str | None:
-        """Return the first answer of git, or None where it has none."""
+        """Return git's output, stripped; None where it is empty or git fails."""
         try:
             answer = self.run(*arguments, check=False).decode("utf-8", "replace").strip()
         except GitError:
@@ -172,23 +162,19 @@ class Git:
         return answer or None
 
     def web_addresses(self) -> frozenset[str]:
-        """Return where the repository's remotes are on the web, without scheme: `github.com/example/project`."""
+        """Return the web addresses of the remotes without scheme: `github.com/example/project`."""
         urls = (self.ask("config", "--get-regexp", r"^remote\..*\.url$") or "").splitlines()
         matches = (_REMOTE.match(url.partition(" ")[2]) for url in urls)
         return frozenset(f"{match['host']}/{match['path']}".casefold() for match in matches if match)
 
     @cached_property
     def top(self) -> Path | None:
-        """The work tree's root, or None outside a repository.
-
-        Raises:
-            GitStoppedError: git was killed, or takes too long.
-        """
+        """The work tree's root, or None outside a repository."""
         return Path(self._places[0]) if self._places[0] else None
 
     @property
     def prefix(self) -> str:
-        """Where the folder stands in its work tree, with `/` at its end; empty at the root and outside of any."""
+        """The folder's path in its work tree with `/` at its end; empty at the root."""
         return self._places[1]
 
     @cached_property
@@ -199,7 +185,6 @@ class Git:
         return top, prefix
 
     def _where(self, *options: str) -> str:
-        """Return what git says of where the repository is; empty outside one and without git."""
         try:
             answer = self.run("rev-parse", *options, check=False).decode("utf-8", "surrogateescape")
         except GitStoppedError as error:
@@ -210,22 +195,17 @@ class Git:
 
     @cached_property
     def common_dir(self) -> Path | None:
-        """The folder that all work trees of the repository share, or None outside a repository."""
+        """The git folder that all work trees of the repository share."""
         answer = self._where("--path-format=absolute", "--git-common-dir")
         return Path(answer) if answer else None
 
     @property
     def is_shallow(self) -> bool:
-        """Say whether the history is cut off."""
+        """Say whether the clone is shallow."""
         return self.ask("rev-parse", "--is-shallow-repository") == "true"
 
     def head(self) -> str | None:
-        """Return the commit checked out, or None before the first one and outside a repository.
-
-        Raises:
-            UnreadableHeadError: there is one, and git can't read it.
-            GitStoppedError: git was killed, or takes too long.
-        """
+        """Return the commit checked out; None before the first one and outside a repository."""
         if self.top is None:
             return None
         reading = ("rev-parse", "--verify", "--quiet")
@@ -242,20 +222,20 @@ class Git:
         raise UnreadableHeadError("HEAD can't be read: the commit that it names is not in the repository", hint=hint)
 
     def commit(self, revision: str) -> str | None:
-        """Return the commit a revision names, or None."""
+        """Return the hash of the commit that a revision names."""
         return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
 
     def merge_base(self, revision: str) -> str | None:
-        """Return where HEAD left a revision, or None where the history at hand does not reach it."""
+        """Return the merge base of HEAD and a revision."""
         return self.ask("merge-base", "HEAD", revision)
 
     def default_branch(self) -> str | None:
-        """Return the branch that others merge into, as a revision that exists here."""
+        """Return the branch that others merge into, as an existing revision."""
         tip = self.default_tip()
         return tip[0] if tip is not None else None
 
     def default_tip(self) -> tuple[str, str] | None:
-        """Return what `default_branch` does, and the commit that it names."""
+        """Return the hash of the default branch's commit, and the branch."""
         listed = self.ask("for-each-ref", "--format=%(refname) %(objectname) %(symref)", *_DEFAULT_BRANCHES) or ""
         existing = {name: (commit, *branch) for name, commit, *branch in map(str.split, listed.splitlines())}
         origin_head, *others = _DEFAULT_BRANCHES
@@ -264,25 +244,18 @@ class Git:
         return next(((branch, existing[branch][0]) for branch in others if branch in existing), None)
 
     def tracked(self) -> list[str] | None:
-        """Return the tracked files below the folder, from it, sorted; None outside a repository."""
+        """Return the tracked files below the folder, sorted; None outside a repository."""
         if self.top is None:
             return None
         return sorted(self.run_names("ls-files", "-z"))
 
     def untracked(self, *, without: Iterable[str] = ()) -> list[str]:
-        """Return the files that git would add, from the folder, sorted; it does not walk the folders `without`.
-
-        Raises:
-            GitError: git is missing, or the repository is not whole.
-        """
+        """Return the untracked files that are not ignored, sorted; folders `without` are skipped."""
         skipped = [f"--exclude={ignore_pattern(f'{self.prefix}{folder}')}/" for folder in without]
         return sorted(self.run_names("ls-files", "-z", "--others", "--exclude-standard", *skipped))
 
     def ignore_line(self, path: Path) -> str | None:
-        """Return the line of a `.gitignore` that would keep a path out of git, where nothing keeps it out by now.
-
-        None as well where git holds some of it, or has nothing to say of it.
-        """
+        """Return the `.gitignore` line for an untracked path; None where it is tracked or ignored already."""
         if self.top is None or not path.is_relative_to(self.top):
             return None
         name = path.relative_to(self.top).as_posix()
@@ -291,18 +264,14 @@ class Git:
         return ignore_pattern(first) if first.removesuffix("/") == name else None
 
     def read(self, revision: str, path: str) -> bytes | None:
-        """Return a file's bytes at a revision; the path is from the folder; None where it has none."""
+        """Return a file's content at a revision."""
         object_name = f"{revision}:{self.prefix}{path}"
         blob = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", object_name)
         return self.run("cat-file", "blob", blob) if blob else None
 
     @contextmanager
     def checked_out(self, commit: str) -> Iterator[Path]:
-        """Yield the folder as a commit holds it, in a temporary repository that borrows the objects of this one.
-
-        Raises:
-            GitError: git is missing, an object is missing, or a hook runs us, whose environment names a repository.
-        """
+        """Yield the folder at a commit, in a temporary repository that borrows this one's objects."""
         import tempfile  # see `merge_lines`
 
         if uses_another_index():
@@ -325,7 +294,7 @@ class Git:
             yield root / self.prefix
 
     def names(self, revisions: Sequence[str], folder: str) -> dict[str, list[str]]:
-        """Return, for each revision, the names directly in a folder (a path from the root)."""
+        """Return, for each revision, the names directly in a folder (a path from the repository's root)."""
         if "\n" in folder:  # it would be two lines, and each is a question
             trees = [
                 self.ask("rev-parse", "--verify", "--quiet", f"{revision}:{folder}/") or "" for revision in revisions
@@ -346,11 +315,7 @@ class Git:
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
-    """Merge three texts line by line as git does; returns the text and whether it holds conflict markers.
-
-    Raises:
-        GitError: git is missing, or one of the texts is binary.
-    """
+    """Merge three texts line by line as git does; return the text and whether it has conflict markers."""
     import tempfile  # a merge alone needs it, and it brings every kind of archive
 
     with tempfile.TemporaryDirectory(prefix="orbit-merge-") as name:
@@ -372,17 +337,16 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
 MOST_COMMITS = 5000
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _FORMAT = "--format=%x00%x00%H%x00%h%x00%P%x00%ct%x00%B%x00"
-"""Messages and names of files hold any character but NUL: an empty text ends a message."""
+"""Messages and file names may have any character but NUL."""
 _LOG_OPTIONS = ("-z", "--raw", "--relative", _FORMAT)
 
 CommitChange = tuple[str, str]
-"""A path from the workspace's root, and the hash of what it holds afterwards, cut off where names are told in short;
-empty where it is gone."""
+"""A path and the hash of its new content (may be abbreviated); empty where it was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: when it was made is in seconds since 1970, and `short` is its name as people are told it."""
+    """One commit; `at` is in seconds since 1970, `short` the abbreviated hash."""
 
     name: str
     short: str
@@ -393,12 +357,12 @@ class Commit:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files that it touched; of a file that moved, the name it has then where moves were followed."""
+        """The files that it changed; of a moved file the new name, where moves were followed."""
         return tuple(path for path, _ in self.changes)
 
 
 def newest_commits(git: Git) -> Iterator[Commit]:
-    """Yield the newest commits, merges left out and moves followed; none outside a repository and before the first."""
+    """Yield the newest commits without merges, moves followed."""
     try:
         texts = git.run_fields("log", "--no-merges", f"--max-count={MOST_COMMITS}", *_LOG_OPTIONS, "HEAD", check=False)
     except GitError:
@@ -410,9 +374,6 @@ def commits_since(git: Git, revision: str | None, merged_folder: str = ".orbit")
     """Return the commits after a revision, parents first, with full hashes; a move is one file gone and one new.
 
     A merge has only the changes in `merged_folder`, against its first parent.
-
-    Raises:
-        GitError: git fails.
     """
     revisions = ["HEAD"] if revision is None else ["HEAD", f"^{revision}"]
     options = ("--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS)
@@ -426,10 +387,7 @@ def commits_since(git: Git, revision: str | None, merged_folder: str = ".orbit")
 
 
 def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
-    """Return the first commit and the last change of files, in seconds since 1970; moves are followed.
-
-    A file without a commit has none, and no file of a shallow clone has: its first commit is cut off.
-    """
+    """Return the times of the first and last commit of files, moves followed; nothing in a shallow clone."""
     names = {path: [path] for path in paths}
     suffixes = sorted({posixpath.splitext(path)[1] for path in names})
     if not names or git.is_shallow:
@@ -467,7 +425,7 @@ def _commits(texts: Sequence[str]) -> Iterator[Commit]:
 
 
 def _changes(texts: Sequence[str], index: int) -> tuple[list[CommitChange], int]:
-    """Return what `--raw` lists from a place on, and where it ends."""
+    """Return the `--raw` rows from an index on, and the index behind them."""
     changes: list[CommitChange] = []
     while index + 1 < len(texts) and texts[index].lstrip("\n").startswith(":"):
         _, mode, _, after, what = texts[index].split(" ")

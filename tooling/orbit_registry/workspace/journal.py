@@ -1,11 +1,8 @@
-"""Owns changes of several files as one step: all of them or none, also when the process is killed in between.
+"""Journal of changes to several files: all are made or none, even if the process is killed.
 
-The journal holds each file's text before and after. Whoever holds the write lock next finishes a step that was begun,
-or, where somebody edited one of its files since, undoes what nobody edited.
-
-All texts of a step are written under temporary names, then made durable in one pass, so that the disk is waited for
-once, then renamed one by one in the order of the step, and at last each folder is made durable once. A file that waits
-for its turn is never seen under its name.
+An entry has each file's text before and after. The next writer finishes a step that was started, or, where one of its
+files was edited since, undoes the rest. All texts are first written under temporary names and flushed in one pass,
+then renamed in order.
 """
 
 from __future__ import annotations
@@ -33,19 +30,15 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 class Staging:
-    """The files of one step that are written and not yet renamed."""
+    """The files of one step under temporary names."""
 
     def __init__(self) -> None:
         self._ready: dict[Path, tuple[Path, Path]] = {}
-        """File → what is renamed, and what that becomes: the file, or the folder that comes with it."""
+        """File → its temporary path and the target of the rename: the file, or its new folder."""
         self._folders: dict[Path, None] = {}
 
     def write(self, files: Iterable[tuple[Path, bytes]]) -> None:
-        """Write texts under temporary names and make them durable; those in a folder that comes later are left out.
-
-        Raises:
-            WriteError: the file system refused; `discard` removes what was written.
-        """
+        """Write texts under temporary names and flush them; further files of a new folder are left out."""
         temporaries: list[Path] = []
         coming: set[Path] = set()
         for path, content in files:
@@ -75,11 +68,7 @@ class Staging:
             sync_folder(temporary)
 
     def rename(self, path: Path) -> bool:
-        """Let a file appear under its name; False where it was not staged, or its folder came from elsewhere meanwhile.
-
-        Raises:
-            WriteError: the file system refused.
-        """
+        """Rename a staged file to its target; False where it was not staged or its folder exists by now."""
         staged = self._ready.get(path)
         if staged is None:
             return False
@@ -95,7 +84,7 @@ class Staging:
         return True
 
     def finish(self) -> None:
-        """Make the renames last through a crash, and remove what was staged and not wanted."""
+        """Flush the renames, and remove what was not renamed."""
         for folder in self._folders:
             sync_folder(folder)
         self.discard()
@@ -112,7 +101,7 @@ class Staging:
 
 
 def remove_leftovers(paths: Iterable[Path]) -> None:
-    """Remove what a killed writer of these files may have left under temporary names; no live writer has any now."""
+    """Remove temporary files that a killed writer of these files left; the caller holds the write lock."""
     names: dict[Path, set[str]] = {}
     for path in paths:
         names.setdefault(path.parent, set()).add(path.name)
@@ -152,14 +141,14 @@ def _write(temporary: Path, content: bytes, mode: int | None) -> None:
 
 _LIMIT = 20 * DOCUMENT_LIMIT
 WRITTEN_ROOTS: set[Path] = set()
-"""Roots in which this process has written records; whoever brings their push index up to date takes them out."""
+"""Roots in which this process wrote records and whose push index is not synced yet."""
 _NOTE = ".path"
 _PATH_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file of a step: its path from the root, its text before and after; None means it is not there."""
+    """Change of one file: path from the root, text before and after; None means no file."""
 
     path: str
     before: str | None
@@ -167,19 +156,14 @@ class FileChange:
 
 
 def unified_diff(changes: Iterable[FileChange]) -> str:
-    """Return changes of files as one diff."""
+    """Return file changes as one diff."""
     from orbit_registry.formats import diff  # only a preview needs it
 
     return "".join(diff.unified_diff(change.path, change.before or "", change.after or "") for change in changes)
 
 
 def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -> None:
-    """Make all changes, in order, as one step; the caller holds the write lock.
-
-    Raises:
-        UnsafePathError: a path leaves the root; nothing was changed.
-        WriteError: the disk refused; what was changed is put back.
-    """
+    """Make all changes in order as one step; the caller holds the write lock."""
     effective = [change for change in changes if change.before != change.after]
     for change in effective:
         _refuse_changed(inside(workspace.root, change.path), change)
@@ -203,7 +187,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
 
 
 def _apply(root: Path, changes: Sequence[FileChange]) -> None:
-    """Make all changes, or put back those that were made; what somebody else wrote meanwhile stays."""
+    """Make all changes, or put back those already made, unless somebody edited the file meanwhile."""
     staging, applied = Staging(), list[FileChange]()
     try:
         after = ((root / change.path, change.after) for change in changes)
@@ -231,7 +215,7 @@ def _refuse_changed(path: Path, change: FileChange) -> None:
 
 @contextlib.contextmanager
 def _leave_note(workspace: Workspace, path: str) -> Iterator[None]:
-    """Keep in the journal's folder which single file is written, so that a kill leaves no temporary file for good."""
+    """Note the single file being written, so that a temporary file of a killed writer is found."""
     note = workspace.journal / f"{TEMPORARY}{os.urandom(6).hex()}{_NOTE}"
     with contextlib.suppress(OSError):  # where no note can be left, the write itself says what is wrong
         note.parent.mkdir(parents=True, exist_ok=True)
@@ -244,7 +228,7 @@ def _leave_note(workspace: Workspace, path: str) -> Iterator[None]:
 
 
 def unfinished_steps(workspace: Workspace) -> list[Path]:
-    """Return the steps that were begun and not ended, oldest name first."""
+    """Return the journal entries of unfinished steps, sorted."""
     try:
         return sorted(path for path in workspace.journal.iterdir() if path.suffix == ".json")
     except OSError:
@@ -252,7 +236,7 @@ def unfinished_steps(workspace: Workspace) -> list[Path]:
 
 
 def has_unfinished_steps(workspace: Workspace) -> bool:
-    """Say whether there is anything for `recover` to do."""
+    """Say whether `recover` has anything to do."""
     try:
         return any(path.suffix != ".unreadable" for path in workspace.journal.iterdir())
     except OSError:
@@ -260,7 +244,7 @@ def has_unfinished_steps(workspace: Workspace) -> bool:
 
 
 def recover(workspace: Workspace) -> list[str]:
-    """Finish or undo every step that was begun; the caller holds the write lock. Returns what was done, in words."""
+    """Finish or undo unfinished steps and return what was done, in words; the caller holds the write lock."""
     done = []
     for leftover in workspace.journal.glob(f"{TEMPORARY}*"):
         if leftover.suffix == _NOTE:
@@ -309,7 +293,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _set_text(root: Path, relative: str, text: str | None) -> None:
-    """Make a file hold a text, or be gone with the folders it leaves empty; nothing happens where it is so already."""
+    """Give a file a text, or remove it with the folders that become empty."""
     path = inside(root, relative)
     if text is not None:
         if _text_of(path) != text:
@@ -327,13 +311,13 @@ def _set_text(root: Path, relative: str, text: str | None) -> None:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Say whether a folder holds nothing; a large one is not read to its end for that."""
+    """Say whether a folder is empty, without listing all of it."""
     with os.scandir(folder) as entries:
         return next(entries, None) is None
 
 
 def _write_in_new_folder(path: Path, text: str) -> None:
-    """Write the first file of a folder so that the folder appears with the file in it: no reader sees it empty."""
+    """Write the first file of a folder so that no reader sees the folder empty."""
     try:
         path.parent.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Owns locks between processes and who holds them; the only importer of filelock."""
+"""Lock between processes, with a note of its holder."""
 
 from __future__ import annotations
 
@@ -21,15 +21,7 @@ _VERB = re.compile(r"[a-z][a-z-]{0,29}")
 
 @contextlib.contextmanager
 def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
-    """Hold the lock file at `path`; its holder is written beside it, for those who wait.
-
-    The operating system frees the lock when its process ends, however it ends.
-
-    Raises:
-        LockTimeoutError: another process held it for `wait` seconds; the message names it.
-        WriteError: the lock file can't be made.
-        UsageError: `ORBIT_LOCK_WAIT_SECONDS` is no number of seconds.
-    """
+    """Hold the lock file at `path`, and note the holder for those who wait."""
     from filelock import FileLock, Timeout  # 20 ms, which only a command that writes pays
 
     seconds = _wait_seconds() if wait is None else wait
@@ -54,7 +46,7 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
 
 
 def _note(holder: Path) -> None:
-    """Write who holds the lock: the verb, but no value given to it, and never through a link or a pipe."""
+    """Write the holder: process and verb, but no argument, which may be a secret."""
     verb = next((word for word in sys.argv[1:2] if _VERB.fullmatch(word)), "")  # what follows may be a value: a secret
     text = json.dumps({"pid": os.getpid(), "command": f"orbit {verb}".rstrip()})
     handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)

@@ -1,9 +1,7 @@
-"""Commands that a repository's configuration names: which of them this user allowed, and the one way to run them.
+"""Trusted commands: which of the configured commands this user allowed, and running them.
 
-What was allowed is kept outside of repositories, a file for each, and holds for exactly these words under this key, and
-for files of the repository that they name as those were: a pull that changes a script changes what would run.
-A command is a list of words without a shell, ended when its time is over. `ORBIT_PROGRAMS` in the environment decides
-where it is set: `off` runs none, `on` runs all of them.
+Allowed commands are stored in the user's configuration, with hashes of the repository's files that they name: after a
+pull that changes a script it has to be allowed again. `ORBIT_PROGRAMS=on|off` overrides this.
 """
 
 from __future__ import annotations
@@ -27,20 +25,20 @@ from orbit_registry.workspace.files import read_bytes, write_atomic
 from orbit_registry.workspace.workspace import Workspace, git_folder, user_home
 
 Commands = Mapping[str, tuple[str, ...]]
-"""The words of commands by the key of the configuration that names them."""
+"""Commands by their configuration key."""
 LARGEST = 1_000_000
-"""Bytes of what a program prints, and of a file of what was allowed; a program that prints more is ended."""
+"""Bytes of a program's output, and of a file of allowed commands."""
 LONGEST_COMPLAINT = 500
-"""Characters of what a program complained of that are passed on."""
+"""Characters of a program's error output in a message."""
 SWITCH = "ORBIT_PROGRAMS"
-"""The variable of the environment that decides for all of them."""
+"""The environment variable that allows or forbids all commands."""
 _OTHERS_WRITE = 0o022
 _BETWEEN = re.compile(r"[\s;|&()<>{}\[\]`$\"'=,:]+")
-"""What ends a name in a word that is a line of shell, an option with its value or JSON."""
+"""Separators of names within a word: of shell code, an option with its value, or JSON."""
 
 
 def configured_commands(workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    """Return every command that the configuration names. A model is one too: it is loaded, or asked for by the net."""
+    """Return every command in the configuration. A search model counts as one: loading it may run code."""
     config = workspace.config
     model = config.setting("search", "model")
     sources = config.setting("brief", "sources") or {}
@@ -56,12 +54,12 @@ def configured_commands(workspace: Workspace) -> dict[str, tuple[str, ...]]:
 
 
 def allowed(workspace: Workspace) -> Commands:
-    """Return what was allowed here; in the user's own workspace, which is no clone, all that is named."""
+    """Return the allowed commands; in the user's own workspace all that are configured."""
     return _allowed(workspace)[0]
 
 
 def _allowed(workspace: Workspace) -> tuple[Commands, Mapping[str, Mapping[str, str]] | None]:
-    """Return the commands that were allowed here, and their files; None for files that nobody else can change."""
+    """Return the allowed commands and the hashes of their files; None where no hashes are needed."""
     home = user_home()
     if home.is_absolute() and workspace.root == home.resolve():
         return configured_commands(workspace), None
@@ -72,16 +70,16 @@ def _allowed(workspace: Workspace) -> tuple[Commands, Mapping[str, Mapping[str, 
 
 
 def forced_by_environment() -> bool | None:
-    """Say whether the environment lets all programs run, or none; None where it leaves that to what was allowed."""
+    """Return whether the environment allows or forbids all commands; None where it does neither."""
     value = os.environ.get(SWITCH, "").casefold()
     return True if value in ("on", "1", "yes", "true") else False if value in ("off", "0", "no", "false") else None
 
 
 def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
-    """Return the files of the repository that a command's words name, from the root, and a hash of what each holds.
+    """Return the files of the repository that a command's words name, with hashes.
 
-    A word may name one by its path, by a module's name (`python -m tools.resolve`), as a folder that Python runs, or
-    within a line of shell. What such a file starts in its turn is not known here.
+    A word may name a path, a module (`python -m tools.resolve`), a folder that Python runs, or be shell code. What
+    such a file starts itself is not followed.
     """
     hashes: dict[str, str] = {}
     for word in dict.fromkeys(part for argument in words for part in (argument, *_BETWEEN.split(argument))):
@@ -96,7 +94,7 @@ def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
 
 
 def _hash(root: Path, name: str) -> str:
-    """Return a hash of a file of the repository, or of one that a link in it leads to; empty for any other."""
+    """Return the hash of a file of the repository; empty for any other."""
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
     file = Path(os.path.normpath(root / name))
     try:
@@ -109,7 +107,7 @@ def _hash(root: Path, name: str) -> str:
 
 
 def permission_state(workspace: Workspace, key: str, words: Sequence[str]) -> str:
-    """Return `allowed`, or `new` or `changed` for what a file names under a key and this user did not allow so."""
+    """Return `allowed`, `new` or `changed` for a configured command."""
     commands, files = _allowed(workspace)
     if key not in commands:
         return "new"
@@ -118,7 +116,7 @@ def permission_state(workspace: Workspace, key: str, words: Sequence[str]) -> st
 
 
 def refusal_reason(workspace: Workspace, key: str, words: Sequence[str], where: str = ".orbit/config.yaml") -> str:
-    """Return why what a file names under a key may not run; empty where it may."""
+    """Return why a configured command may not run; empty where it may."""
     switch = forced_by_environment()
     if switch is not None:
         return "" if switch else f"{SWITCH} is off"
@@ -130,12 +128,7 @@ def refusal_reason(workspace: Workspace, key: str, words: Sequence[str], where: 
 
 
 def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[str, str]]) -> Path:
-    """Allow these commands for the repository, and no others, with the files they name; returns the file that says so.
-
-    Raises:
-        RefusedError: the user's own folder lies in the repository, or nobody knows where it is.
-        WriteError: the disk refused.
-    """
+    """Allow these commands and no others for the repository; return the file that stores it."""
     file = _file(workspace)
     if file is None:
         message = f"{_folder()} can't hold what is allowed: a repository could bring it"
@@ -147,7 +140,7 @@ def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[
 
 
 def revoke(workspace: Workspace) -> bool:
-    """Forget what was allowed for the repository; returns whether there was anything."""
+    """Forget what was allowed for the repository; return whether there was anything."""
     file = _file(workspace)
     if file is None or not file.exists():
         return False
@@ -156,7 +149,7 @@ def revoke(workspace: Workspace) -> bool:
 
 
 def allowed_repositories() -> Iterator[tuple[str, Commands]]:
-    """Yield the repositories for which something is allowed, and what, in the order of their folders."""
+    """Yield the repositories with allowed commands, sorted."""
     contents = [_content(file) for file in sorted(_folder().glob("*.json"))]
     by_repository = {str(content.get("repository", "")): _commands(content) for content in contents}
     yield from sorted((repository, commands) for repository, commands in by_repository.items() if commands)
@@ -168,7 +161,7 @@ def _folder() -> Path:
 
 
 def _file(workspace: Workspace) -> Path | None:
-    """Return where it stands what is allowed for a repository; None where whoever wrote the repository may have."""
+    """Return the file of a repository's allowed commands; None where it would lie in the repository."""
     folder = _folder()
     if not folder.is_absolute() or folder.resolve().is_relative_to(workspace.root):
         return None
@@ -177,9 +170,9 @@ def _file(workspace: Workspace) -> Path | None:
 
 
 def _main_work_tree(root: Path) -> Path:
-    """Return the folder by which a repository is known: its own; that of a work tree is the main one's.
+    """Return the folder that identifies a repository: for a linked work tree that of the main one.
 
-    A `.git` that leads elsewhere may have come with an archive: what counts is that git keeps the work tree there.
+    A `.git` file that points elsewhere may come with an archive: git's folder has to point back.
     """
     git_dir = git_folder(root)
     try:
@@ -193,7 +186,7 @@ def _main_work_tree(root: Path) -> Path:
 
 
 def _content(file: Path) -> Mapping[str, object]:
-    """Return what a file of ours says; nothing where it can't be read, or others than its owner may write it."""
+    """Return a file's content; nothing where it is unreadable or others may write it."""
     try:
         info = file.lstat()
         if info.st_uid != os.getuid() or info.st_mode & _OTHERS_WRITE:
@@ -212,14 +205,14 @@ def _commands(content: Mapping[str, object]) -> Commands:
 
 @dataclass(frozen=True, slots=True)
 class ProgramOutput:
-    """What a program printed; `name` is how messages call it."""
+    """Output of a program; `name` is its name in messages."""
 
     name: str
     text: str
 
 
 def not_run_message(workspace: Workspace, key: str) -> str:
-    """Return why the program under a key of the configuration is not run; empty where it is, or there is none."""
+    """Return why the program under a configuration key is not run; empty where it is, or there is none."""
     words = configured_commands(workspace).get(key)
     reason = refusal_reason(workspace, key, words) if words else ""
     return f"`{key}` was not run: {reason}" if reason else ""
@@ -228,13 +221,9 @@ def not_run_message(workspace: Workspace, key: str) -> str:
 def run_program(
     workspace: Workspace, key: str, seconds: float, stdin_text: str = "", filled: Mapping[str, str] | None = None
 ) -> ProgramOutput:
-    """Run the program under a key with `stdin_text` on its standard input, in the root, and return what it printed.
+    """Run the program under a configuration key in the root, and return its output.
 
-    `filled` is what stands in place of parts of its words.
-
-    Raises:
-        ProgramError: it is not allowed, can't be started, takes too long, prints too much or what is no UTF-8, or ends
-            with an error; `fault` says it without a word of what it printed.
+    `filled` are replacements of placeholders in its words. The `fault` of an error never quotes the output.
     """
     refused = not_run_message(workspace, key)
     if refused:
@@ -274,7 +263,7 @@ def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) ->
 
 
 def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: float) -> tuple[bytes, bytes]:
-    """Return what a process prints and what it complains of, both read to their end."""
+    """Return the output and the error output of a process."""
     parts: dict[int, list[bytes]] = {}
     size = 0
     with selectors.DefaultSelector() as waiting:
@@ -307,7 +296,7 @@ def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: floa
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that nobody waited for yet, and all that it started: they may outlive it."""
+    """Kill a process and its group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

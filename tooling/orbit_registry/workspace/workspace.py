@@ -1,4 +1,4 @@
-"""Finds the workspace around a folder and names every path in it once; it reads no record."""
+"""Workspace: the `.orbit/` around a folder, its paths, configuration and kinds; the user's own folders."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _NO_HOME = Path("/nonexistent")
 
 
 def user_cache() -> Path:
-    """Return where the user's programs keep what may be deleted, as the XDG specification has it, for us."""
+    """Return this program's folder in the user's cache, by the XDG specification."""
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (configured if configured.is_absolute() else user_home() / ".cache") / _NAME
 
 
 def user_home() -> Path:
-    """Return the user's home; a folder that is not there where nobody says one, as of a container's made-up user."""
+    """Return the user's home; a folder that does not exist where there is none, as in some containers."""
     try:
         home = Path.home()
     except RuntimeError:
@@ -39,17 +39,14 @@ def user_home() -> Path:
 
 
 def is_writable(path: Path) -> bool:
-    """Say whether permissions let us put a file at a path, judged by the nearest of its folders that is there."""
+    """Say whether permissions allow a file at a path, by its nearest existing folder."""
     while not os.path.lexists(path) and path != path.parent:
         path = path.parent
     return not path.is_dir() or os.access(path, os.W_OK | os.X_OK)
 
 
 def checkout_cache(root: Path) -> Path | None:
-    """Return a folder for what is derived of the checkout at `root`: in the user's cache, else among temporary files.
-
-    None where neither is to be had. Nobody else may write there, since what stands there is believed.
-    """
+    """Return the user's cache folder for a checkout, else one among temporary files; nobody else may write there."""
     name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
     for base in _bases():
         folder = base / "checkouts" / name
@@ -77,21 +74,21 @@ def _is_private(folder: Path) -> bool:
 
 
 SITE_MANIFEST = ".orbit-site.json"
-"""What marks a folder as a site that was built here."""
+"""The file that marks a folder as a built site."""
 ORBIT = ".orbit"
 RESERVED_NAMES = frozenset(
     {"config.yaml", "baseline.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit", ".gitignore"}
 )
-"""What stands in an `.orbit/` beside the folders of kinds."""
+"""Names in `.orbit/` that are no folder of a kind."""
 CACHE = f"{ORBIT}/state/cache"
-"""Where derived files are kept in a checkout that may be written."""
+"""Folder of derived files in a writable checkout."""
 DEFAULT_BRANCH = "default-branch"
-"""The value of `push.trust` that trusts only what the default branch holds."""
+"""The value of `push.trust` that trusts the default branch alone."""
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A repository with an `.orbit/`: where things stand, how it is configured, which kinds it has."""
+    """A project with an `.orbit/`: its paths, configuration and kinds."""
 
     root: Path
     config: Config = field(repr=False)
@@ -104,24 +101,24 @@ class Workspace:
 
     @property
     def state(self) -> Path:
-        """What is derived or local; git ignores it."""
+        """Derived and local files, ignored by git."""
         return self.orbit / "state"
 
     @cached_property
     def cache(self) -> Path:
-        """What may be deleted at any time; in the user's own cache where nothing here may be written."""
+        """Folder of files that may be deleted at any time; in the user's cache for a read-only checkout."""
         here = self.root / CACHE
         return here if is_writable(here) else (checkout_cache(self.root) or here)
 
     @property
     def private(self) -> Path:
-        """What no clone may bring: in git's own folder, else in the state."""
+        """Folder that no clone can bring: in git's folder, else the state."""
         git_dir = git_folder(self.root)
         return git_dir / "orbit" if git_dir is not None else self.state
 
     @cached_property
     def values(self) -> Cache:
-        """The cache of file values and results, where no clone can bring one: in git's folder, else the user's."""
+        """The cache of values, in a folder that no clone can bring."""
         folder = git_folder(self.root)
         cache_dir = folder / "orbit" if folder is not None else None
         if cache_dir is None or not is_writable(cache_dir):
@@ -133,7 +130,7 @@ class Workspace:
 
     @property
     def journal(self) -> Path:
-        """Steps that were begun."""
+        """Folder of unfinished steps."""
         return self.private / "journal"
 
     @property
@@ -162,21 +159,17 @@ class Workspace:
         return Git(self.root)
 
     def default_commit(self) -> str:
-        """Return the commit of the branch that others merge into, as git has it now; empty where there is none.
-
-        Raises:
-            GitError: git is missing, or takes too long.
-        """
+        """Return the commit of the default branch; empty where there is none."""
         branch = self.git.default_branch() if self.git.top is not None else None
         return (self.git.commit(branch) if branch is not None else None) or ""
 
     @property
     def trusts_only_default_branch(self) -> bool:
-        """Whether the configuration here has only the default branch trusted."""
+        """Whether the configuration trusts the default branch alone."""
         return bool(self.config.setting("push", "trust") == DEFAULT_BRANCH)
 
     def default_branch_trusts_only_itself(self, commit: str) -> bool:
-        """Say whether the default branch's commit says so: whoever sends a branch for review may have turned it off."""
+        """Say the same of the default branch's configuration, which a pull request can't change."""
         content = self.git.read(commit, f"{ORBIT}/config.yaml") if commit else None
         try:
             data = load((content or b"").decode("utf-8"))
@@ -186,20 +179,16 @@ class Workspace:
         return isinstance(push, dict) and push.get("trust") == DEFAULT_BRANCH
 
     def folder_of(self, kind: Kind, *, pending: bool = False) -> Path:
-        """Return the folder that holds a kind's records."""
+        """Return the folder of a kind's records."""
         return (self.inbox if pending else self.orbit) / kind.plural
 
     def relative(self, path: Path) -> str:
-        """Return a path as records and diagnostics write it: from the root, with `/`; one elsewhere as it is."""
+        """Return a path from the root with `/`; one outside unchanged."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
 
 def project_path(text: str) -> str:
-    """Return a path from the root in the one form that globs know; "/" at its end stays, "" is the root.
-
-    Raises:
-        UsageError: it is absolute or leads upwards.
-    """
+    """Return a path from the root in normal form; a "/" at its end stays, "" is the root."""
     pure = PurePosixPath(text)
     if pure.is_absolute() or ".." in pure.parts:
         raise UsageError(f"{text!r} does not stay inside the project", hint="name paths from the project's root")
@@ -207,12 +196,9 @@ def project_path(text: str) -> str:
 
 
 def path_from_root(root: Path, here: Path, path: str) -> str:
-    """Return a path given from a folder as one from the root, "" for the root itself; "/" at its end stays.
+    """Return a path given from a folder as one from the root; a "/" at its end stays.
 
-    Links are followed in the folders that lead to it, and it need not exist.
-
-    Raises:
-        UsageError: it is outside.
+    Links in its folders are followed, and it need not exist.
     """
     target = here / path
     has_name = PurePosixPath(path).name not in ("", "..", ".")
@@ -225,13 +211,7 @@ def path_from_root(root: Path, here: Path, path: str) -> str:
 
 
 def find_workspace(start: Path) -> Workspace:
-    """Return the workspace of the nearest folder at or above `start` that has an `.orbit/`.
-
-    Raises:
-        WorkspaceNotFoundError: there is none, or `.orbit` is a file.
-        ForeignWorkspaceError: another tool wrote it.
-        ConfigError: its configuration can't be used.
-    """
+    """Return the workspace of the nearest folder at or above `start` that has an `.orbit/`."""
     start = start.resolve()
     for folder in (start, *start.parents):
         if folder != start and folder == user_home():
@@ -247,7 +227,7 @@ def find_workspace(start: Path) -> Workspace:
 
 
 def git_folder(root: Path) -> Path | None:
-    """Return git's folder of the work tree around `root`, without asking git; a linked work tree has its own."""
+    """Return git's folder of the work tree around `root`, without starting git."""
     for folder in (root, *root.parents):
         dot_git = folder / ".git"
         if dot_git.is_dir():
@@ -262,12 +242,12 @@ def git_folder(root: Path) -> Path | None:
 
 
 def has_only_state(orbit: Path) -> bool:
-    """Say whether an `.orbit/` holds nothing but this clone's state, so that `orbit init` may write into it."""
+    """Say whether an `.orbit/` has nothing but this clone's state."""
     return all(entry.name == "state" for entry in orbit.iterdir())
 
 
 def open_workspace(root: Path) -> Workspace:
-    """Return the workspace whose root is known; see `find_workspace` for what is raised."""
+    """Return the workspace with this root."""
     orbit = root / ORBIT
     config_file = orbit / "config.yaml"
     if not config_file.exists():
@@ -284,11 +264,7 @@ def open_workspace(root: Path) -> Workspace:
 
 
 def cache_folder(workspace: Workspace) -> Path:
-    """Return the folder of derived files, made where it is missing.
-
-    Raises:
-        WriteError: the disk refused.
-    """
+    """Return the folder of derived files, made if missing."""
     folder = workspace.cache
     if folder == workspace.root / CACHE:
         inside(workspace.root, CACHE)
