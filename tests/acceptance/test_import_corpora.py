@@ -17,7 +17,7 @@ from orbit_registry.cli.main import run
 from orbit_registry.errors import AmbiguousIdError
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.yaml import load
-from orbit_registry.importers import import_from
+from orbit_registry.importers.importer import import_from
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 

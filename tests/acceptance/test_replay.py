@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
 from orbit_registry.formats.globs import Glob, matches, parse_glob
-from orbit_registry.importers import import_from
+from orbit_registry.importers.importer import import_from
 from orbit_registry.registry import Registry
 
 Git = Callable[..., str]

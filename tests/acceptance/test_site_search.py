@@ -16,7 +16,7 @@ from tests.acceptance.site_cases import copied, site_of
 from tests.conftest import Git
 
 from orbit_registry.cli.main import main
-from orbit_registry.importers.documents import import_from
+from orbit_registry.importers.importer import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.search.text import STOP_WORDS, words
 from orbit_registry.site.build import build_site

@@ -10,7 +10,7 @@ import pytest
 from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
-from orbit_registry.importers.documents import import_from
+from orbit_registry.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry

@@ -70,7 +70,7 @@ class Registry:
         Records go into the workspace around the current folder, or, where the path is that of another tool's
         repository, into a new workspace in its place.
         """
-        from orbit_registry.importers.documents import import_and_baseline
+        from orbit_registry.importers.importer import import_and_baseline
 
         return import_and_baseline(Path(path), source, assume=assume, dry_run=dry_run)
 

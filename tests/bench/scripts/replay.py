@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.analytics.replay_report import replay
-from orbit_registry.importers import import_from
+from orbit_registry.importers.importer import import_from
 from orbit_registry.registry import Registry
 
 Commit = Mapping[str, Any]

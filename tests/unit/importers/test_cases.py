@@ -11,7 +11,7 @@ import pytest
 
 from orbit_registry.errors import AmbiguousIdError
 from orbit_registry.formats.yaml import load
-from orbit_registry.importers import import_from
+from orbit_registry.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet

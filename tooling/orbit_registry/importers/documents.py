@@ -1,4 +1,4 @@
-"""Takes over what another tool wrote, or decision documents as they stand; what the gate finds in it is baselined."""
+"""Import of decision documents in the formats of `formats.adr`: choosing the files, adopting them, advice."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import os
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from orbit_registry.checks import engine
 from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
@@ -22,8 +20,6 @@ from orbit_registry.formats.adr.file_names import (
 )
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
-from orbit_registry.importers.orbit import OrbitImporter
-from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.adopt.adoption import adopt
 from orbit_registry.operations.adopt.existing import NO_ENTRY, why_none
 from orbit_registry.operations.adopt.ids import is_of_feature
@@ -42,7 +38,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
 _MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")
-"""Those whose headings can be read as Markdown's."""
+"""Formats whose headings can be read as Markdown's."""
 _ADOC_HEADING = re.compile(r"^={1,5}(?=[ ])", re.MULTILINE)
 _RST_FIELD = re.compile(r"^:(?=[A-Za-z][\w -]{1,30}:)", re.MULTILINE)
 _OURS = frozenset({ORBIT})
@@ -56,21 +52,19 @@ _OF_AGENTS = re.compile(
     r"|(?:.*/)?(?:agents|claude|gemini|\.github/copilot-instructions)\.md$|(?:.*/)?\.(?:cursor|windsurf|cline)rules$",
     re.IGNORECASE,
 )
-"""Where other tools keep what agents are to know."""
+"""Files where other tools keep instructions and memory of agents."""
 _MEMORY = "an agent's memory or rules"
 _SUBMODULE = "a repository of its own within this one: its decisions are taken over in it"
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentImporter:
-    """Reads decision documents in every format that `text.adr` knows."""
+    """Importer of decision documents."""
 
     name: str
-    assume: str | None = None
-    """The status of a decision whose document states none."""
 
     def detects(self, path: Path) -> bool:
-        """Say whether there are decisions of this format among the first documents found."""
+        """Say whether the first decisions below the path have this format."""
         styles = {
             "madr": ("front-matter", "bullets", "table", "badge", "notice", "none"),
             "nygard": ("section", "line"),
@@ -79,7 +73,7 @@ class DocumentImporter:
         matching = sum(1 for style in formats if style in styles[self.name])
         return bool(formats) and (self.name == "nygard" or matching * 2 >= len(formats))
 
-    def take(self, path: Path, start: Path, *, dry_run: bool) -> TakeoverReport:
+    def run(self, path: Path, start: Path, *, assume: str | None, dry_run: bool) -> TakeoverReport:
         """Make a record for each decision below `path` that has none."""
         workspace = _workspace_around(path)
         try:
@@ -91,7 +85,7 @@ class DocumentImporter:
         outcomes: list[Outcome] = []
         chosen = list(_select(workspace, "" if within == "." else within, outcomes))
         command = f"orbit import {shlex.quote(within)}"
-        outcomes += adopt(workspace, chosen, by_name=[within], command=command, assume=self.assume, dry_run=dry_run)
+        outcomes += adopt(workspace, chosen, by_name=[within], command=command, assume=assume, dry_run=dry_run)
         notes = list(_hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE))
         notes += ways_to_markdown(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
@@ -110,7 +104,7 @@ def _workspace_around(path: Path) -> Workspace:
 
 
 def _hints(paths: Iterable[str]) -> Iterator[str]:
-    """Yield the command that takes over what reads like decisions, for each folder at the top that holds several."""
+    """Yield the import command for each top folder with several documents that read like decisions."""
     below: dict[str, list[str]] = {}
     for path in paths:
         below.setdefault(path.partition("/")[0], []).append(path)
@@ -122,7 +116,7 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _keep_hints(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield how to go on with logs that name no decision, and with what other tools keep for agents."""
+    """Yield what to do with logs without entries and with files for agents."""
     for reason, subject, advice in (
         (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
         (_MEMORY, "what agents are to know", "`orbit learning add` or `orbit rule add` writes down what holds"),
@@ -135,7 +129,7 @@ def _keep_hints(outcomes: Iterable[Outcome]) -> Iterator[str]:
 
 
 def _log_hints(workspace: Workspace, outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield where new decisions go, where logs were taken over and none of them is the place."""
+    """Yield where new decisions go if a log was imported that is not `adr.log`."""
     imported = [outcome.source.partition(" · ") for outcome in outcomes if outcome.what == "taken"]
     adr = workspace.config.adr
     logs = {path for path, mark, _ in imported if mark and not is_of_feature(path, workspace.config.design)} - {adr.log}
@@ -145,7 +139,7 @@ def _log_hints(workspace: Workspace, outcomes: Iterable[Outcome]) -> Iterator[st
 
 
 def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:
-    """Yield the documents to read; one that is no decision by its place, when the whole project is read, is left."""
+    """Yield the documents to read; in an import of the whole project only those that look like decisions."""
     if within and (workspace.root / within).is_file():
         yield within
         return
@@ -187,10 +181,7 @@ def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
 
 
 def _names_decisions(path: str) -> bool:
-    """Say whether a file's name or a folder above it says that decisions are there.
-
-    A date or a number alone does not: plans, minutes and tickets are named so too.
-    """
+    """Say whether a file's name or folder names decisions; a date or a number alone does not."""
     folder, _, name = path.rpartition("/")
     stem = posixpath.splitext(name)[0]
     parsed = read_name(stem)
@@ -200,7 +191,7 @@ def _names_decisions(path: str) -> bool:
 
 
 def _is_log(workspace: Workspace, path: str) -> bool:
-    """Say whether a document is named like one that holds many decisions, and holds some."""
+    """Say whether a document is named like a log of decisions and has some."""
     name = posixpath.basename(path)
     if not is_log_name(posixpath.splitext(name)[0]):
         return False
@@ -212,7 +203,7 @@ def _is_log(workspace: Workspace, path: str) -> bool:
 
 
 def _is_of_series(workspace: Workspace, path: str) -> bool:
-    """Say whether a document numbers itself in a series, which tickets and chapters of guides don't."""
+    """Say whether a document numbers itself in a series."""
     try:
         return read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path).in_series
     except OrbitError:
@@ -220,7 +211,7 @@ def _is_of_series(workspace: Workspace, path: str) -> bool:
 
 
 def _is_dated_decision(workspace: Workspace, path: str) -> bool:
-    """Say whether a document is named after a date and reads like a decision: minutes and plans don't."""
+    """Say whether a document is named after a date and reads like a decision."""
     parsed = read_name(posixpath.splitext(posixpath.basename(path))[0])
     if parsed is None or not parsed.dated:
         return False
@@ -231,7 +222,7 @@ def _is_dated_decision(workspace: Workspace, path: str) -> bool:
 
 
 def _reads_like_one(workspace: Workspace, path: str) -> bool:
-    """Say whether a document in another format holds a decision, read with its headings as Markdown's."""
+    """Say whether a document in another markup reads like a decision."""
     stem, suffix = posixpath.splitext(path)
     if suffix.lower() not in _MARKED_UP or (workspace.root / path).is_symlink():
         return False
@@ -246,7 +237,7 @@ def _reads_like_one(workspace: Workspace, path: str) -> bool:
 
 
 def _skip_reason(workspace: Workspace, path: str) -> str:
-    """Return why a document is not read, when the whole project is."""
+    """Return why a document is not read in an import of the whole project."""
     try:
         file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
     except OrbitError as error:
@@ -259,7 +250,7 @@ def _skip_reason(workspace: Workspace, path: str) -> str:
 
 
 def _files(workspace: Workspace, within: str) -> list[str]:
-    """Return the files below a folder, sorted: in git those it doesn't ignore."""
+    """Return the files below a folder that git does not ignore, sorted."""
     if workspace.git.top is not None:
         try:
             options = ("--cached", "--others", "--exclude-standard", "--", within or ".")
@@ -276,7 +267,7 @@ def _is_there(root: Path, name: str) -> bool:
 
 
 def _sample(path: Path) -> list[str]:
-    """Return some documents below a path where decisions may be."""
+    """Return some documents below a path that may be decisions."""
     if path.is_file():
         return [path.name] if is_markdown(path.name) else []
     names: list[str] = []
@@ -298,85 +289,5 @@ def _styles(path: Path, name: str) -> list[str]:
         return []
 
 
-class Importer(Protocol):
-    """What reads one foreign format."""
-
-    def detects(self, path: Path) -> bool:
-        """Say whether the path holds this format."""
-
-    def take(self, path: Path, start: Path, *, dry_run: bool) -> TakeoverReport:
-        """Take over what stands at `path`; `start` is where the command runs. A second call changes nothing."""
-
-
-FORMATS: Mapping[str, Importer] = {
-    "orbit": OrbitImporter(),
-    "madr": DocumentImporter("madr"),
-    "nygard": DocumentImporter("nygard"),
-}
-"""Every format by the name it is asked for, in the order in which `auto` tries them."""
-
-
-def import_from(
-    path: Path,
-    source: str = "auto",
-    *,
-    start: Path | None = None,
-    assume: str | None = None,
-    dry_run: bool = False,
-) -> TakeoverReport:
-    """Take over what stands at `path`, which another tool wrote in the format `source`.
-
-    Decisions whose document states no status get the status `assume`, where it is given.
-    """
-    if source != "auto" and source not in FORMATS:
-        raise UsageError(f"there is no import format {source!r}", hint=f"one of auto, {', '.join(FORMATS)}")
-    where = (start or Path.cwd()).resolve()
-    target = path if path.is_absolute() else where / path
-    if not target.exists():
-        raise UsageError(f"{path} is not there", hint="name a folder or a document")
-    names = [source] if source != "auto" else list(FORMATS)
-    for name in names:
-        if source != "auto" or FORMATS[name].detects(target):
-            return _assuming(FORMATS[name], assume).take(target, where, dry_run=dry_run)
-    return _assuming(DocumentImporter("none"), assume).take(target, where, dry_run=dry_run)
-
-
-def _assuming(importer: Importer, assume: str | None) -> Importer:
-    if assume is None:
-        return importer
-    if not isinstance(importer, DocumentImporter):
-        raise UsageError("--assume is for decision documents", hint="leave it out: these records state their status")
-    return replace(importer, assume=assume)
-
-
-def import_and_baseline(path: Path, source: str, *, assume: str | None = None, dry_run: bool) -> TakeoverReport:
-    """Import from a path; the report says how many findings went into the baseline."""
-    places = dict.fromkeys((Path.cwd(), path if path.is_dir() else path.parent))
-    before = {folder: _findings_at(folder) for folder in places}
-    roots: set[Path] = set()
-    report = import_from(path, source, assume=assume, dry_run=dry_run)
-    if dry_run or not report.records:
-        return report
-    count = 0
-    for folder, findings in before.items():
-        workspace = _workspace_at(folder)
-        if workspace is not None and workspace.root not in roots:
-            roots.add(workspace.root)
-            count += engine.take_into_baseline(workspace, findings, engine.findings(workspace))
-    if not count:
-        return report
-    older = "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"
-    return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
-
-
-def _findings_at(folder: Path) -> list[Diagnostic]:
-    """Return what the gate finds in the workspace around a folder, nothing where there is none yet."""
-    workspace = _workspace_at(folder)
-    return engine.findings(workspace) if workspace is not None else []
-
-
-def _workspace_at(folder: Path) -> Workspace | None:
-    try:
-        return find_workspace(folder)
-    except UsageError:
-        return None
+IMPORTERS = (DocumentImporter("madr"), DocumentImporter("nygard"))
+"""In the order in which `auto` tries them."""

@@ -1,8 +1,7 @@
-"""Takes over an `.orbit/` of danieljhkim/orbit: in place, or from another folder; reading it is `orbit_files`'s.
+"""Import of an `.orbit/` of danieljhkim/orbit, in place or from another folder; and of its older layout of learnings.
 
-In place each record moves to our layout as one recoverable step, and its old files go when the new ones are there.
-What can't be read stays where it is; what is no record is left alone, or put aside where only records may stand.
-Learnings of an older layout in a workspace of ours are brought into that of today once; decisions are left alone then.
+In place, each record moves in one recoverable step, and its old files go when the new ones are there. Unreadable files
+stay; files that are no records stay, or are put aside where only records may be.
 """
 
 from __future__ import annotations
@@ -60,6 +59,7 @@ from orbit_registry.repository.codec import ordered
 from orbit_registry.repository.documents import entry_text
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.vcs_state import IMPORTED_BODY
 from orbit_registry.repository.writer import record_path, render, validated, writing
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.config import config_of
@@ -68,14 +68,18 @@ from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.journal import FileChange, has_unfinished_steps
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace
 
-IMPORTED_BODY = "imported-body.md"
+MARK = "x-imported_from"
+_STEP = 20_000_000
+"""Characters of one step; a larger collection takes several."""
+_PERSON = "a person runs `orbit learning migrate-layout`; --dry-run shows what it does"
+_COMMITTED = ("config.yaml", "schemas/", "baseline.yaml", "adrs/", "learnings/", "imported-from-orbit/")
 _AGAIN = "correct it, then import again"
 _LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
 
 
 @dataclass(slots=True)
 class OrbitPlan:
-    """The changes, a group a record, and what becomes of everything."""
+    """Planned changes, grouped by record, and the outcome of every file."""
 
     groups: list[list[FileChange]] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
@@ -84,7 +88,7 @@ class OrbitPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Assignment:
-    """A foreign record and the id it gets."""
+    """A foreign record and its new id."""
 
     foreign: ForeignRecord
     id: str
@@ -93,7 +97,7 @@ class _Assignment:
 
 
 def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dry_run: bool) -> OrbitPlan:
-    """Return what taking over a layout means; without `dry_run` new numbers are taken and the write lock is held."""
+    """Return the plan of an import; without `dry_run` it reserves numbers, under the write lock."""
     plan = OrbitPlan()
     is_ours = (workspace.orbit / "config.yaml").exists()
     records = [*read_collection(workspace, explain=False).records] if is_ours else []  # foreign ones break our schema
@@ -164,7 +168,7 @@ def _ids(
 
 
 def _with_features(assigned: Sequence[_Assignment]) -> list[_Assignment]:
-    """Give decisions that shared an id the names by which their features tell them apart: `feature/ADR-0167`."""
+    """Add a legacy id such as `feature/ADR-0167` to decisions that shared an id."""
     count = Counter(assignment.foreign.id for assignment in assigned)
     result = []
     for assignment in assigned:
@@ -178,7 +182,7 @@ def _with_features(assigned: Sequence[_Assignment]) -> list[_Assignment]:
 
 
 def _code(workspace: Workspace, foreign: ForeignRecord, used: set[str]) -> str:
-    """Return the short code of a learning whose old id has another form; the same one wherever it is imported."""
+    """Return the id of a learning whose old id has another form; the same in every import."""
     length = 5
     while (record_id := code_id(workspace.kinds["learning"].prefix, _uid(foreign), length)) in used:
         length += 1
@@ -264,7 +268,7 @@ def _data(
 def _files(
     layout: OrbitLayout, assignment: _Assignment, home: ProseHome | None, mapped: Mapped
 ) -> tuple[dict[str, str], list[str], list[object]]:
-    """Return the files that stand beside the new record, what was dropped and why, and the comments it had."""
+    """Return the other files of the new record, what was dropped and why, and its comments."""
     files: dict[str, str] = {}
     dropped: list[str] = []
     comments: list[object] = []
@@ -291,7 +295,7 @@ def _files(
 
 
 def _rows(content: str) -> list[object]:
-    """Return the rows of a JSONL file; a line that is no JSON stays the text it is."""
+    """Return the rows of a JSONL file; an invalid line stays text."""
     rows: list[object] = []
     for line in content.splitlines():
         if line.strip():
@@ -303,7 +307,7 @@ def _rows(content: str) -> list[object]:
 
 
 def _votes(content: str, assignment: _Assignment) -> str:
-    """Return the votes with the id that the record has now; a line that is no vote stays as it is."""
+    """Return the votes with the record's new id; an invalid line stays."""
     if assignment.id == assignment.foreign.id:
         return content
     lines = []
@@ -331,7 +335,7 @@ def _label(layout: OrbitLayout, path: str) -> str:
     return f"{layout.root.name}/{path}"
 
 
-# --- what is no record
+# --- files that are no records
 
 
 def _plan_others(workspace: Workspace, layout: OrbitLayout, plan: OrbitPlan, *, in_place: bool) -> None:
@@ -375,23 +379,21 @@ def _notes(plan: OrbitPlan, assigned: Sequence[_Assignment], homes: Mapping[str,
             plan.notes.append(f"{name} named {len(group)} things: {names}")
 
 
-MARK = "x-imported_from"
-_STEP = 20_000_000
-"""Characters of a step; only a collection larger than this takes more than one."""
-_PERSON = "a person runs `orbit learning migrate-layout`; --dry-run shows what it does"
-_COMMITTED = ("config.yaml", "schemas/", "baseline.yaml", "adrs/", "learnings/", "imported-from-orbit/")
-
-
 @dataclass(frozen=True, slots=True)
 class OrbitImporter:
-    """Reads the file layout of danieljhkim/orbit up to 0.12."""
+    """Importer of the file layout of danieljhkim/orbit up to 0.12."""
+
+    name: str = "orbit"
 
     def detects(self, path: Path) -> bool:
-        """Say whether a foreign `.orbit/` is there, or was and has been taken over in place."""
+        """Say whether a foreign `.orbit/` is there, or was imported in place."""
         return find_orbit(path) is not None or _marked(path) is not None
 
-    def take(self, path: Path, start: Path, *, dry_run: bool) -> TakeoverReport:
-        """Take over every record below `path`."""
+    def run(self, path: Path, start: Path, *, assume: str | None, dry_run: bool) -> TakeoverReport:
+        """Import every record below `path`."""
+        if assume is not None:
+            hint = "leave it out: these records state their status"
+            raise UsageError("--assume is for decision documents", hint=hint)
         orbit = find_orbit(path)
         if orbit is None:
             done = _marked(path)
@@ -412,6 +414,9 @@ class OrbitImporter:
         return TakeoverReport("orbit", str(orbit), dry_run, (*plan.outcomes, *files), tuple(plan.notes))
 
 
+IMPORTERS = (OrbitImporter(),)
+
+
 def _apply(target: Workspace, orbit: Path, *, in_place: bool) -> OrbitPlan:
     if acting_role() == "agent":  # before anything is written
         plan = plan_import(target, read_layout(orbit), in_place=in_place, dry_run=True)
@@ -428,7 +433,7 @@ def _apply(target: Workspace, orbit: Path, *, in_place: bool) -> OrbitPlan:
 
 
 def _marked(path: Path) -> Path | None:
-    """Return the `.orbit/` at a path that was converted in place before."""
+    """Return the `.orbit/` at a path that was imported in place."""
     for orbit in (path / ORBIT, path):
         config = orbit / "config.yaml"
         if orbit.name == ORBIT and config.is_file():
@@ -440,7 +445,7 @@ def _marked(path: Path) -> Path | None:
 
 
 def target_of(start: Path, orbit: Path) -> Workspace:
-    """Return the workspace that the records go to; one that is still to be made has the configuration it will have."""
+    """Return the workspace of the new records; one that is still to be made has its future configuration."""
     root = orbit.parent
     if orbit.name == ORBIT and (root == start or root in start.parents or not _inside_workspace(start)):
         if (orbit / "config.yaml").exists():
@@ -466,7 +471,7 @@ def _inside_workspace(start: Path) -> bool:
 
 
 def make_workspace(target: Workspace) -> None:
-    """Write the configuration first: from then on a killed import is a workspace with records still to be taken."""
+    """Make the workspace, its configuration first, so that a killed import can be repeated."""
     config = target.orbit / "config.yaml"
     if not config.exists():
         note = f"\n# The tool whose records were taken over here.\n{MARK}: orbit\n"
@@ -483,13 +488,13 @@ def make_workspace(target: Workspace) -> None:
 
 
 def _hidden_from_git(target: Workspace) -> list[str]:
-    """Return what has to be in git and is ignored, because the other tool's rules leave out all but its own folders."""
+    """Return names to commit that git ignores because of the other tool's rules."""
     git = Git(target.root)
     return [name for name in _COMMITTED if git.ask("check-ignore", "--no-index", f"{ORBIT}/{name}") is not None]
 
 
 def _workspace_files(target: Workspace) -> list[Outcome]:
-    """Return the files that make a workspace and aren't there as they should be yet."""
+    """Return the outcomes of workspace files that are missing or incomplete."""
     root, git = target.root, Git(target.root)
     texts = {f"{target.config.schemas}/{name}": text for name, text in schema_texts(target.kinds).items()}
     missing = [path for path, text in texts.items() if not _contains(root / path, text)]
@@ -514,7 +519,7 @@ def _contains(path: Path, text: str) -> bool:
 
 
 def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
-    """Move every learning of an older layout to its place of today; old ids stay as legacy ids. A second call is none."""
+    """Move every learning of an older layout to its current place; old ids become legacy ids."""
     root = _root(start)
     orbit = root / ORBIT
     target = target_of(root, orbit)
@@ -549,14 +554,14 @@ def _changes(plan: OrbitPlan) -> list[FileChange]:
 
 
 def _learnings(orbit: Path) -> OrbitLayout:
-    """Return the learnings of an older layout, and what stands among them that is none."""
+    """Return the learnings of an older layout, and other files among them."""
     layout = read_layout(orbit)
     strays = [name for name in layout.strays if name.startswith("learnings/")]
     return OrbitLayout(orbit, learnings=layout.learnings, strays=strays)
 
 
 def _migration_outcome(outcome: Outcome) -> Outcome:
-    """Return an outcome; a record that is there in both layouts is for a person to look at."""
+    """Return an outcome; a record in both layouts is left for a person to compare."""
     if outcome.what != "present":
         return outcome
     reason = f"{outcome.record} has its place already: compare the two, and delete this one"

@@ -1,4 +1,9 @@
-"""None"""
+"""Files of danieljhkim/orbit: reading its layout, mapping fields to this format, finding the prose of its decisions.
+
+adrs/<status>/ADR-0001/{adr.yaml, body.md}
+learnings/L-0001/{learning.yaml, votes.jsonl, comments.jsonl}      also L20260517-1, the older ids
+learnings/L-0001.yaml, learnings/superseded/L-0001.yaml             the oldest, flat form
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,7 @@ from orbit_registry.workspace.files import TEMPORARY, document_text, read_text
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
 
 STATUSES = ("accepted", "superseded", "proposed", "deleted")
-"""The status folders; where one id stands in two of them, the first in this order keeps it."""
+"""The status folders; of one id in two of them the first in this order keeps it."""
 ASIDE = "imported-from-orbit"
 _ID = {"adr": re.compile(r"ADR-\d+\Z"), "learning": re.compile(r"L-?\d+(?:-\d+)?\Z")}
 _RECORD = {"adr": "adr.yaml", "learning": "learning.yaml"}
@@ -36,7 +41,7 @@ _PLURAL = {"adr": "adrs", "learning": "learnings"}
 
 @dataclass(frozen=True, slots=True)
 class ForeignRecord:
-    """One foreign record: its files (paths from the `.orbit/`) and what its YAML says, or why that can't be read."""
+    """One foreign record: its files (paths from the `.orbit/`) and its data, or why they can't be read."""
 
     kind: str
     path: str
@@ -44,7 +49,7 @@ class ForeignRecord:
     folder: str | None
     """The record's folder; None in the flat form."""
     siblings: tuple[str, ...]
-    """The other files of the folder, from it."""
+    """The other files in the folder, as paths from it."""
     data: Mapping[str, object] = field(default_factory=dict)
     text: str = ""
     status_folder: str | None = None
@@ -52,7 +57,7 @@ class ForeignRecord:
 
     @property
     def id(self) -> str:
-        """The id it has: the one in the file, else that of its folder."""
+        """The id in the file, else that of its folder."""
         folder_name = (self.folder or self.path.removesuffix(".yaml")).rpartition("/")[2]
         return str(self.data.get("id") or folder_name)
 
@@ -65,20 +70,20 @@ class OrbitLayout:
     adrs: list[ForeignRecord] = field(default_factory=list)
     learnings: list[ForeignRecord] = field(default_factory=list)
     strays: list[str] = field(default_factory=list)
-    """Files where only records should stand, from the `.orbit/`."""
+    """Other files in the folders of records, from the `.orbit/`."""
     others: list[str] = field(default_factory=list)
-    """What stands beside the records and is none of ours."""
+    """Other names in the `.orbit/`."""
     hidden: list[str] = field(default_factory=list)
     """Hidden files and folders among the records."""
 
     @property
     def records(self) -> list[ForeignRecord]:
-        """Every record, in the order in which ids are given."""
+        """Every record, in the order in which ids are assigned."""
         return [*self.adrs, *self.learnings]
 
 
 def find_orbit(path: Path) -> Path | None:
-    """Return the `.orbit/` of another tool that a path means: itself, or the one in it; None where there is none."""
+    """Return the foreign `.orbit/` at a path or in it."""
     for folder in (path / ".orbit", path, path.parent):
         if folder.is_dir() and any(_has_foreign(folder, kind) for kind in _RECORD):
             return folder
@@ -88,7 +93,7 @@ def find_orbit(path: Path) -> Path | None:
 
 
 def read_layout(orbit: Path) -> OrbitLayout:
-    """Return every foreign record below an `.orbit/`; a file that can't be read is a record with a problem."""
+    """Return every foreign record below an `.orbit/`; an unreadable file is a record with a problem."""
     layout = OrbitLayout(orbit)
     for kind, records in (("adr", layout.adrs), ("learning", layout.learnings)):
         records += (record for record in _records(orbit, kind, layout.strays) if not _is_ours(orbit, record))
@@ -110,14 +115,13 @@ def _is_hidden(name: str) -> bool:
 
 
 def _is_ours(orbit: Path, record: ForeignRecord) -> bool:
-    """Say whether a record is ours already; one that can't be read is, where it stands in our layout and not theirs."""
+    """Say whether a record has this tool's format; an unreadable one has where its place fits no other layout."""
     if record.problem is not None:
         return record.status_folder is None and record.folder is not None and (orbit / "config.yaml").exists()
     return "uid" in record.data
 
 
 def _has_foreign(orbit: Path, kind: str) -> bool:
-    """Say whether a folder of records holds at least one foreign one."""
     strays: list[str] = []
     return any(not _is_ours(orbit, record) for record in _records(orbit, kind, strays))
 
@@ -185,7 +189,7 @@ def _read(
 
 
 def has_comment(text: str) -> bool:
-    """Say whether a YAML text has a comment outside block texts; one too many is said rather than one too few."""
+    """Say whether a YAML text has a comment outside block texts; in doubt it has."""
     if "#" not in text:
         return False
     block: int | None = None
@@ -204,7 +208,7 @@ def has_comment(text: str) -> bool:
 
 
 ADR_STATUS = {"proposed": "proposed", "accepted": "accepted", "superseded": "superseded", "deleted": "rejected"}
-"""`deleted` is only reached from proposed there: a proposal that was turned down."""
+"""`deleted` there is a rejected proposal."""
 _PEOPLE = frozenset({"human", "user", "me"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})\Z")
 _FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
@@ -220,20 +224,20 @@ _LEARNING_KEYS = frozenset(
      "superseded_by", "legacy_ids", "created_at", "updated_at", "created_by", "priority"}
 )  # fmt: skip
 LONGEST_SUMMARY = 280
-"""Characters, as the schema of learnings has them."""
+"""Characters, by the schema of learnings."""
 Rename = Callable[[str], str]
 
 
 @dataclass(slots=True)
 class Mapped:
-    """The fields of a record as ours, and what about them is not as it was."""
+    """Fields in this tool's format, and notes on what changed."""
 
     fields: dict[str, object]
     changed: list[str] = field(default_factory=list)
 
 
 def adr_fields(data: Mapping[str, object], status_folder: str | None, rename: Rename, now: str) -> Mapped:
-    """Return an ADR's fields; `rename` gives the new id of an old one."""
+    """Return the fields of a decision; `rename` gives the new id of an old one."""
     mapped = Mapped({})
     status = _text(data.get("status")) or status_folder or ""
     features = _list(data.get("related_features"))
@@ -263,7 +267,7 @@ def adr_fields(data: Mapping[str, object], status_folder: str | None, rename: Re
 
 
 def learning_fields(data: Mapping[str, object], status_folder: str | None, rename: Rename, now: str) -> Mapped:
-    """Return a learning's fields; see `adr_fields`."""
+    """Return the fields of a learning; see `adr_fields`."""
     mapped = Mapped({})
     scope = data.get("scope")
     status = _text(data.get("status")) or ("superseded" if status_folder == "superseded" else "active")
@@ -294,7 +298,7 @@ def learning_fields(data: Mapping[str, object], status_folder: str | None, renam
 
 
 def _say_folder(mapped: Mapped, data: Mapping[str, object], folder: str | None, status: str) -> None:
-    """Keep and report the status that a folder's name says where the file says another."""
+    """Keep and report a folder's status that differs from the file's."""
     if folder is not None and data.get("status") and folder != status:
         mapped.fields["x-status_folder"] = folder
         mapped.changed.append(f"its file says {status} and its folder {folder}; the file's is taken")
@@ -340,7 +344,7 @@ def _author(name: str) -> dict[str, object] | None:
 
 
 def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -> dict[str, object]:
-    """Return created_at and updated_at; a text that is no time is kept aside."""
+    """Return created_at and updated_at; invalid texts are kept under `x-`."""
     times: dict[str, object] = {}
     created = _moment(data.get("created_at"))
     for ours, theirs, other in (("created_at", "created_at", None), ("updated_at", updated, created)):
@@ -355,7 +359,7 @@ def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -
 
 
 def _moment(value: object) -> str | None:
-    """Return a time as it stands, or in our form where it is one in another form; None where it is none."""
+    """Return a valid time, in the standard form where it has another; None for others."""
     text = _text(value).strip()
     try:
         at = datetime.fromisoformat(text)
@@ -367,7 +371,7 @@ def _moment(value: object) -> str | None:
 
 
 def _unknown(data: Mapping[str, object], standard: frozenset[str], mapped: Mapped) -> dict[str, object]:
-    """Return the keys that are none of theirs, prefixed."""
+    """Return unknown keys with the prefix `x-`."""
     extra: dict[str, object] = {}
     for key, value in data.items():
         if key not in standard and value not in (None, [], {}, ""):
@@ -382,7 +386,7 @@ def _text(value: object) -> str:
 
 
 def _list(value: object) -> list[str]:
-    """Return a list of texts, also where one text stands alone."""
+    """Return a list of texts; one text becomes a list."""
     if isinstance(value, list):
         return [_text(part) for part in value if _text(part).strip()]
     return [_text(value)] if _text(value).strip() else []
@@ -396,28 +400,28 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class ProseHome:
-    """The entry of a document that is a decision's prose."""
+    """The document entry with a decision's prose."""
 
     document: Document
     entry: AdrDocument
 
     @property
     def heading(self) -> str:
-        """How the record finds the entry again."""
+        """The `source.heading` of the record."""
         return f"ADR-{self.entry.number}"
 
     @property
     def local_name(self) -> str:
-        """The name the entry has among all logs."""
+        """The entry's name among all logs: `feature/ADR-001`."""
         return f"{posixpath.basename(posixpath.dirname(self.document.path))}/{self.heading}"
 
 
 def find_homes(
     workspace: Workspace, decisions: Sequence[tuple[str, ForeignRecord]], records: Sequence[Record]
 ) -> tuple[dict[str, ProseHome], int]:
-    """Return the entry whose heading names each decision, by the decision's new id, and how many entries no record has.
+    """Return the entry of each decision by its new id, and the number of entries without a record.
 
-    No entry is given twice. An entry whose `feature/ADR-001` is an earlier name of a record has that record.
+    No entry is used twice; one whose `feature/ADR-001` is a legacy id of a record belongs to that record.
     """
     claimed = {(record.source.path, record.source.heading) for record in records if record.source is not None}
     entries: dict[str, list[ProseHome]] = defaultdict(list)
@@ -458,7 +462,7 @@ def _logs(workspace: Workspace) -> Iterable[Document]:
 
 
 def _fit(home: ProseHome, data: Mapping[str, object]) -> tuple[bool, bool, float]:
-    """Return how well an entry fits a record: by title, by feature, by the words that the titles share."""
+    """Return how well an entry fits a record: same title, feature, share of common words."""
     title = _words(str(data.get("title", "")))
     heading = _words(home.entry.title)
     features = data.get("related_features")
@@ -468,12 +472,12 @@ def _fit(home: ProseHome, data: Mapping[str, object]) -> tuple[bool, bool, float
 
 
 def same_prose(body: str, entry: str) -> bool:
-    """Say whether two versions have the same words, leaving out the status line, rules, link targets and markup."""
+    """Say whether two texts have the same words, apart from status line, rules, link targets and markup."""
     return _prose_words(body) == _prose_words(entry)
 
 
 def same_words(title: str, other_title: str) -> bool:
-    """Say whether two titles differ in markup and case alone."""
+    """Say whether two titles differ in markup and case only."""
     return _words(title) == _words(other_title)
 
 

@@ -1,0 +1,99 @@
+"""Import from other tools: the importers by name, choosing one, and the baseline of the imported findings."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol
+
+import orbit_registry.importers
+from orbit_registry.checks import engine
+from orbit_registry.errors import UsageError
+from orbit_registry.importers.documents import DocumentImporter
+from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.operations.import_report import TakeoverReport
+from orbit_registry.workspace.workspace import Workspace, find_workspace
+
+
+class Importer(Protocol):
+    """Importer of one format."""
+
+    @property
+    def name(self) -> str:
+        """The name for `orbit import --from`."""
+
+    def detects(self, path: Path) -> bool:
+        """Say whether the path has this format."""
+
+    def run(self, path: Path, start: Path, *, assume: str | None, dry_run: bool) -> TakeoverReport:
+        """Import what is at `path`; a second call changes nothing.
+
+        `start` is the current folder, `assume` the status of decisions without one.
+        """
+
+
+def importers() -> Mapping[str, Importer]:
+    """Return the importers in the `IMPORTERS` of this package's modules, decision documents last."""
+    names = sorted(module.name for module in pkgutil.iter_modules(orbit_registry.importers.__path__))
+    names.sort(key=lambda name: name == "documents")
+    modules = [import_module(f"orbit_registry.importers.{name}") for name in names]
+    return {importer.name: importer for module in modules for importer in getattr(module, "IMPORTERS", ())}
+
+
+def import_from(
+    path: Path,
+    source: str = "auto",
+    *,
+    start: Path | None = None,
+    assume: str | None = None,
+    dry_run: bool = False,
+) -> TakeoverReport:
+    """Import what another tool wrote at `path` in the format `source`."""
+    formats = importers()
+    if source != "auto" and source not in formats:
+        raise UsageError(f"there is no import format {source!r}", hint=f"one of auto, {', '.join(formats)}")
+    folder = (start or Path.cwd()).resolve()
+    target = path if path.is_absolute() else folder / path
+    if not target.exists():
+        raise UsageError(f"{path} is not there", hint="name a folder or a document")
+    if source == "auto":
+        detected = (importer for importer in formats.values() if importer.detects(target))
+        importer = next(detected, DocumentImporter("none"))
+    else:
+        importer = formats[source]
+    return importer.run(target, folder, assume=assume, dry_run=dry_run)
+
+
+def import_and_baseline(path: Path, source: str, *, assume: str | None = None, dry_run: bool) -> TakeoverReport:
+    """Import from a path and accept the older findings; the report says how many."""
+    folders = dict.fromkeys((Path.cwd(), path if path.is_dir() else path.parent))
+    before = {folder: _findings_at(folder) for folder in folders}
+    roots: set[Path] = set()
+    report = import_from(path, source, assume=assume, dry_run=dry_run)
+    if dry_run or not report.records:
+        return report
+    count = 0
+    for folder, findings in before.items():
+        workspace = _workspace_at(folder)
+        if workspace is not None and workspace.root not in roots:
+            roots.add(workspace.root)
+            count += engine.take_into_baseline(workspace, findings, engine.findings(workspace))
+    if not count:
+        return report
+    older = "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"
+    return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
+
+
+def _findings_at(folder: Path) -> list[Diagnostic]:
+    workspace = _workspace_at(folder)
+    return engine.findings(workspace) if workspace is not None else []
+
+
+def _workspace_at(folder: Path) -> Workspace | None:
+    try:
+        return find_workspace(folder)
+    except UsageError:
+        return None
