@@ -33,22 +33,22 @@ from orbit_registry.formats.markdown import Heading, is_markdown, within
 from orbit_registry.formats.position import Position, Problem, Span
 
 STYLES = (FRONT_MATTER, BULLETS, LINES, TABLE, SECTIONS, BADGE)
-"""The first one that states a fact wins."""
+"""The first style that states a fact wins."""
 DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
-"""The codes of the problems of a date: it can't be read at all, or not without knowing whether the day comes first."""
+"""Codes of the problems of a date: unreadable, or ambiguous between day and month."""
 _RELS = frozenset(get_args(Rel))
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What names and bounds a decision, beside the facts of its header."""
+    """Name and extent of a decision, apart from the facts of its header."""
 
     heading: Heading | None
     parts: TitleParts
     number: str | None
     span: Span
     body: Span
-    """What follows the heading."""
+    """The text below the heading."""
     named_date: tuple[str, str] | None
     """The date in the heading or the path, and which of the two."""
     changelog_date: Fact | None = None
@@ -122,7 +122,7 @@ def assemble(header: Header, outline: Outline) -> AdrDocument:
 
 
 def _title(facts: _Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
-    """Return the title and the spans that state it; beside a heading `name` names something else."""
+    """Return the title and its spans; the key `name` counts only without a heading."""
     fact = facts.first("title")
     spans = tuple(other.span for other in facts.of("title") if other.raw == (fact or other).raw)
     if outline.heading is None and fact is None:
@@ -133,7 +133,7 @@ def _title(facts: _Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
 
 
 def _without_number(title: str, number: str | None) -> str:
-    """Return a title that a key states, without the number that it may have like a heading: `ADR-0042: Use x`."""
+    """Return a title without its number: `ADR-0042: Use x`."""
     return split_title(title, Span(0, len(title)), title, number).title
 
 
@@ -166,7 +166,7 @@ def _date(facts: _Facts, outline: Outline) -> tuple[str | None, str, str | None,
 
 
 def with_date_order(entry: AdrDocument, order: Order | None) -> AdrDocument:
-    """Return a decision with the date that others settle: they say whether its day or its month comes first."""
+    """Return a decision with its ambiguous date resolved by the order that other documents use."""
     date = read_date(entry.date_raw, order) if entry.date is None else None
     if date is None:
         return entry
@@ -198,7 +198,7 @@ def _same_number(raw: str, number: str | None) -> bool:
 
 
 def _relations(header: Header, facts: _Facts, sections: Sequence[Section], outline: Outline) -> Iterator[Relation]:
-    """Yield what the header and the sections of links state, then what the text merely mentions."""
+    """Yield the relations in the header and in sections of links, then mere mentions."""
     known_files: dict[tuple[str, str], set[str | None]] = {}
     mentions = _mentioned_relations(header, facts, outline)
     for relation in (*_stated_relations(header, facts), *_linked_relations(header, sections), *mentions):
@@ -229,13 +229,13 @@ def _stated_relations(header: Header, facts: _Facts) -> Iterator[Relation]:
 
 
 def _target(header: Header, phrase: Phrase) -> str:
-    """Return what a phrase leads to: of `[text][label]` and `[label]` what the label stands for in the document."""
+    """Return the target of a phrase; of `[text][label]` and `[label]` the target of the label."""
     links = within(header.document.links, phrase.span, lambda link: link.span.start)
     return next((link.target for link in links if link.kind == "reference"), phrase.target)
 
 
 def _fact_relations(header: Header, fact: Fact) -> Iterator[Relation]:
-    """Yield the targets of a fact that is itself a relation (`superseded_by: 0042`)."""
+    """Yield the targets of a fact that is a relation (`superseded_by: 0042`)."""
     rel = cast(Rel, fact.key)
     lines = header.document.lines
     if fact.style != "front-matter":
@@ -248,7 +248,7 @@ def _fact_relations(header: Header, fact: Fact) -> Iterator[Relation]:
 
 
 def _linked_relations(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
-    """Yield `- Supersedes [x](x.md)` from the sections that hold links, and from lines of the header."""
+    """Yield `- Supersedes [x](x.md)` from sections of links, and from lines of the header."""
     document = header.document
     zones = [section.body for section in sections if section.key == "references"] + list(header.zone)
     for zone in zones:
@@ -261,7 +261,7 @@ def _linked_relations(header: Header, sections: Sequence[Section]) -> Iterator[R
 
 
 def _mentioned_relations(header: Header, facts: _Facts, outline: Outline) -> Iterator[Relation]:
-    """Yield links to other documents and ids named in the text."""
+    """Yield links to other documents and ids in the text."""
     document, body = header.document, outline.body
     own_ids = {value for fact in facts.of("legacy_ids") for value in fact.values}
     for link in within(document.links, body, lambda link: link.span.start):
@@ -281,7 +281,7 @@ def _mentioned_relations(header: Header, facts: _Facts, outline: Outline) -> Ite
 def _problems(
     header: Header, facts: _Facts, outline: Outline, *, is_dated: bool, status: Status, position: Position
 ) -> Iterator[Problem]:
-    """Yield what the author of the document would want to know about it."""
+    """Yield the problems of the header for its author."""
     lines = header.document.lines
     status_fact = facts.first("status")
     if status == "unknown" and status_fact is not None and status_fact.raw.strip():

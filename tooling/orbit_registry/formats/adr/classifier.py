@@ -1,4 +1,4 @@
-"""Says why a document is no decision: by its name, its title, its place, or what it holds. It reads no text."""
+"""Reasons why a document is no decision: its name, title, place or content."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _INDEX_NAME = re.compile(
     rf"|{_OF_ALL}+(?:list|map|matrix|register|roadmap|backlog|dashboard|status|summary|guide|process|how-?to)$",
     re.IGNORECASE,
 )
-"""What is said of all decisions together: `adr-index`, `gap-map`, `decision-register`."""
+"""Pages about all decisions: `adr-index`, `gap-map`, `decision-register`."""
 _SESSION_NAME = re.compile(
     r"(?:\d{4}-?\d\d-?\d\d[-_ ])?(?:(?:dev|work|working|coding|agent|ai|chat|claude|codex|cursor)[-_ ])?session"
     r"(?:[-_ ]?(?:logs?|notes?|summary|report|handoff|journal)(?:[-_ ].*)?|[-_ ]?\d.*)?$",
@@ -48,12 +48,12 @@ _SESSION_NAME = re.compile(
 _SESSION_FOLDER = re.compile(r"(?:[a-z]+[-_])?session[-_ ]?(?:logs?|notes?|summaries|reports?)$", re.IGNORECASE)
 _SESSION_TITLE = re.compile(r"session(?:[ -](?:log|notes?|summary|report|handoff)\b|[ #:–—-]*\d)", re.IGNORECASE)
 _COPIES = re.compile(r"(?:^|/)(?:versioned_docs/version-|i18n/[^/]+/docusaurus-plugin-)")
-"""Where Docusaurus keeps the pages of older versions, and their translations."""
+"""Where Docusaurus keeps pages of older versions, and translations."""
 _TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
 _PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
-"""What a template has in place of a title; `{{fn}} helper` is one, of a program that templates are written in."""
+"""Placeholders of a template's title; `{{fn}} helper` is a real title."""
 _NO_TITLE = re.compile(r"^\{.*\}$|\btitle\b", re.IGNORECASE)
-"""What no decision is called, be its status and its text as they may."""
+"""Never a decision's title, whatever its status and text."""
 _INDEX_NAMES = frozenset(
     {"index", "toc", "inhalt", "índice", "indice", "sommaire", "содержание", "索引", "目录", "目錄", "一覧", "目次"}
 )
@@ -65,12 +65,12 @@ _NO_VERDICT = "a request for comments that states no known status"
 NOTHING_DECIDED = "a number and a status, but nothing that it decides"
 _STATUS_ALONE = "a status, as pages of a manual have one, but nothing that it decides"
 _DECIDED = EVIDENCE - {"context"}
-"""Sections that a page of a manual does not have: `Background` is one of many."""
+"""Sections that manual pages lack; many have `Background`."""
 _NUMBER_ALONE = "a number or a date in its name, but no status and no section that holds a decision"
 _SESSION = "a log of a session, by its name"
 _COPY = "a copy that a site generator keeps, of an older version or in another language"
 PLACE_REASONS = (_COPY, _SESSION, _NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, NOTHING_DECIDED, _STATUS_ALONE)
-"""Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
+"""Reasons that a caller who names the file overrides."""
 
 
 def is_template(path: PurePosixPath, stem: str) -> bool:
@@ -84,7 +84,7 @@ def skip_reason(
 ) -> str | None:
     """Return why the document is no decision, or None if it is one.
 
-    `is_filled` says that its context and its decision hold more than placeholders.
+    `is_filled`: its context and its decision hold more than placeholders.
     """
     name = read_name(stem)
     if (
@@ -121,7 +121,7 @@ def skip_reason(
 
 
 def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
-    """Say whether a title is a template's; that of a decision that is written and decided may look like one."""
+    """Say whether a title is a template's; a written and decided document may have a similar one."""
     begins = _PLACEHOLDER.match(entry.title) or _TO_FILL_IN.match(entry.title)
     if not begins and not _TO_FILL_IN.search(entry.title):
         return False
@@ -130,7 +130,7 @@ def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
 
 
 def _has_folder_of_its_own(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:
-    """Say whether a document is a whole decision in a folder without a number: `docs/adr/use-x/README.md`."""
+    """Say whether a document is a decision in a folder without a number: `docs/adr/use-x/README.md`."""
     above = path.parent.parent.name
     is_below = (
         is_decision_folder(above)
@@ -147,7 +147,7 @@ def _has_folder_of_its_own(entry: AdrDocument, stem: str, path: PurePosixPath) -
 
 
 def _is_session(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:
-    """Say whether a document logs what was done in a session; one with a number is about sessions of its program."""
+    """Say whether a document is a session's log; a numbered one is about sessions of its program."""
     name = read_name(stem)
     if name is not None and name.number is not None:
         return False

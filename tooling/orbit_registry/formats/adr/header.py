@@ -1,4 +1,4 @@
-"""The part of a document that may state metadata, as lines and front-matter entries."""
+"""Header of a document: the lines and front-matter fields that may state metadata."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One top-level entry: its value as text, as a list, and the span of the value as written (quotes included)."""
+    """One top-level field: its value as text and as a list, and the span of the value as written, quotes included."""
 
     key: str
     value: str
     values: tuple[str, ...]
     span: Span
     line: Span
-    """All lines of the entry, last line end included."""
+    """All lines of the field, with the last line end."""
 
 
 def read_fields(text: str, span: Span) -> tuple[Field, ...]:
-    """Return the entries of the front matter that `span` covers, in order; lines that are none are passed over."""
+    """Return the fields of the front matter at `span`, in order; other lines are skipped."""
     lines = list(_lines(text, span))
     fields: list[Field] = []
     index = 0
@@ -59,7 +59,7 @@ def read_fields(text: str, span: Span) -> tuple[Field, ...]:
 
 
 def _lines(text: str, span: Span) -> Iterator[tuple[int, int, int]]:
-    """Yield (start, end without line end, end) of each line."""
+    """Yield (start, end, end with line end) of each line."""
     at = span.start
     while at < span.end:
         match = _LINE.match(text, at, span.end)
@@ -69,7 +69,7 @@ def _lines(text: str, span: Span) -> Iterator[tuple[int, int, int]]:
 
 
 def _continues(text: str, line: tuple[int, int, int], before: tuple[int, int, int]) -> bool:
-    """Say whether a line belongs to the entry above it: indented, a list item, a comment, or blank."""
+    """Say whether a line continues the field above: indented, a list item, a comment, or blank."""
     content = text[line[0] : line[1]]
     return not content.strip() or content[0] in " \t#" or content.startswith(("- ", "]", "}")) or content == "-"
 
@@ -97,7 +97,7 @@ def _field(text: str, key: str, value_from: int, lines: Sequence[tuple[int, int,
 
 
 def _end(text: str, lines: Sequence[tuple[int, int, int]]) -> int:
-    """Return where the last line of an entry that is not a comment ends."""
+    """Return the end of the last line that is no comment."""
     for start, end, _ in reversed(lines):
         content = text[start:end]
         if content.strip() and not content.lstrip().startswith("#"):
@@ -122,7 +122,7 @@ def _unquoted(value: str) -> str:
 
 
 def _is_list(value: str) -> bool:
-    """Say whether a value is a flow list; `[0042](x.md)` is a link, `{a, b}` a list that someone meant."""
+    """Say whether a value is a flow list; `[0042](x.md)` is a link, `{a, b}` counts as a list."""
     return (value.startswith("[") and value.endswith("]") and "](" not in value) or (
         value.startswith("{") and value.endswith("}") and "," in value and ":" not in value
     )
@@ -197,7 +197,7 @@ _CUT = re.compile(
     r"[ \t]+[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[ \t]+[·•][ \t]+(?=\*\*|__)"
     r"|(?P<known>[ \t]*[,;][ \t]+|[ \t]+[·•/—–-][ \t]+|[ ]{2,}|[ ]*\t[ \t]*)"
 )
-"""Where a line may go on with another key; after what is `known`, only one that says something here."""
+"""Where a line may continue with another key; after a `known` separator only with one of `_ON_ONE_LINE`."""
 _ON_ONE_LINE = frozenset({"status", "date", "tags", "superseded_by", "supersedes", *ROLES})
 
 
@@ -211,16 +211,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a style reads: the text, the zone that may state metadata, and the headings inside the decision."""
+    """Input of a style: the document, the zone that may state metadata, and the headings inside the decision."""
 
     document: Document
     zone: tuple[Span, ...]
     headings: tuple[Heading, ...]
-    """The headings inside the decision, its own left out."""
+    """Without the decision's own heading."""
     fields: tuple[Field, ...]
     in_log: bool
     citations: tuple[Citation, ...] = ()
-    """The ids named anywhere in the file."""
+    """All ids cited in the file."""
 
     @property
     def text(self) -> str:
@@ -228,22 +228,22 @@ class Header:
         return self.document.text
 
     def lines(self) -> Iterator[Line]:
-        """Yield the zone's lines that are neither code nor an HTML comment."""
+        """Yield the zone's lines outside code and HTML."""
         for span in self.zone:
             yield from visible_lines(self.document, span, self.document.hidden)
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A way in which a document states its metadata."""
+    """A way of stating metadata."""
 
     name: str
     read: Callable[[Header], Iterator[Fact]]
     """Yields the facts that a header states in this style."""
     render: Callable[[Fact, str], str]
-    """Returns the text that takes the place of a fact's span when its value changes."""
+    """Returns the replacement of a fact's span for a new value."""
     insertion: Callable[[Header, str, str], tuple[int, str] | None]
-    """Returns where and what to insert so that a header states a key; None where the style is not in use."""
+    """Returns offset and text of an insertion that states a key; None if the style is not in use."""
 
 
 def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Iterator[Line]:
@@ -262,7 +262,7 @@ def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Ite
 
 
 def visible_starts(document: Document, span: Span, hidden: Sequence[Span], pattern: str) -> Iterator[int]:
-    """Yield where those of `visible_lines` start that a pattern of one line matches; no other is looked at."""
+    """Yield the starts of those `visible_lines` that match a one-line pattern, without reading the others."""
     text = document.text
     if span.start == 0 or text[span.start - 1] not in "\r\n":
         first = re.compile(pattern)
@@ -276,7 +276,7 @@ def visible_starts(document: Document, span: Span, hidden: Sequence[Span], patte
 
 
 def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
-    """Return (known key, span of the value) if `text[start:end]` is `Key: value`, bold or plain."""
+    """Return (key, span of the value) if `text[start:end]` is `Key: value` with a known key, bold or plain."""
     match = _KEYED.match(text, start, end)
     if match is None:
         return _run_in(text, start, end)
@@ -300,7 +300,7 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
 
 
 def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
-    """Return key and value of `**Status.** Accepted`; without the stop only where the value is surely none of prose."""
+    """Return key and value of `**Status.** Accepted`; without the stop only if the value can't be prose."""
     match = _RUN_IN.match(text, start, end)
     key = KEY_OF.get(plain(match["key"].strip())) if match is not None else None
     if match is None or key not in ("status", "date", "deciders"):
@@ -316,7 +316,7 @@ def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
 
 
 def split_key_values(text: str, start: int, end: int) -> list[Span]:
-    """Cut a line where it goes on with another key: `Status: accepted | Date: 2026-05-01`."""
+    """Split a line with several keys: `Status: accepted | Date: 2026-05-01`."""
     if _KEYED.match(text, start, end) is None:
         return [Span(start, end)]
     cuts = [
@@ -329,7 +329,7 @@ def split_key_values(text: str, start: int, end: int) -> list[Span]:
 
 
 def whole_line(text: str, span: Span) -> Span:
-    """Return the lines of `span` from the line end before them (blank lines above included) to their own."""
+    """Return the lines of `span`, with the line end and blank lines above them."""
     start = text.rfind("\n", 0, span.start) + 1
     while start > 0 and text[start - 1] in "\r\n \t":
         start -= 1
@@ -340,17 +340,17 @@ def whole_line(text: str, span: Span) -> Span:
 
 
 def first_offset(fact: Fact) -> int:
-    """Return an offset in the first line that states `fact`; a superseding remark includes the gap above it."""
+    """Return an offset in the first line of a fact; a superseding remark includes the gap above it."""
     return fact.span.end if fact.key == "superseding" else fact.span.start
 
 
 def front_matter_fields(document: Document) -> tuple[Field, ...]:
-    """Return the entries of the document's front matter, or none."""
+    """Return the fields of the document's front matter."""
     return read_fields(document.text, document.front_matter) if document.front_matter else ()
 
 
 def split_names(value: str) -> tuple[str, ...]:
-    """Return the names of `a, b and c`, `{a, b}` or `@a @b`; template prose gives none."""
+    """Return the names in `a, b and c`, `{a, b}` or `@a @b`; a template's prose gives none."""
     bare = value.strip()
     if bare.startswith(("{", "[")) and bare.endswith(("}", "]")):
         bare = bare[1:-1]

@@ -1,4 +1,4 @@
-"""Titles, numbers and standard sections as headings state them, and where a cost is named."""
+"""Titles, numbers and standard sections from headings, and stated costs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from orbit_registry.formats.position import Position, Span
 
 _SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
 HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "metadata"})
-"""Sections that state metadata; the first one of another key ends the header."""
+"""Sections of metadata; the first other one ends the header."""
 EVIDENCE = frozenset({"decision", "consequences", "options", "context", "drivers", "positive", "negative", "rationale"})
 
 _ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")
-"""What stands around a heading's words: pictures, marks, a colon."""
+"""Decoration around a heading's words: pictures, marks, a colon."""
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>|<!--.{0,200}?-->", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
 _VALUED = re.compile(
     r"[\W\d_]*(?P<name>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)[*_]{0,2}"
     r"(?:[ ]?(?P<colon>[:：])[*_]{0,2}[ ]*|[ ]+[—–-][ ]+|[ ]?(?P<open>[(（]))(?P<value>[^\s()（）].*?)(?(open)[)）])\s*"
 )
-"""A heading that states what its section is about: `Status: Accepted`, `Status (Accepted)`."""
+"""A heading with a value: `Status: Accepted`, `Status (Accepted)`."""
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
 _STATUS = re.compile(
     r"(?:(?:what is|describe) )?(?:the )?(?:(?:proposal|decision|adr|rfc) )?status(?: of (?:the|this) \w+)?\??"
@@ -38,7 +38,7 @@ _RUN_IN = re.compile(
     r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
 )
 _LONGEST = 300
-"""Characters of a heading that may state something."""
+"""Longest heading that may state a value."""
 _WORD = re.compile(r"[^\W\d_]+")
 _BOLD = r"[ \t]{0,3}(?:\*\*|__)[^\W\d_]"
 _COST = (
@@ -52,7 +52,7 @@ _COST = (
     r"(?:\*\*|__|\*|_)?[ \t]*[:：—–](?:\*\*|__|\*|_)?[ \t]*"
     r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s]))"
 )
-"""Case is ignored in here alone: what is looked for begins with a line's end, and that is found faster with case."""
+"""Case is ignored inside only: a match begins with a line end, which a case-sensitive search finds faster."""
 _FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
 
 
@@ -64,7 +64,7 @@ _CONTEXT_AND = (
 
 @lru_cache(maxsize=4096)
 def section_key(heading: str) -> str:
-    """Return the standard name for a section's heading, or `other`."""
+    """Return the standard name of a section's heading, or `other`."""
     if len(heading) > _LONGEST:
         return "other"
     name = plain(_ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", _TAG.sub("", heading).strip()))))
@@ -85,9 +85,9 @@ def section_key(heading: str) -> str:
 
 
 def heading_value(title: str) -> tuple[str, int, int] | None:
-    """Return what a heading states of its own (`status`, `date` or `deciders`), and where in it the value stands.
+    """Return the key that a heading states (`status`, `date` or `deciders`), and the offsets of its value.
 
-    After a colon it may be any status; after a dash or in brackets only one that is known.
+    After a colon any status counts; after a dash or in brackets only a known one.
     """
     match = _VALUED.fullmatch(title) if len(title) <= _LONGEST else None
     key = SECTION_OF.get(plain(match["name"].strip())) if match is not None else None
@@ -102,7 +102,7 @@ def heading_value(title: str) -> tuple[str, int, int] | None:
 
 
 def section_level(headings: Sequence[tuple[int, str]]) -> int:
-    """Return the level of a decision's own sections, given level and key of its headings: that of the first known one.
+    """Return the level of a decision's sections: that of the first heading with a known key.
 
     A stray heading of level 1 in the middle of a document does not push the others down.
     """
@@ -111,7 +111,7 @@ def section_level(headings: Sequence[tuple[int, str]]) -> int:
 
 
 def read_sections(document: Document, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
-    """Return the parts of a decision: its top-level sections, the known ones below them, and run-in headings."""
+    """Return the sections of a decision: top-level ones, known ones below them, and run-in headings."""
     sections: list[Section] = []
     top = section_level([(heading.level, section_key(heading.text)) for heading in headings])
     for heading in headings:
@@ -123,7 +123,7 @@ def read_sections(document: Document, headings: Sequence[Heading], body: Span) -
 
 
 def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
-    """Yield the paragraphs that begin with a known name in bold."""
+    """Yield the paragraphs that begin with a section's name in bold."""
     if next(visible_starts(document, body, document.code, _BOLD), None) is None:
         return
     text = document.text
@@ -145,7 +145,7 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
 
 
 def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Position | None:
-    """Return where a cost is named: a `Cost:` or `Negative:` line, `Bad, because`, or a filled negative section."""
+    """Return the position of a cost: `Cost:`, `Negative:`, `Bad, because`, or a filled negative section."""
     start = next(visible_starts(document, body, document.code, _COST), None)
     if start is not None:
         return document.lines.position(start)
@@ -165,10 +165,10 @@ def is_filled(document: Document, body: Span) -> bool:
 
 
 def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
-    """Say whether a document's sections are those of a decision.
+    """Say whether a document has the sections of a decision.
 
-    With `alone` neither name nor place says that it may be one, and only its outermost sections count: a guide has
-    `Problem` and `Solution` of each of its parts, an overview, and what is good about its matter.
+    With `alone`, neither name nor place suggest a decision, so only outermost sections count: a guide has `Problem` and
+    `Solution` in each part, an overview has benefits.
     """
     highest = min((section.level for section in sections if not section.run_in), default=0)
     starts = [section.key for section in sections if section.run_in]
@@ -179,7 +179,7 @@ def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
 
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
 _NO_TITLES = word_set("forms")
-"""Headings that name the form: the file's name says more."""
+"""Headings that name the form; the file's name is the better title."""
 _TITLES = word_set("titles")
 _WORDY = re.compile(
     r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision Record)"
@@ -199,7 +199,7 @@ _NAMED = re.compile(
     r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?(?:[A-Z][A-Z0-9]{0,11}[-_]){0,2}[A-Z]{2,12}[-_ #]{1,2})(?P<number>\d{1,9})"
     r"(?P<separator>[ \t]*[:—–.][ \t]+)(?=\S)"
 )
-"""A series of any name (`Aries RFC 0008: T`), taken for one where the file's name has the same number."""
+"""A series of any name (`Aries RFC 0008: T`), accepted if the file's name has the same number."""
 ENTRY = re.compile(
     r"\[?(?P<prefix>ADR[- #]{0,2})(?P<number>\d{1,9})\]?(?P<separator>[ \t]*(?:[—–:.|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
@@ -210,7 +210,7 @@ _IN_LOG = re.compile(
     r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*|(?(prefix)[ \t]+)(?(prefix)|$))(?=\S)",
     re.IGNORECASE,
 )
-"""What a file that is named after decisions calls them: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`."""
+"""Names of entries in a decision log: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`."""
 
 
 _PICTURE = re.compile(r"(?:[^\w\s!-/:-@\[-`{-~]+[ \t]+)?")
@@ -218,7 +218,7 @@ _DAY = r"(?:19|20)\d\d-\d\d-\d\d"
 _CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d)?)?"
 _DAY_FIRST = re.compile(rf"\[?(?P<date>{_DAY}){_CLOCK}\]?[ \t]*[:：—–·|-][ \t]*(?=\S)")
 _DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
-"""What an entry of a log is named after where it has no number: `2026-04-01: Title`, `Title (2026-04-01)`."""
+"""Dated entries of a log: `2026-04-01: Title`, `Title (2026-04-01)`."""
 
 
 _UNSPACED = re.compile(r"#(?=\d{1,9}[.:)][ \t]+\S)")
@@ -227,16 +227,16 @@ _COMMENTED = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*?)[ \t]*\r?$", re.MULTILIN
 
 @dataclass(frozen=True, slots=True)
 class TitleParts:
-    """A heading's number and title with their spans; a span of the number is None where there is none."""
+    """A heading's number and title with their spans; None without a number."""
 
     number: str | None
     number_span: Span | None
     title: str
     title_span: Span
     code: str = ""
-    """What a log calls the decision, where that is neither `ADR` nor a bare number: `D1`."""
+    """Code of a log's entry that is neither `ADR` nor a bare number: `D1`."""
     date: str | None = None
-    """The date that a log's entry without a number is named after."""
+    """Date of a log's entry without a number."""
 
 
 def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:
@@ -274,7 +274,7 @@ def _text_after(plain: str, pattern: re.Pattern[str]) -> str:
 
 
 def _title_after(text: str, start: int, end: int) -> Span:
-    """Return the title's span: what follows the number, and the date where one stands between."""
+    """Return the title's span: what follows the number, and a date after it."""
     dated = _DATED.match(text, start, end)
     return Span(dated.end() if dated else start, end)
 
@@ -289,7 +289,7 @@ def _is_number(match: re.Match[str], expected: str | None, *, sure: bool) -> boo
 def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> TitleParts | None:
     """Split a log entry's heading (`ADR-0108 — Title`); None if the heading names no ADR.
 
-    With `in_log` the file is known to hold decisions: other codes and bare numbers name them too.
+    With `in_log`, in a file of decisions, other codes and bare numbers count too.
     """
     pattern = _IN_LOG if in_log else ENTRY
     match = pattern.match(text, _words_start(text, span), span.end)
@@ -302,7 +302,7 @@ def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> T
 
 
 def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
-    """Split the heading of a log's entry that has a date for a number; None where it states none beside its title."""
+    """Split a log entry's heading with a date instead of a number; None if it has no date."""
     first = _DAY_FIRST.match(text, _words_start(text, span), span.end)
     match = first or _DAY_LAST.search(text, span.start, span.end)
     if match is None:
@@ -313,13 +313,13 @@ def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
 
 
 def _words_start(text: str, span: Span) -> int:
-    """Return where a heading's words begin: after a picture."""
+    """Return the offset of a heading's words, after a picture."""
     picture = _PICTURE.match(text, span.start, span.end)
     return picture.end() if picture else span.start
 
 
 def title_heading(document: Document) -> Heading | None:
-    """Return the heading that holds the title: the first one, unless it is already a section's."""
+    """Return the heading with the title: the first one, unless it is a section's."""
     first = document.headings[0] if document.headings else None
     key = section_key(first.text) if first is not None else "other"
     if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
@@ -330,14 +330,14 @@ def title_heading(document: Document) -> Heading | None:
 
 
 def titled_heading(heading: Heading | None) -> Heading | None:
-    """Return a heading, unless it names the form alone, or is a notice: `# Superseded!` above the first section."""
+    """Return a heading, unless it names the form alone, or is a notice: `# Superseded!`."""
     words = plain(heading.text.strip(" :!.*_")) if heading else ""
     is_notice = STATUS_OF.get(words) in _OUT_OF_FORCE
     return heading if heading and words not in _NO_TITLES and not is_notice else None
 
 
 def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
-    """Return where the title stands: in its heading, or in the first line below one that only says `Title`."""
+    """Return the span of the title: the heading, or the first line below a heading `Title`."""
     if plain(heading.text.strip(" :")) in _TITLES:
         end = inside[0].section.start if inside else heading.body.end
         return _first_line(document, Span(heading.body.start, end)) or heading.title
@@ -345,7 +345,7 @@ def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) 
 
 
 def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]) -> Span | None:
-    """Return where the title of a heading that is a number alone stands: `# ADR 7` and below it `## Title`."""
+    """Return the span of the title below a heading that is a number alone: `# ADR 7` and `## Title`."""
     first = inside[0] if inside else None
     if first is None or parts.number is None or parts.title_span.start < parts.title_span.end:
         return None
@@ -356,9 +356,9 @@ def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]
 
 
 def title_line(document: Document, path_number: str | None, path_title: str) -> TitleParts | None:
-    """Return the title of a document whose text has none as a heading: `#46. Title`, or one in its front matter.
+    """Return the title of a document without a title heading: `#46. Title`, or a comment in its front matter.
 
-    Between the fences a `#` begins a comment, so the number or half of the words of the file's name have to be in it.
+    In a front matter `#` begins a comment, so it must hold the number or half of the words of the file's name.
     """
     first = _first_line(document, Span(document.content_start, len(document.text)))
     if first is not None and (match := _UNSPACED.match(document.text, first.start, first.end)):

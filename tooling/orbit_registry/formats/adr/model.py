@@ -1,4 +1,4 @@
-"""The values that reading an ADR document gives; nothing here reads or writes."""
+"""Values read from an ADR document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orbit_registry.formats.position import Position, Problem, Span
 Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded", "unknown"]
 
 FOLDER = "folder"
-"""The format of a document that states no status itself, and stands in a folder named after one."""
+"""Format of a document that states no status, in a folder named after one."""
 
 Rel = Literal[
     "supersedes",
@@ -29,10 +29,10 @@ Rel = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a document says about another one.
+    """A relation to another document.
 
-    `target_raw` is the link's target where there is a link, else the id or number as written;
-    `text` is the link's text or the same id. `weak` relations are mere mentions in prose.
+    `target_raw` is the link's target, else the id or number as written; `text` is the link's text or the same id. A
+    `weak` relation is a mere mention in prose.
     """
 
     rel: Rel
@@ -45,7 +45,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of an ADR. `key` is its standard name, or `other`; `body` leaves the heading out."""
+    """A section of an ADR. `key` is its standard name, or `other`; `body` excludes the heading."""
 
     key: str
     heading: str
@@ -58,7 +58,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing the header states, in the style that states it; `span` covers the value as written."""
+    """One fact of the header, and the style that states it; `span` covers the value as written."""
 
     key: str
     raw: str
@@ -69,10 +69,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class AdrDocument:
-    """One decision as its document states it; nothing is filled in that the text does not say.
+    """One decision as its document states it; nothing is added.
 
-    `span` covers the whole decision: the file, or a log's entry from its heading to the next one.
-    `status_span` is what `set_status` replaces; None where the document states no status.
+    `span` covers the whole decision: the file, or a log's entry from its heading to the next one. `set_status` replaces
+    `status_span`, which is None if no status is stated.
     """
 
     title: str
@@ -91,8 +91,8 @@ class AdrDocument:
     has_cost: bool
     cost_position: Position | None
     format: str
-    """The style that states the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`), or
-    `folder` where only the folder's name says it, or `none`."""
+    """Style of the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`), or `folder` if only the
+    folder's name states it, or `none`."""
     anchor: str
     """The explicit `{#id}` of the heading, or ''."""
     position: Position
@@ -102,7 +102,7 @@ class AdrDocument:
     number_spans: tuple[Span, ...]
     status_span: Span | None
     superseding_spans: tuple[Span, ...]
-    """Other statements in the header that the decision is superseded; they go when the status changes back."""
+    """Other statements that the decision is superseded, removed when the status changes back."""
     date_span: Span | None
     facts: tuple[Fact, ...]
     problems: tuple[Problem, ...] = ()
@@ -118,13 +118,13 @@ class AdrDocument:
 
 @dataclass(frozen=True, slots=True)
 class AdrFile:
-    """What a text holds: a log of decisions, one decision, or none and why."""
+    """Content of a text: a log of decisions, one decision, or none and why."""
 
     format: Literal["log", "file", "none"]
     entries: tuple[AdrDocument, ...]
     problems: tuple[Problem, ...] = ()
     skipped_reason: str | None = None
     candidate: AdrDocument | None = None
-    """What a text that reads like no decision says all the same: whoever names it as one may read it so."""
+    """The decision in a text that was skipped, for callers that know it is one."""
     in_series: bool = False
-    """Whether the document numbers itself in a series of some name: `CIP: 1` in `CIP-0001/README.md`."""
+    """Whether the document numbers itself in a named series: `CIP: 1` in `CIP-0001/README.md`."""

@@ -45,20 +45,20 @@ from orbit_registry.formats.markdown import Document, Heading, is_markdown, pars
 from orbit_registry.formats.position import Problem, Span
 
 _DECISIONS = IdForms(("ADR-",))
-"""What decision documents call each other, in whatever repository they were written."""
+"""How decision documents refer to each other, in any repository."""
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 UNNAMED = "adr-entry-unnamed"
-"""The code of what is said of a log's section that may be meant as an entry."""
+"""Code of the problem of a log's section that may be meant as an entry."""
 _OF_SERIES = re.compile(r"(?P<code>[A-Za-z]{2,8})[-_ ]?(?P<number>\d{1,6})(?!\w)")
 _NUMBER_FIELD = re.compile(r"(?:ADR[- #]{0,2})?(?P<number>\d{1,9})", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]")
-"""A paragraph that begins with its section's name: `Decision: we keep one queue.`"""
+"""A paragraph that begins with a section's name: `Decision: we keep one queue.`"""
 
 
 @lru_cache(maxsize=1024)  # pages, snapshot and checks of one run ask about the same documents
 def read_document(text: str, path: str = "") -> AdrFile:
-    """Read `text`; `path` (with `/`, relative to the project) says by its name what the text may be. Never fails."""
+    """Read `text`; the name in `path` (relative to the project) tells what the text may be. Never fails."""
     pure_path, stem = _name_of(path)
     if pure_path.suffix and not is_markdown(pure_path.name):
         return AdrFile("none", (), (), f"not Markdown ({pure_path.suffix})")
@@ -78,9 +78,9 @@ def read_document(text: str, path: str = "") -> AdrFile:
 
 
 def single_span(text: str, path: str) -> Span | None:
-    """Return where the prose of a document's one decision stands, below its title; None where `read_document` knows.
+    """Return the span of a single decision's prose, below its title; None if only `read_document` can tell.
 
-    That takes a fourth of what reading all facts takes: who shows a text needs no more of most documents.
+    It takes a fourth of the time of reading all facts, and showing a text needs no more.
     """
     pure, stem = _name_of(path)
     if not is_markdown(pure.name) or is_log_name(stem) or not text.strip("\ufeff \t\r\n"):
@@ -105,8 +105,7 @@ def _name_of(path: str) -> tuple[PurePosixPath, str]:
 def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Heading, TitleParts]]:
     """Return the headings that name an ADR, below the document's own title.
 
-    With `in_log` the file is known to hold decisions, so that `D1` and `Decision 1` name one, and where none does,
-    bare numbers that begin with 1 and miss none.
+    With `in_log`, in a file of decisions, `D1` and `Decision 1` count, else bare numbers from 1 without gaps.
     """
     candidates: list[tuple[Heading, TitleParts]] = []
     for heading in document.headings:
@@ -122,7 +121,7 @@ def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Hea
 
 
 def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
-    """Return the headings of a log that name its entries by date, where those are at least half of their level."""
+    """Return the headings with a date, if they are at least half of their level."""
     below = [heading for heading in document.headings if heading.level > 1]
     dated = [(heading, split_dated(document.text, heading.title, heading.text)) for heading in below]
     candidates = [(heading, parts) for heading, parts in dated if parts is not None]
@@ -132,7 +131,7 @@ def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
 
 
 def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
-    """Say whether several headings name ADRs that state a status of their own."""
+    """Say whether several headings name ADRs with a status of their own."""
     if len(entries) < 2:
         return False
     for heading, _ in entries:
@@ -212,7 +211,7 @@ def _entry_zone(document: Document, heading: Heading, inside: Sequence[Heading])
 
 
 def _states_something(text: str, start: int, end: int) -> bool:
-    """Say whether a line is `Key: value`, a part that is named so, or begins with what it does to another decision."""
+    """Say whether a line is `Key: value`, a named part, or begins with a relation."""
     content = text[start:end]
     part = _PARAGRAPH.match(content)
     if part is not None and section_key(part["name"]) in EVIDENCE:
@@ -229,7 +228,7 @@ def _bullet(content: str) -> int:
 
 
 def _unnamed_sections(document: Document, headings: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
-    """Yield the sections of a log beside its entries that are not named as these are, nor by a word for a section."""
+    """Yield a problem for each section of a log that is neither named like its entries nor a standard section."""
     entries = {heading.section for heading, _ in headings}
     first, parts = headings[0]
     form = "dated" if parts.number is None else "numbered"
@@ -288,7 +287,7 @@ def _title_parts(header: Header, heading: Heading | None, path: str, stem: str, 
 
 
 def _titled_number(entry: AdrDocument) -> str | None:
-    """Return the number that a title in the front matter begins with: `ADR-0042: Use x`."""
+    """Return the number at the start of a front-matter title: `ADR-0042: Use x`."""
     title = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
     return split_title(title, Span(0, len(title)), title).number
 
@@ -301,7 +300,7 @@ def _field_number(fields: Sequence[Field]) -> str | None:
 
 
 def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
-    """Return the number of a document whose front matter states it under the code in its file's or folder's name."""
+    """Return the number that the front matter states under the code in the file's or folder's name."""
     series = _OF_SERIES.match(pure.parent.name if pure.stem.lower() in GENERIC_NAMES else pure.stem)
     values = (f.value.strip() for f in fields if series and f.key.lower() == series["code"].lower())
     same = any(value.isdecimal() and series and int(value) == int(series["number"]) for value in values)
@@ -309,10 +308,10 @@ def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
 
 
 def _zones(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
-    """Yield the stretches that may state metadata: up to the first section that is not about metadata.
+    """Yield the spans that may state metadata: up to the first section of another kind.
 
-    What stands above the title comes last: a notice that the decision was superseded is often put there, and what the
-    header says below it counts first.
+    The text above the title comes last: it often holds a notice that the decision was superseded, and the header below
+    the title counts first.
     """
     yield from _zones_below(document, after, inside, title)
     if title is not None and document.text[document.content_start : title.section.start].strip():

@@ -1,4 +1,4 @@
-"""Phrases that relate one decision to another (`Superseded by [ADR-0042](x.md)`), found in a line of text."""
+"""Phrases in a text that relate one decision to another: `Superseded by [ADR-0042](x.md)`."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _CJK_IN = rf"[ ]?(?:{PARTLY}[ ]?)?"
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
 _MAY_END_SO = re.compile("ersetzt|abgelöst|überholt|ergänzt|geändert|vervangen|[取替代置換廃改修補补拡대교수보개확]")
 _LEAD = 8
-"""Characters that what stands before such a decision has at most."""
+"""Longest text before such a target."""
 _NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
-"""Nothing stands before but a mark, or one of the scripts that write no blanks."""
+"""Preceded by no letter, except of scripts without blanks."""
 PART = (
     rf"(?:(?<!all[ ])(?<!as[ ]){_NO_LETTER}(?:{'|'.join(VOCABULARY['part_words'])})(?![^\W\d_])"
     rf"|{'|'.join(VOCABULARY['part_signs'])})"
 )
-"""What a sentence names that is about a part of a decision: `Section 3 was superseded by`, `some clauses`."""
+"""Part of a decision: `Section 3 was superseded by`, `some clauses`."""
 WITHIN = (
     r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|,[ ][^.;,:()|·—–\r\n]{1,40},(?=[ ])|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
 )
-"""What may stand between that and its verb, an insertion between two commas too."""
+"""Text between that and its verb, including an insertion between two commas."""
 _FAR = 80
-"""Characters before a verb in which a part is named."""
+"""Characters before a verb that may name a part."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 OF_ITSELF = (
     r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ ]record)?|adr|rfc|record|document|proposal)"
     r"[ ](?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ]"
 )
-"""How a sentence begins that a decision says of itself; in any case."""
+"""Start of a sentence in which a decision describes itself, in any case."""
 NOTICE = re.compile(
     r"[ \t]{0,3}(?:>[ \t]*\[!\w{1,20}\][+-]?|(?:!!!|\?\?\?\+?)[ \t]+[\w-]{1,20}(?:[ \t]+\"|[ \t]*$)"
     r"|:::+[ \t]*\{?[\w-]{1,20}\}?\[?)[ \t]*",
 )
-"""The mark that a notice begins with, up to its title: of GitHub, MkDocs and Docusaurus."""
+"""Mark at the start of a notice, up to its title: of GitHub, MkDocs and Docusaurus."""
 _OPENING = re.compile(rf"(?:{NOTICE.pattern})?[ \t*_>+-]*(?P<itself>{OF_ITSELF})?", re.IGNORECASE)
 _SENTENCE_ENDS = re.compile(r"[\s*_)\]\"]*(?:$|[.;,(—–])")
 _WORD_BEFORE = re.compile(r"[\w-]")
@@ -59,8 +59,8 @@ _FILE = (
     r"|#?[0-9]{1,5}(?=[\s,;.)]|$)))"
 )
 _MAY_NAME = re.compile(r"(?<![\w-])(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-])|(?P<name>[\[0-9])")
-"""What each way to name a decision has, or a date, which is none. Most lines of a header have at most a date, and to
-look for all verbs in these took a fifth of what reading a decision takes."""
+"""Every name of a decision has one of these, and so does a date, which is none. Most lines of a header have at most a
+date; searching them for all verbs took a fifth of the time to read a decision."""
 _WIKI_LINK = re.compile(_WIKI)
 _TARGET = re.compile(rf"`?(?:{_LINK}|{_WIKI}|{_BRACKET}|{_ID}|{_FILE})`?")
 _GLUE = re.compile(
@@ -75,7 +75,7 @@ _NUMBER_OF_ANCHOR = re.compile(r"#adr-?0*(?P<number>[0-9]{1,9})(?![0-9])", re.IG
 
 
 def _pattern(template: str) -> str:
-    """Return a pattern of the vocabulary with what it leaves to the code."""
+    """Return a pattern of the vocabulary with its variables replaced."""
     for name, pattern in (("{CJK_IN}", _CJK_IN), ("{IN}", _IN), ("{PARTIAL}", _PARTIAL), ("{PARTLY}", PARTLY)):
         template = template.replace(name, pattern)
     return template
@@ -83,14 +83,14 @@ def _pattern(template: str) -> str:
 
 @cache
 def _verbs() -> re.Pattern[str]:
-    """Return what finds a verb ahead of its decision; the group that matches is named after the relation."""
+    """Return the pattern of verbs before their targets, with one group for each relation."""
     groups = (f"(?P<{rel}>{_pattern('|'.join(forms))})" for rel, forms in VOCABULARY["verbs"].items())
     return re.compile("|".join(groups), re.IGNORECASE)
 
 
 @cache
 def _endings() -> tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Rel], ...]:
-    """Return what stands before and what behind a decision where the verb comes last, and the relation."""
+    """Return the patterns before and after a target whose verb comes last, and the relation."""
     return tuple(
         (
             re.compile(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None,
@@ -102,7 +102,7 @@ def _endings() -> tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Rel], ...
 
 
 class _Limits(NamedTuple):
-    """Patterns of words that limit a verb to a part: before it, within it, and behind its target."""
+    """Patterns that limit a verb to a part: before it, within it, and after its target."""
 
     partly_before: re.Pattern[str]
     part_before: re.Pattern[str]
@@ -126,22 +126,22 @@ def _limits() -> _Limits:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One target of one verb; `span` covers the target in the text that was searched."""
+    """One target of one verb; `span` covers the target in the searched text."""
 
     rel: Rel
     target: str
     text: str
     span: Span
     verb: Span
-    """With the words before it that limit it to a part."""
+    """Includes the words that limit it to a part."""
     of_part: bool = False
-    """A part is replaced, which amends the whole."""
+    """Only a part is replaced, which amends the whole."""
 
 
 def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
-    """Yield what a line says of other decisions from its first word on, after marks and `This decision has been`.
+    """Yield the phrases at the start of a line, after marks and `This decision has been`.
 
-    A sentence about itself has to end with the decision that it names: `superseded by ADR-9 for mobile` says less.
+    A sentence about itself must end with its target: `superseded by ADR-9 for mobile` says less.
     """
     opening = _OPENING.match(text, start, end)
     if opening is None:
@@ -152,7 +152,7 @@ def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
 
 
 def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
-    """Yield what `text[start:end]` says about other decisions, in order."""
+    """Yield the phrases in `text[start:end]`, in order."""
     limit = len(text) if end is None else end
     if not any(match["name"] for match in _MAY_NAME.finditer(text, start, limit)):
         return
@@ -163,7 +163,7 @@ def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[
 
 
 def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
-    """Return a phrase that replaces a part as the amendment that this is: `Section 3 was superseded by ADR-9`."""
+    """Return the phrase as an amendment if it replaces only a part: `Section 3 was superseded by ADR-9`."""
     if phrase.rel not in ("superseded_by", "supersedes"):
         return phrase
     is_passive = phrase.rel == "superseded_by"
@@ -257,7 +257,7 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
 
 
 def wiki_links(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
-    """Yield (target, text, span) of each `[[name]]` of a line that is no code."""
+    """Yield (target, text, span) of each `[[name]]` outside code in a line."""
     for match in _WIKI_LINK.finditer(text, start, end):
         target = _target(text, match.start(), end)
         if target is not None and text.count("`", start, match.start()) % 2 == 0:
@@ -265,7 +265,7 @@ def wiki_links(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span
 
 
 def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
-    """Yield (target, text, span) of the decisions listed in `text[start:end]`, which is nothing but such a list."""
+    """Yield (target, text, span) of each decision in a list that fills `text[start:end]`."""
     at = _skip_glue(text, start, end)
     target = _target(text, at, end)
     while target is not None:
@@ -275,21 +275,21 @@ def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Sp
 
 @dataclass(frozen=True, slots=True)
 class TargetKey:
-    """What tells decisions apart, however they are named: a number or name, and the file where one is named."""
+    """Identity of a decision in links: number or name, and a file if one is linked."""
 
     name: str
     file: str | None
 
     def is_among(self, files: Collection[str | None]) -> bool:
-        """Say whether a decision of this name was named before, in `files`.
+        """Say whether a decision of this name was met before, in `files`.
 
-        Two files are two decisions, and a file says more than the bare number (None) that was named before it.
+        Two files are two decisions; a file adds to a bare number (None) that was met before it.
         """
         return self.file in files if self.file is not None else bool(files)
 
 
 def target_key(target: str) -> TargetKey:
-    """Return the number that a target names, else its name without ending, and its file where it is a link to one."""
+    """Return the number that a target names, else its name without suffix, and the file that it links to."""
     if "://" in target:
         return TargetKey(target.casefold(), None)
     path = target.partition("#")[0].casefold()

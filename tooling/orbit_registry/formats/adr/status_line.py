@@ -1,4 +1,4 @@
-"""A status statement (`Accepted · 2026-05 · [TASK-1]`) cut into its facts, and what a status means; it writes none."""
+"""Status line (`Accepted · 2026-05 · [TASK-1]`) split into facts, and the standard status of a word."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _IN_PROGRESS = re.compile(
     r"(?:review|discussion|draft|proposal|consideration|comments?|call|vot(?:e|ing)|rfc)s?)\b",
     re.IGNORECASE,
 )
-"""Work that goes on; `active`, `current` and `final` alone say that a decision is in force."""
+"""Work in progress; `active`, `current` and `final` alone mean a live decision."""
 _CLAUSE = re.compile(r"[.;,:(|。；，（]")
 _LIMIT = 4000
 
 
 @cache
 def _partial() -> re.Pattern[str]:
-    """Return what finds a status that says no more than that a part was replaced."""
+    """Return a pattern of statuses that say that a part was replaced."""
     return re.compile(
         r"super[sc]eded[ -]in[ -]part"
         rf"|(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:super[sc]eded|overrid+en|replaced|ersetzt|vervangen)"
@@ -56,8 +56,8 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     """Return the standard status that `raw` states and the (relation, target as written) pairs in it.
 
     The first status word decides (`Accepted; supersedes ADR-0045` is accepted). A template's choice
-    (`proposed | accepted`) and words that name no status are `unknown`; where one of them is marked, it was made.
-    What is struck through is over, and of `Proposed → Accepted` the last holds.
+    (`proposed | accepted`) and unknown words are `unknown`; a marked option is chosen. Struck text does not count, and
+    of `Proposed → Accepted` the last status does.
     """
     text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
     current = _ARROW.split(_WAS.sub(" ", text))[-1]
@@ -72,7 +72,7 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
 
 
 def _without_options(text: str) -> str:
-    """Return a status without the list of those that there are: `Proposed [Proposed, Accepted, Rejected]`."""
+    """Return a status without a list of options: `Proposed [Proposed, Accepted, Rejected]`."""
     options = _OPTIONS.search(text)
     if options is None or not text[: options.start()].strip("*_` "):
         return text
@@ -121,14 +121,14 @@ def _status(text: str) -> Status:
 
 
 def _opens_with(text: str, at: int) -> bool:
-    """Say whether what stands at an offset is all that the text states: no status and no clause stands before it."""
+    """Say whether no status and no clause precede an offset."""
     before = text[:at]
     value_facts = any(plain(word) in STATUS_OF or plain(word) in NEGATIONS for word in _WORD.findall(before))
     return not value_facts and _CLAUSE.search(before) is None
 
 
 def _after_both(text: str) -> Status | None:
-    """Return what `Drafted & Accepted` says last, where it is a verdict."""
+    """Return the last status of `Drafted & Accepted` if it is a verdict."""
     first, *second = _BOTH.split(text, maxsplit=1)
     status = (
         STATUS_OF.get(plain(second[0].split()[0].strip(".,;:*_`")), "unknown") if second and second[0].split() else None
@@ -174,7 +174,7 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
 
 
 def value_facts(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:
-    """Yield what one `Key: value` says: a status with all that stands beside it, or the value as it is written."""
+    """Yield the facts of one `Key: value`."""
     if key == "status":
         yield from read_statement(text, span, style)
         return
@@ -185,7 +185,7 @@ def value_facts(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:
 
 
 def _pieces(text: str, span: Span) -> list[Span]:
-    """Cut at separators that stand outside brackets and code."""
+    """Split at separators outside brackets and code."""
     pieces: list[Span] = []
     start, depth, at, in_code = span.start, 0, span.start, False
     separators = {match.start(): match.end() for match in _SEPARATOR.finditer(text, span.start, span.end)}
@@ -211,7 +211,7 @@ def _flat_pieces(span: Span, separators: dict[int, int]) -> list[Span]:
 
 
 def _status_piece(text: str, piece: Span) -> Span:
-    """Return the part of the first piece that states the status, without marks and tasks around it."""
+    """Return the span of the status in the first piece, without marks and tasks around it."""
     start, end = piece.start, piece.end
     trailing = _TRAILING_TASKS.search(text[start:end])
     if trailing and trailing.start() > 0:

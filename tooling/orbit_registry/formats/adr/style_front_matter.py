@@ -15,7 +15,7 @@ _PAIR = re.compile(r"[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \
 
 
 def _read(header: Header) -> Iterator[Fact]:
-    """Yield the known entries of the front matter; a log's front matter speaks of the log, not of its entries."""
+    """Yield the known fields of the front matter; that of a log does not describe its entries."""
     if header.in_log:
         return
     yield from _stage_status(header)
@@ -30,7 +30,7 @@ def _read(header: Header) -> Iterator[Fact]:
 
 
 def _stage_status(header: Header) -> Iterator[Fact]:
-    """Yield the status that `stage:` states where no other key does: `stage: released`, but not `stage: production`."""
+    """Yield the status in `stage:` if no other key states one: `stage: released`, but not `stage: production`."""
     if any(field_of(field.key) == "status" for field in header.fields):
         return
     for field in header.fields:
@@ -39,7 +39,7 @@ def _stage_status(header: Header) -> Iterator[Fact]:
 
 
 def _status(text: str, field: Field) -> Iterator[Fact]:
-    """Yield the status as the whole value (so that its quotes can change) and what else the value says."""
+    """Yield the status as the whole value, so that its quotes can change, and the other facts in it."""
     yield Fact(
         "status", next(_parts(field.value), field.value), field.span, "front-matter", (field.value, field.span.of(text))
     )
@@ -58,7 +58,7 @@ def _parts(value: str) -> Iterator[str]:
 
 
 def _typed_links(text: str, field: Field) -> Iterator[Fact]:
-    """Yield `links: [{target: 2, kind: supersedes}]` as one fact a link, named after its kind; the two in any order."""
+    """Yield a fact for each of `links: [{target: 2, kind: supersedes}]`, named after its kind."""
     item: dict[str, re.Match[str]] = {}
     at = field.line.start
     while at < field.line.end:
@@ -83,7 +83,7 @@ def _typed_link(target: re.Match[str], kind: str) -> Fact:
 
 
 def _render(fact: Fact, value: str) -> str:
-    """Return the value as a YAML scalar; what follows the status in the same value stays."""
+    """Return the value as a YAML scalar; the rest of the old value stays."""
     if fact.key != "status":
         quoted = fact.span.end - fact.span.start == len(fact.raw) + 2
         return scalar(value, '"' if quoted else "") if fact.span.end > fact.span.start else f" {scalar(value)}"
@@ -93,7 +93,7 @@ def _render(fact: Fact, value: str) -> str:
 
 
 def _remainder(old: str, value: str) -> str:
-    """Return what the old value said after the status (`; supersedes ADR-0045`), less what no longer holds."""
+    """Return the rest of the old value after the status (`; supersedes ADR-0045`) that still holds."""
     facts = list(read_statement(old, Span(0, len(old)), "front-matter"))
     remainder = old[facts[0].span.end :]
     if not value.lower().startswith("super"):

@@ -15,7 +15,7 @@ _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
 
 
 def _read_items(header: Header) -> Iterator[Fact]:
-    """Yield each `- Key: value` item of the header."""
+    """Yield the facts of `- Key: value` items."""
     text = header.text
     for line in header.lines():
         bullet = _BULLET.match(text, line.start, line.end)
@@ -27,7 +27,7 @@ def _read_items(header: Header) -> Iterator[Fact]:
 
 
 def _without_comment(text: str, span: Span) -> Span:
-    """Leave a trailing `<!-- optional -->` out of the value."""
+    """Return the value without a trailing `<!-- optional -->`."""
     comment = text.find("<!--", span.start, span.end)
     end = span.end if comment < 0 else comment
     while end > span.start and text[end - 1] in " \t":
@@ -51,11 +51,11 @@ def _insert_item(header: Header, key: str, value: str) -> tuple[int, str] | None
 
 _SHORT = 80
 _OTHER_KEY = re.compile(r"[A-Z][\w-]*(?:[ ][\w-]+){0,4}:[ ]")
-"""A line with a key that means nothing here: `Implementation Status: verified`."""
+"""A line with an unknown key: `Implementation Status: verified`."""
 
 
 def _read_lines(header: Header) -> Iterator[Fact]:
-    """Yield each `Key: value` line; a value goes on over the following lines of its paragraph."""
+    """Yield the facts of `Key: value` lines; a value may continue on the next lines of its paragraph."""
     text = header.text
     current: tuple[str, Span] | None = None
     previous_end = -1
@@ -88,7 +88,7 @@ def _read_lines(header: Header) -> Iterator[Fact]:
 
 
 def _status_alone(text: str, start: int, end: int) -> Span | None:
-    """Return where a line states a status and little else, below a key that stands alone: `**Status:**`."""
+    """Return the span of a line that is little more than a status, below a bare key: `**Status:**`."""
     bullet = _BULLET.match(text, start, end)
     content = text[bullet.end() if bullet else start : end].strip()
     if len(content) > _SHORT or normalise_status(content)[0] == "unknown":
@@ -98,20 +98,20 @@ def _status_alone(text: str, start: int, end: int) -> Span | None:
 
 
 def _says_superseded(text: str, start: int, end: int) -> bool:
-    """Say whether a line of its own begins with `Superseded by` and a decision, or says so of this decision."""
+    """Say whether a line begins with `Superseded by` and a decision, or states that of this decision."""
     first = next(opening_phrases(text, start, end), None)
     return first is not None and first.rel == "superseded_by"
 
 
 def _mark_above(text: str, start: int) -> int:
-    """Return where the notice begins whose first line of text this is; the line's own start where there is none."""
+    """Return the start of the notice whose first line this is; else the line's own start."""
     above = text.rfind("\n", 0, max(start - 1, 0)) + 1
     mark = NOTICE.match(text, above, start) if above < start else None
     return above if mark is not None and not text[mark.end() : start].strip(' \t\r\n"') else start
 
 
 def _continues(content: str) -> bool:
-    """Say whether a line can go on with the paragraph above it: no heading, list, table or relation of its own."""
+    """Say whether a line continues the paragraph above: no heading, list, table or relation."""
     bare = content.lstrip()
     if _OTHER_KEY.match(bare):
         return False
@@ -121,7 +121,7 @@ def _continues(content: str) -> bool:
 
 
 def _insert_line(header: Header, key: str, value: str) -> tuple[int, str] | None:
-    """Insert a line above the first line that states something, in the same dress."""
+    """Insert a line above the first stated one, in the same style."""
     for fact in _read_lines(header):
         start = header.text.rfind("\n", 0, first_offset(fact)) + 1
         before = header.text[start : fact.span.start].lstrip()
@@ -133,7 +133,7 @@ def _insert_line(header: Header, key: str, value: str) -> tuple[int, str] | None
 
 
 def _render(fact: Fact, value: str) -> str:
-    """Return the value as it is, after a space where none stood."""
+    """Return the value, after a space if there was none."""
     return value if fact.raw else f" {value}"
 
 

@@ -1,4 +1,4 @@
-"""Metadata as sections of their own (`## Status` and a paragraph), as adr-tools writes them."""
+"""Metadata as sections (`## Status` and a paragraph), as adr-tools writes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KEYS = {"status": "status", "date": "date", "deciders": "deciders", "tags": "ta
 
 
 def _read(header: Header) -> Iterator[Fact]:
-    """Yield the sections that hold a status, a date, people or tags."""
+    """Yield the facts of sections for status, date, people or tags."""
     level = section_level([(heading.level, section_key(heading.text)) for heading in header.headings])
     for heading in header.headings:
         key = _KEYS.get(section_key(heading.text))
@@ -40,7 +40,7 @@ def _read(header: Header) -> Iterator[Fact]:
 
 
 def _paragraphs(header: Header, heading: Heading) -> list[Span]:
-    """Return the section's paragraphs without quotes, comments and what stands under a deeper heading."""
+    """Return the section's paragraphs, without quotes, comments and deeper sections."""
     text = header.text
     following = within(header.headings, heading.body, lambda other: other.section.start)
     end = following[0].section.start if following else heading.body.end
@@ -72,7 +72,7 @@ def _states_relation(text: str, start: int, end: int) -> bool:
 
 
 def _in_heading(header: Header, heading: Heading) -> Span | None:
-    """Return where the heading itself states its value: `## Status: Accepted`."""
+    """Return the span of a value in the heading itself: `## Status: Accepted`."""
     value = heading_value(heading.title.of(header.text))
     return Span(heading.title.start + value[1], heading.title.start + value[2]) if value is not None else None
 
@@ -110,14 +110,14 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
 
 
 def _cell(header: Header, first: Span) -> Span | None:
-    """Return the cell that states a known status in a table that the section begins with."""
+    """Return the cell with a known status in a table at the start of the section."""
     tables = within(header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start)
     cells = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
     return next((span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
 
 
 def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
-    """Yield what a block of code right below the heading states: a known status alone, or `status: …` and its like."""
+    """Yield the facts of a code block at the start: a known status alone, or `status: …` lines."""
     text = header.text
     block = next(iter(within(header.document.code, heading.body, lambda code: code.start)), None)
     if block is None or text[heading.body.start : block.start].strip():
@@ -134,7 +134,7 @@ def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
 
 
 def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterator[Fact]:
-    """Yield what else the section says, beside the statement that `first` is."""
+    """Yield the facts of the other paragraphs of a status section."""
     for span in paragraphs:
         pair = key_value(header.text, span.start, span.end)
         if pair and pair[0] == "date":
@@ -149,7 +149,7 @@ def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterato
 
 
 def _quoted(header: Header, heading: Heading) -> Span | None:
-    """Return the one quoted line in a section that states a status, where nothing else stands in it."""
+    """Return the only quoted line with a status, in a section of quotes."""
     quotes = []
     for line in visible_lines(header.document, heading.body, header.document.hidden):
         content = header.text[line.start : line.end].rstrip()
@@ -161,7 +161,7 @@ def _quoted(header: Header, heading: Heading) -> Span | None:
 
 
 def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
-    """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`. Several, or none, state nothing."""
+    """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`; several, or none, are no status."""
     ticked = [match for span in boxes if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "]
     if len(ticked) == 1:
         span = next(span for span in boxes if span.start == ticked[0].start())
@@ -171,7 +171,7 @@ def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
 
 
 def _render(fact: Fact, value: str) -> str:
-    """Return the status with a capital, as these sections have it; an empty section gets its paragraph."""
+    """Return the status with a capital; an empty section gets a paragraph."""
     capital = value[:1].upper() + value[1:]
     return capital if fact.raw else f"\n\n{capital}"
 

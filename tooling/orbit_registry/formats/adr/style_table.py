@@ -14,7 +14,7 @@ from orbit_registry.formats.markdown import Cell, Table, within
 
 
 def _read_table(header: Header) -> Iterator[Fact]:
-    """Yield the known keys of the tables in the header."""
+    """Yield the facts of tables in the header."""
     tables = header.document.tables
     for table in (table for zone in header.zone for table in within(tables, zone, lambda table: table.span.start)):
         for key, cell in pairs(table):
@@ -28,7 +28,7 @@ def _read_table(header: Header) -> Iterator[Fact]:
 
 
 def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
-    """Yield (key, value cell) of a table that is rows of key and value, or one row under the keys."""
+    """Yield (key, value cell) of a table with rows of key and value, or with one row under the keys."""
     first = [_key(cell) for cell in table.rows[0]] if table.rows else []
     if len(table.rows) == 2 and sum(key is not None for key in first) > 1:
         for key, cell in zip(first, table.rows[1], strict=False):
@@ -50,7 +50,7 @@ def _escaped(value: str) -> str:
 
 
 def _insert_row(header: Header, key: str, value: str) -> tuple[int, str] | None:
-    """Insert a row under the first row that states something, in a table of keys and values."""
+    """Insert a row under the first known one, in a table of keys and values."""
     for fact in _read_table(header):
         start = header.text.rfind("\n", 0, fact.span.start) + 1
         end = header.text.find("\n", fact.span.end)
@@ -65,7 +65,7 @@ _URL = re.compile(r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]
 
 
 def _read_badge(header: Header) -> Iterator[Fact]:
-    """Yield the status of the first status badge in the header."""
+    """Yield the status of the first badge in the header."""
     links = header.document.links
     for link in (link for zone in header.zone for link in within(links, zone, lambda link: link.span.start)):
         if link.kind != "image" or link.target_span is None:
@@ -78,7 +78,7 @@ def _read_badge(header: Header) -> Iterator[Fact]:
 
 
 def _render_badge(fact: Fact, value: str) -> str:
-    """Return the badge's address with the new status in it."""
+    """Return the badge's address with the new status."""
     encoded = quote(value.replace("-", "--").replace(" ", "_"), safe="")
     return _URL.sub(lambda match: f"/badge/status-{encoded}{match['tail'] or ''}", fact.values[0], count=1)
 

@@ -1,4 +1,4 @@
-"""New ADR texts from a template with `$id $title $status $date …`, and templates made from an existing ADR."""
+"""New ADR documents from templates with `$id $title $status $date …`, and templates from existing ADRs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from orbit_registry.formats.markdown import Document, parse_markdown
 from orbit_registry.formats.position import Span
 
 PROMPTS: Mapping[str, str] = VOCABULARY["english"]
-"""What a template asks for in a section, by the section's standard name."""
+"""Prompts of sections, by their standard names."""
 COST = PROMPTS["negative"].removeprefix("- ")
 
 
 def prompts_in(language: Language | None) -> Mapping[str, str]:
-    """Return what a template asks for in the language of a decision; what nobody translated is `_…_`."""
+    """Return the prompts in a language; untranslated ones are `_…_`."""
     if language is None:
         return PROMPTS
     translated = {
@@ -38,7 +38,7 @@ def prompts_in(language: Language | None) -> Mapping[str, str]:
 
 
 def cost_in(language: Language | None) -> str:
-    """Return the line that asks for a decision's cost."""
+    """Return the prompt for a decision's cost."""
     return COST if language is None else f"{language.cost}: _{language.harder}_"
 
 
@@ -56,16 +56,15 @@ _DAY = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?![\w-])|(?:19|20)\d\d-\d\d-\d\dT")
 _CHANGED = re.compile(r"update|modif|change|edit|revis", re.IGNORECASE)
 _HEADING_NUMBER = re.compile(r"\d{1,2}(?=[.)][ \t])")
 _AT_THE_END = re.compile(r"(?<=\S)[ \t]+\$\{?(?P<name>[a-z_]+)\}?(?=[ \t]*\r?$)", re.MULTILINE)
-"""A value at a line's end: without one, the line keeps no blank there."""
+"""A placeholder at the end of a line; without a value the line keeps no blank there."""
 _OPTIONAL = re.compile(r"(?: · |, )\$\{?(?P<name>[a-z_]+)\}?")
 
 
 def new_document(template: str, fields: Mapping[str, str]) -> str:
     """Return the template with `$name` replaced; names without a value stay, line ends follow the template.
 
-    `$number` and `$order` (the number without zeros) follow from `id` where they are not given. A name with an
-    empty value takes the ` · ` or `, ` before it along. In a front matter values are quoted where YAML asks for it,
-    and a title is escaped where Markdown would read something else.
+    `$number` and `$order` (the number without zeros) default to those of `id`. An empty value removes the ` · ` or `, `
+    before it. Values in a front matter are quoted where YAML needs it, and a title is escaped where Markdown does.
     """
     newline = newline_of(template)
     values = {name: newline.join(value.splitlines()) for name, value in fields.items()}
@@ -83,7 +82,7 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
 
 
 def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
-    """Return one value of the front matter with its placeholders replaced, still good YAML."""
+    """Return one front-matter value with its placeholders replaced, as valid YAML."""
     pattern = match["value"]
     if pattern.strip() in ("$number", "$order", "$date"):  # as bare as the template has them
         return match["head"] + Template(pattern).safe_substitute(values)
@@ -95,9 +94,9 @@ def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
 
 
 def template_from(text: str, path: str) -> str | None:
-    """Return a template in the dress of the ADR in `text`: its header and standard headings, without its prose.
+    """Return a template like the ADR in `text`: its header and standard headings, without its prose.
 
-    Each section holds a short prompt. Of a log it takes the last entry. None if the text holds no decision.
+    Each section holds a short prompt. Of a log it is the last entry. None if the text holds no decision.
     """
     file = read_document(text, path)
     if not file.entries:
@@ -111,12 +110,12 @@ def template_from(text: str, path: str) -> str | None:
 
 
 def _literal(text: str) -> str:
-    """Return text that `new_document` gives back as it is."""
+    """Escape text for `new_document`."""
     return text.replace("$", "$$")
 
 
 def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
-    """Return the front matter with placeholders; what is particular to the old ADR (links, blocks) is left out."""
+    """Return the front matter with placeholders, without links and blocks of the old ADR."""
     span = document.front_matter
     text = document.text
     if span is None:
@@ -173,7 +172,7 @@ def _heading(text: str, entry: AdrDocument) -> str:
 
 
 def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
-    """Yield the lines that state something, as one block for each group of lines, with placeholders."""
+    """Yield the lines with facts, one block for each group of lines, with placeholders."""
     text, lines = document.text, document.lines
     edits: list[tuple[Span, str]] = []
     line_numbers: set[int] = set()
@@ -198,12 +197,12 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
 
 
 def _table_around(document: Document, span: Span) -> Span:
-    """Return the table that a cell stands in, or the cell where that can't be told."""
+    """Return the span of a cell's table, else of the cell."""
     return next((t.span for t in document.tables if t.span.start <= span.start and span.end <= t.span.end), span)
 
 
 def _statement(text: str, span: Span) -> str:
-    """Return a status statement with placeholders, cut where the old one is cut."""
+    """Return a status line with placeholders, split like the old one."""
     keys = [fact.key for fact in read_statement(text, span, "line")]
     return "$status" + (" · $date" if "date" in keys else "") + (" · $tasks" if "tasks" in keys else "")
 
@@ -244,7 +243,7 @@ def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
 
 
 def _renumbered(section: Section, counts: Counter[int]) -> str:
-    """Return a section's heading with the next number of its level, where it has one: `2. Options`, were it the 7th."""
+    """Return a section's heading with the next number of its level, if it has one."""
     numbered = _HEADING_NUMBER.match(section.heading)
     if numbered is None:
         return section.heading
@@ -261,7 +260,7 @@ def _prompt(section: Section, newline: str, prompts: Mapping[str, str]) -> str:
 
 
 def _edited(text: str, span: Span, edits: Sequence[tuple[Span, str]]) -> str:
-    """Return the part of the text with the edits made and every other `$` doubled."""
+    """Return the span of the text with edits made and every other `$` doubled."""
     parts: list[str] = []
     at = span.start
     for edit, replacement in _without_overlaps([edit for edit in edits if span.start <= edit[0].start < span.end]):

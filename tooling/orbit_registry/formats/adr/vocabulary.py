@@ -1,4 +1,4 @@
-"""The words of decision documents in the languages that teams write them in, as `vocabulary.yaml` has them."""
+"""Words of decision documents in several languages, from `vocabulary.yaml`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ACCENTS = re.compile(r"[\u0300-\u036f]")
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case and without its accents, so that `Décision` and `DECISION` are one word."""
+    """Return a text in lower case without accents, so that `Décision` and `DECISION` are equal."""
     lower = text.lower()
     if lower.isascii():
         return lower
@@ -41,7 +41,7 @@ SECTION_OF: Mapping[str, str] = _by_word(VOCABULARY["sections"])
 
 
 def word_set(name: str) -> frozenset[str]:
-    """Return a list of the vocabulary as the words that `plain` gives."""
+    """Return a list of the vocabulary as folded words."""
     return frozenset(plain(word) for word in _words(VOCABULARY[name]))
 
 
@@ -51,16 +51,16 @@ _ENGLISH_STATUSES = word_set("english_statuses")
 
 
 def field_of(key: str) -> str | None:
-    """Return the field that a key of a front matter is; `creation-date` and `creation_date` are one."""
+    """Return the field of a front-matter key; `creation-date` and `creation_date` are the same."""
     return KEY_OF.get(plain(key)) or KEY_OF.get(plain(re.sub("[-_]", " ", key)))
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What a new decision says in the language of the ones before it: its prompts, and what a status is called."""
+    """Prompts and status words for new decisions in a language."""
 
     headings: frozenset[str]
-    """Words that its sections have and those of no other language here, in lower case."""
+    """Words of its section headings that no other language has, in lower case."""
     why: str
     what: str
     option: str
@@ -70,19 +70,19 @@ class Language:
     harder: str
     statuses: Mapping[Status, str]
     superseded_by: str
-    """What stands before the decision that replaced one."""
+    """Words before the successor."""
     amendments: str
     consequences: str
-    """The heading of what follows from a decision."""
+    """Heading of the consequences."""
     words: frozenset[str]
-    """What statuses are called in it, these and others, in lower case."""
+    """Its status words, all of them, in lower case."""
     keys: frozenset[str]
-    """What the key of a status is called in it and in few others."""
+    """Names of the status key that few other languages have."""
 
     def status(self, status: str, raw: str) -> str:
-        """Return a status, `Superseded by X` too, as a document says it whose own is `raw`, in this language or none.
+        """Return a status, or `Superseded by X`, in this language, like the document's own status `raw`.
 
-        Where it states its status in English, or in words that nobody knows, the status stays as it is.
+        It stays English if `raw` is English or an unknown word.
         """
         word = re.split(r"[^\w'-]", raw.strip("*_` "), maxsplit=1)[0]
         if raw and (word.lower() in _ENGLISH_STATUSES or plain(word) not in STATUS_OF):
@@ -102,7 +102,7 @@ class Language:
 
 
 def _feminine(called: str) -> str:
-    """Return a Romance participle as `la decisión` takes it, where the old one was so: `rechazada`, `rejetée par`."""
+    """Return a Romance participle in the feminine: `rechazada`, `rejetée par`."""
     word, space, remainder = called.partition(" ")
     word = f"{word[:-1]}a" if word.endswith("o") else f"{word}e" if word.endswith("é") else word
     return f"{word}{space}{remainder}"
@@ -110,7 +110,7 @@ def _feminine(called: str) -> str:
 
 @cache
 def languages() -> tuple[Language, ...]:
-    """Return the languages other than English that new decisions may be in."""
+    """Return the languages other than English."""
     return tuple(map(_language, VOCABULARY["languages"].values()))
 
 
@@ -125,7 +125,7 @@ def _language(data: Mapping[str, Any]) -> Language:
 
 
 def language_of(headings: Iterable[str]) -> Language | None:
-    """Return the language that most of some headings are in; None for English, and where none is known."""
+    """Return the language of most of the headings; None for English or an unknown one."""
     headings_lower = [
         heading.strip().lower() for heading in headings
     ]  # with its accents: without them `décision` is English
@@ -136,9 +136,9 @@ def language_of(headings: Iterable[str]) -> Language | None:
 
 
 def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language | None:
-    """Return the language that a status is written in: by its word, then its key (`Estado`), then the headings.
+    """Return the language of a status: by its word, its key (`Estado`), then the headings.
 
-    None where the word is English, or that of several languages that nothing tells apart.
+    None for English, or for a word of several languages that nothing tells apart.
     """
     first = re.split(r"[^\w'-]", raw.strip("*_`~ "), maxsplit=1)[0].lower()
     of_headings = language_of(headings)
@@ -152,7 +152,7 @@ def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language 
 
 
 Order = Literal["day", "month"]
-"""Which of a date's two numbers before the year comes first."""
+"""Which number comes first in a date."""
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
 _OF = r"(?:\.?,?[ -](?:de |del |of )?)"
@@ -174,11 +174,11 @@ _DATES = tuple(
 
 _SLASHED = re.compile(r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])")
 _MARKS = "*_`{}[]()<>\"' \t\r\n"
-"""What stands around a date."""
+"""Characters around a date."""
 
 
 def is_iso_date(text: str) -> bool:
-    """Say whether `text` is a real `YYYY-MM` or `YYYY-MM-DD`."""
+    """Say whether `text` is a valid `YYYY-MM` or `YYYY-MM-DD`."""
     try:
         datetime.date.fromisoformat(text if len(text) > 7 else f"{text}-01")
     except ValueError:
@@ -187,9 +187,9 @@ def is_iso_date(text: str) -> bool:
 
 
 def read_date(text: str, order: Order | None = None) -> str | None:
-    """Return the `YYYY-MM-DD` or `YYYY-MM` that a text begins with, in figures or with the month's name.
+    """Return the `YYYY-MM-DD` or `YYYY-MM` at the start of a text, in figures or with the month's name.
 
-    `03/04/2026` takes an `order`: it is read differently in different countries. `17/04/2026` does not.
+    `03/04/2026` needs an `order`, which differs between countries; `17/04/2026` does not.
     """
     bare = text.strip(_MARKS)
     parsed = _read(bare, 0)
@@ -204,12 +204,12 @@ def read_date(text: str, order: Order | None = None) -> str | None:
 
 
 def is_of_two_orders(text: str) -> bool:
-    """Say whether a text begins with a date that reads differently with the day or the month first."""
+    """Say whether a text begins with a date whose day and month can be swapped."""
     return read_date(text) is None and read_date(text, "day") is not None and read_date(text, "month") is not None
 
 
 def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
-    """Return the order that the dates of a folder agree on, from pairs of a folder and a date as it is written."""
+    """Return the order of dates in each folder that agrees on one, from pairs of folder and date."""
     orders: dict[str, set[Order]] = {}
     for folder, date in dates:
         slashed = _SLASHED.match(date.strip(_MARKS))
@@ -219,7 +219,7 @@ def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
 
 
 def _read(text: str, at: int) -> tuple[str, int] | None:
-    """Return the date that stands at an offset, and where it ends; None where what looks like one is none."""
+    """Return the date at an offset and its end; None if there is none."""
     match = _DATE.match(text, at)
     if match:
         return (match.group(), match.end()) if is_iso_date(match.group()) else None

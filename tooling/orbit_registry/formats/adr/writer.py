@@ -1,4 +1,4 @@
-"""Edits of ADR documents: each takes a text and gives it back with nothing changed but what it names."""
+"""Edits of ADR documents that change nothing else."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _STATED = {
     "title": "title",
     "number": "number",
 }
-"""What a document's head states, by the names its facts have, in the user's words."""
+"""Names of header facts for users."""
 _MARKS = re.compile(r"[ ]{0,3}(#{1,6})(?=[ \t]|$)")
 _CLOSING = re.compile(r"(?<=[ \t])#+$|^#+$")
 _BLOCK = re.compile(r" {4}|\t|[ ]{0,3}(?:#{1,6}(?:[ \t]|$)|[-*+>|](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|```|~~~|<)")
 
 
 def nest_headings(text: str, level: int) -> str:
-    """Return prose whose headings all stand below a heading of `level` (1 to 6), with `\\n` as the line end.
+    """Return prose with its headings moved below a heading of `level` (1 to 6), with `\\n` as the line end.
 
-    The headings keep their order among each other as far as Markdown's six levels go. Code, quotes and lists stay.
+    Relative levels stay as far as Markdown's six allow. Code, quotes and lists stay.
 
     Raises:
         RefusedError: it begins with a front matter, or leaves a code fence, a comment or an HTML block open, which
-            would swallow whatever stands below it.
+            would swallow the text below it.
     """
     bare = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     if bare.startswith("---") and parse_markdown(bare).front_matter is not None:
@@ -55,7 +55,7 @@ def nest_headings(text: str, level: int) -> str:
 
 
 def shift_headings(text: str, by: int) -> str:
-    """Return a text with its headings `by` levels lower, at most on the sixth."""
+    """Return a text with its headings moved down by `by` levels, at most to the sixth."""
     return _shift_parsed(parse_markdown(f"\n{text}{_BELOW}"), by)
 
 
@@ -73,7 +73,7 @@ def _refuse_open(document: Document) -> None:
 
 
 def _shift_parsed(document: Document, by: int) -> str:
-    """Return a parsed text, without the line end and the heading put around it, with its headings `by` levels lower."""
+    """Return the text of `nest_headings`' document, without its frame, with its headings moved down."""
     text = document.text
     for heading in reversed(document.headings[:-1] if by else ()):
         lines = text[heading.section.start : heading.body.start]
@@ -92,7 +92,7 @@ def _shift_heading(lines: str, heading: Heading, by: int) -> str:
 
 
 def begins_block(text: str) -> bool:
-    """Say whether a text's first lines would lose their meaning if words stood in front of them on the same line."""
+    """Say whether a text begins with a block, which words on the same line would destroy."""
     document = parse_markdown(f"\n{text}\n")
     first = document.lines.ends[1]
     starts = [heading.section.start for heading in document.headings]
@@ -101,7 +101,7 @@ def begins_block(text: str) -> bool:
 
 
 def refuse_restated(before: str, after: str, path: str) -> None:
-    """Raise where prose that came into a document states anew what its head states: number, title, status or date.
+    """Raise if new prose in a document states its number, title, status or date again.
 
     Both texts are of the document at `path`, without the prose and with it.
 
@@ -125,7 +125,6 @@ def refuse_restated(before: str, after: str, path: str) -> None:
 
 
 def _line(text: str, fact: Fact) -> str:
-    """Return the line on which a fact stands."""
     at = next((at for at in range(fact.span.start, fact.span.end) if not text[at].isspace()), fact.span.start)
     return text[text.rfind("\n", 0, at) + 1 :].splitlines()[0].strip()[:80]
 
@@ -148,8 +147,8 @@ _FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
 def set_status(text: str, entry: AdrDocument, status: str) -> str:
     """Return `text` with the entry's status written as `status` (`accepted`, `Superseded by ADR-0042`).
 
-    It is said in the document's language, and a plain word follows its capitals. Other statements that the entry is
-    superseded go when `status` says something else. Where none is stated, one is added in the style of the header.
+    It is written in the document's language and case. Other statements that the entry is superseded go unless `status`
+    says so too. A missing status is added in the style of the header.
     """
     removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
     language = language_of_status(
@@ -173,7 +172,7 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
 
 
 def _key_of_status(text: str, entry: AdrDocument) -> str:
-    """Return what stands before the status on its line, or its section's heading."""
+    """Return the text before the status on its line, or its section's heading."""
     if entry.status_span is None:
         return ""
     before = text[text.rfind("\n", 0, entry.status_span.start) + 1 : entry.status_span.start].strip("*_`:：|> \t-")
@@ -182,7 +181,7 @@ def _key_of_status(text: str, entry: AdrDocument) -> str:
 
 
 def set_date(text: str, entry: AdrDocument, date: str) -> str:
-    """Return `text` with the entry's stated date replaced, or a date added in the style the header has."""
+    """Return `text` with the entry's date replaced, or added in the style of the header."""
     fact = next((fact for fact in entry.facts if fact.key == "date" and fact.span == entry.date_span), None)
     if fact is None:
         at, line = _insertion(text, entry, "date", date)
@@ -191,15 +190,15 @@ def set_date(text: str, entry: AdrDocument, date: str) -> str:
 
 
 def set_title(text: str, entry: AdrDocument, title: str) -> str:
-    """Return `text` with the title replaced wherever the document states it (heading and front matter)."""
+    """Return `text` with the title replaced in heading and front matter."""
     flat = " ".join(title.split())
     return _splice(text, [(span, _title_replacement(text, entry, span, flat)) for span in entry.title_spans])
 
 
 def set_number(text: str, entry: AdrDocument, number: str) -> str:
-    """Return `text` with the number in the heading, its `{#adr-0108}` and the front matter replaced.
+    """Return `text` with the number replaced in heading, `{#adr-0108}` and front matter.
 
-    `number` is `ADR-0108`, or `108`, which gets the zeros of the old one; a heading that states no number stays.
+    `number` is `ADR-0108`, or `108`, which gets the zeros of the old one; a heading without a number stays.
     """
     digits = _NUMBER.search(number)
     if digits is None:
@@ -236,7 +235,7 @@ def _title_replacement(text: str, entry: AdrDocument, span: Span, title: str) ->
 
 
 def heading_title(title: str) -> str:
-    """Return a title as Markdown that a heading reads back as the title: escaped only where it would read otherwise."""
+    """Return a title as Markdown that reads back as the title, escaped only where needed."""
     for form in _title_forms(title):
         headings = parse_markdown(f"# {form}\n").headings
         if len(headings) == 1 and headings[0].text == title:
@@ -245,7 +244,7 @@ def heading_title(title: str) -> str:
 
 
 def _title_forms(title: str) -> Iterator[str]:
-    """Yield ways to write a title in a heading, the plainest first."""
+    """Yield spellings of a title in a heading, the plainest first."""
     yield title
     escaped = _MARKDOWN_SPECIAL.sub(r"\\\1", title)
     yield escaped
@@ -255,7 +254,7 @@ def _title_forms(title: str) -> Iterator[str]:
 
 
 def _reads_as(heading: str, title: str, number: str | None, numbered: bool) -> bool:
-    """Say whether a heading's lines read as a title, and as a number only where the heading states one."""
+    """Say whether a heading reads as this title, with a number only if it states one."""
     headings = parse_markdown(heading).headings
     if len(headings) != 1:
         return False
@@ -276,7 +275,7 @@ def _with_case_of(status: str, *, capital: bool) -> str:
 
 
 def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int, str]:
-    """Return where and what to add so that the header's own style states `key`; a bare header gets a line."""
+    """Return offset and text to add so that the header's own style states `key`; a bare header gets a line."""
     header = entry_header(text, entry)
     for style in STYLES:
         plain = style.name == "front-matter" and key == "status" and value.lower() in _PLAIN_STATUS
@@ -297,10 +296,10 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
 def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str) -> str:
     """Return `text` with a dated amendment at the end of the entry, under `Amendments` in its language.
 
-    `task` may be ''. The section is made where there is none; in a log it stays inside the entry.
+    `task` may be ''. A missing section is added; in a log it is inside the entry.
 
     Raises:
-        RefusedError: the text can't stand in a document; see `fitted`.
+        RefusedError: the text can't be part of a document; see `nest_headings`.
     """
     newline = newline_of(text)
     document = parse_markdown(text)
@@ -334,7 +333,7 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
 
 
 def _content_end(document: Document, span: Span) -> int:
-    """Return where the content of a span ends, before the blank lines and the rule that separate what follows."""
+    """Return the end of a span's content, before blank lines and the rule that separate what follows."""
     end = span.end
     rule = next((rule for rule in reversed(document.rules) if rule.end <= end), None)
     if rule and rule.start > span.start and not document.text[rule.end : end].strip():
@@ -346,9 +345,9 @@ def _content_end(document: Document, span: Span) -> int:
 
 
 def insert_entry(text: str, entry_markdown: str, number: str) -> str:
-    """Return the log `text` with the entry in its place: ascending by number, before trailing sections.
+    """Return the log `text` with the entry inserted by number, before trailing sections.
 
-    Works on an empty text and on a log without entries, where it goes after the preamble. Every other byte stays.
+    In a log without entries it goes after the preamble. Every other byte stays.
     """
     digits = _NUMBER.search(number)
     if digits is None:
@@ -381,13 +380,13 @@ def _insert_at(text: str, at: int, entry: str, newline: str, previous: AdrDocume
 
 
 def _blank_lines(before: str, newline: str) -> str:
-    """Return the line ends that are missing for one blank line after `before`."""
+    """Return the line ends missing for one blank line after `before`."""
     tail = before[len(before.rstrip("\r\n")) :]
     return newline * max(0, 2 - tail.count("\n"))
 
 
 def _first_place(text: str) -> int:
-    """Return where the first entry of a log goes: before trailing sections of the document's own, else at the end."""
+    """Return the offset for a log's first entry: before trailing sections, else at the end."""
     document = parse_markdown(text)
     for heading in document.headings:
         if heading.level > 1 and section_key(heading.text) in ("tasks", "references"):
@@ -396,7 +395,7 @@ def _first_place(text: str) -> int:
 
 
 def add_entry(text: str, path: str, entry_markdown: str) -> str:
-    """Return the log `text` at `path` with the entry where its newest ones are: after the last, or above the first."""
+    """Return the log `text` at `path` with the entry next to its newest one: after the last, or above the first."""
     newline = newline_of(text)
     entry = newline.join(entry_markdown.strip().splitlines())
     entries = read_document(text, path).entries
@@ -409,7 +408,7 @@ def add_entry(text: str, path: str, entry_markdown: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EntryHeading:
-    """The heading line of a new entry, the number it states, and what it calls itself where that is no `ADR-…`."""
+    """Heading line of a new entry, its number, and its code if it is no `ADR-…`."""
 
     line: str
     number: str | None
@@ -417,10 +416,10 @@ class EntryHeading:
 
 
 def next_entry_heading(text: str, path: str, record_id: str, title: str, date: str) -> EntryHeading | None:
-    """Return the heading that a new entry of the log `text` at `path` gets: in the form of its newest one.
+    """Return the heading for a new entry of the log `text` at `path`, in the form of its newest one.
 
-    Its number is the record's, so that two branches meet in both or in none, but the log's own next one where its
-    numbers are bare and miss none; one without numbers gets the date. None where the log has no entry.
+    Its number is the record's, so that two branches collide in both or in none; a log with bare, gapless numbers
+    gets its own next one; one without numbers gets the date. None if the log has no entry.
     """
     entries = read_document(text, path).entries
     if not entries or entries[0].heading_span is None:
@@ -446,19 +445,19 @@ def next_entry_heading(text: str, path: str, record_id: str, title: str, date: s
 
 
 def _is_dated(heading: str, title: str) -> bool:
-    """Say whether a heading names an entry of a log by a date and this title, and by no number."""
+    """Say whether a heading names an entry by a date and this title, without a number."""
     entries = read_log(f"## {heading}\n").entries
     return [(entry.number, entry.title) for entry in entries] == [(None, title)]
 
 
 def _is_newest_first(entries: Sequence[AdrDocument]) -> bool:
-    """Say whether a log's numbers, or the dates where it has none, go down."""
+    """Say whether a log's numbers, or dates without numbers, descend."""
     first, last = ((int(entry.number or 0), entry.date or "") for entry in (entries[0], entries[-1]))
     return first > last
 
 
 def split_separator(text: str) -> tuple[str, str]:
-    """Return an entry's content, and the blank lines and rule that separate it from what follows."""
+    """Return an entry's content, and the blank lines and rule after it."""
     content = text.rstrip("\r\n \t")
     rule = _RULE.search(content[-200:])
     if rule:
@@ -467,7 +466,7 @@ def split_separator(text: str) -> tuple[str, str]:
 
 
 def remove_entry(text: str, entry: AdrDocument) -> str:
-    """Return the log `text` without the entry and without the separator below it."""
+    """Return the log `text` without the entry and the separator below it."""
     before, after = text[: entry.span.start], text[entry.span.end :]
     if not after.strip():
         return before.rstrip() + newline_of(text) if before.strip() else ""
@@ -475,12 +474,12 @@ def remove_entry(text: str, entry: AdrDocument) -> str:
 
 
 def read_log(text: str) -> AdrFile:
-    """Read a text that is known to be a log."""
+    """Read a text as a log."""
     return read_document(text, "decisions.md")
 
 
 def newline_of(text: str) -> str:
-    """Return the line end that the text uses first."""
+    """Return the first line end of the text."""
     at = text.find("\n")
     return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
 
