@@ -14,7 +14,7 @@ from orbit_registry.hook.context import BRIEF, Context
 from orbit_registry.hook.index import ID, Index, open_index
 from orbit_registry.hook.select import select
 from orbit_registry.matching.match import current_index, explain, match
-from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.workspace import open_workspace
 
@@ -70,7 +70,7 @@ def derived(root: Path) -> dict[str, str]:
     """Return the same as the commands that list what is stale derive it."""
     workspace = open_workspace(root)
     records = [one for one in read_collection(workspace).records if one.phase == "live"]
-    found = standing(workspace, records).freshness
+    found = evaluate_freshness(workspace, records).freshness
     return {one.id: str(found[one.path].cause) if one.path in found else "" for one in records}
 
 

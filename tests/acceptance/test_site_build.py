@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.acceptance.site_cases import copied
 
-from orbit_registry.operations.freshness.verify import Statement
+from orbit_registry.operations.freshness.verify import Verification
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
@@ -252,12 +252,12 @@ def test_a_page_says_that_its_record_may_no_longer_hold(tmp_path: Path) -> None:
     page = tmp_path / "site/learnings/L-7k3fq/index.html"
     (root / "<b>.txt").write_text("one\n", "utf-8")
     registry = Registry.open(root)
-    registry.verify("L-7k3fq", Statement("Ada", ["<b>.txt"]))
+    registry.verify("L-7k3fq", Verification("Ada", ["<b>.txt"]))
     build(root, tmp_path / "site")
     assert "May no longer hold" not in text_of(page)
     (root / "<b>.txt").write_text("two\n", "utf-8")
     build(root, tmp_path / "site")
     assert "May no longer hold: `<b>.txt` has changed" in text_of(page)
-    registry.verify("L-7k3fq", Statement("Ada", expires="2020-01-01"))
+    registry.verify("L-7k3fq", Verification("Ada", expires="2020-01-01"))
     build(root, tmp_path / "site")
     assert "No longer holds: expired on 2020-01-01" in text_of(page)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from orbit_registry.operations import voting
     from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
-    from orbit_registry.operations.import_report import Moves, TakeoverReport
+    from orbit_registry.operations.import_report import PathMoves, TakeoverReport
     from orbit_registry.operations.init import SetupReport
     from orbit_registry.operations.merge import resolve as merging
     from orbit_registry.repository.writer import Edit, PreWriteHook
@@ -81,7 +81,9 @@ class Registry:
 
         return migrate_layout(Path(path), dry_run=dry_run)
 
-    def backfill(self, documents: Sequence[str] = (), *, moves: Moves = (), dry_run: bool = False) -> TakeoverReport:
+    def backfill(
+        self, documents: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
+    ) -> TakeoverReport:
         """Make records for decisions written by hand, or follow renamed documents; see `store.adopt`."""
         from orbit_registry.operations.adopt import adoption
 
@@ -164,7 +166,9 @@ class Registry:
             finish_steps(self.workspace)
             self.refresh()
 
-    def add_adr(self, wanted: adrs.NewAdr, *, admit: PreWriteHook | None = None, dry_run: bool = False) -> adrs.Added:
+    def add_adr(
+        self, wanted: adrs.NewAdr, *, admit: PreWriteHook | None = None, dry_run: bool = False
+    ) -> adrs.AddResult:
         """Add a decision: record and document in one step; see `store.decisions.adrs`."""
         from orbit_registry.operations import adr as adrs
 
@@ -266,8 +270,8 @@ class Registry:
 
         self.refresh()
         if self._found(any_id).kind.in_document:
-            return adrs.planned_update(self.workspace, any_id, edit, title)
-        return lifecycle.planned_change(self.workspace, any_id, edit)
+            return adrs.plan_update(self.workspace, any_id, edit, title)
+        return lifecycle.plan_change(self.workspace, any_id, edit)
 
     def replace_text(self, any_id: str, before: str, after: str) -> Record:
         """Give a record's file another text; see `store.lifecycle.replace_text`."""
@@ -316,8 +320,8 @@ class Registry:
         from orbit_registry.operations.freshness import evaluate
 
         if records is not None:  # the few globs of a few records are matched sooner than a memory of all is read
-            return evaluate.standing(self.workspace, records).freshness
-        return evaluate.standing(self.workspace, tuple(self.collection.records)).freshness
+            return evaluate.evaluate_freshness(self.workspace, records).freshness
+        return evaluate.evaluate_freshness(self.workspace, tuple(self.collection.records)).freshness
 
     def follow_renames(self, kind: str, *, write: bool = False) -> renames.Relocation:
         """Find where git saw go what records of a kind name; see `store.freshness.renames`."""
@@ -326,7 +330,7 @@ class Registry:
         self.refresh()
         return follow_renames(self.workspace, self.collection.records.of_kind(kind), write=write)
 
-    def verify(self, any_id: str, said: verification.Statement) -> verification.Verified:
+    def verify(self, any_id: str, said: verification.Verification) -> verification.VerifyResult:
         """Say that a record still holds; see `store.freshness.verification`."""
         from orbit_registry.operations.freshness import verify as verification
 
@@ -410,7 +414,7 @@ class Registry:
         from orbit_registry.operations import links as linking
 
         pairs = [(one, [entry.glob for entry in wanted.get(one.path, ())]) for one in self.collection.records]
-        return (linking.add_globs if write else linking.planned_globs)(self.workspace, pairs)
+        return (linking.add_globs if write else linking.plan_globs)(self.workspace, pairs)
 
     def query(self, sql: str, form: str = "table") -> str:
         """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""

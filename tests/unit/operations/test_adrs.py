@@ -10,7 +10,7 @@ import pytest
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.operations.adr import Added, NewAdr
+from orbit_registry.operations.adr import AddResult, NewAdr
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import Documents, read_documents
 
@@ -25,7 +25,7 @@ def documents_of(registry: Registry) -> Documents:
     return read_documents(registry.workspace, registry.collection.records)
 
 
-def entry_of(registry: Registry, added: Added) -> tuple[str, AdrDocument]:
+def entry_of(registry: Registry, added: AddResult) -> tuple[str, AdrDocument]:
     """Return a decision's document and its entry there, read anew."""
     registry.refresh()
     found = documents_of(registry).of(registry.get(added.record.id))

@@ -14,7 +14,7 @@ from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.formats.untrusted import inert_line, inert_text
 from orbit_registry.model.record import Record
-from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.repository.writer import create_record, draft_record, records_added
 from orbit_registry.workspace.author import Author
@@ -193,7 +193,7 @@ def _is_about(record: Record, finding: Finding) -> bool:
 
 
 def _is_stale(workspace: Workspace, record: Record) -> bool:
-    return record.path in standing(workspace, [record]).freshness
+    return record.path in evaluate_freshness(workspace, [record]).freshness
 
 
 def _fields(

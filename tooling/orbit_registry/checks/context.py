@@ -21,9 +21,9 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adopt.edges import Targets
-from orbit_registry.operations.adopt.edges import place_of as place_of_text
-from orbit_registry.operations.citations import Cited, cited_by, cited_in
-from orbit_registry.operations.freshness.evaluate import not_fresh, unmatched_scopes
+from orbit_registry.operations.adopt.edges import location_of as place_of_text
+from orbit_registry.operations.citations import CitedId, cited_by, cited_in
+from orbit_registry.operations.freshness.evaluate import stale_records, unmatched_scopes
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.repository.documents import Document, Documents, document_of, load_document
@@ -110,22 +110,22 @@ class CheckContext:
         return Targets(place_of_text(record) for record in self.records if record.kind.in_document)
 
     @cached_property
-    def citations(self) -> tuple[Cited, ...]:
+    def citations(self) -> tuple[CitedId, ...]:
         """The ids of kinds that citing files and the records' own texts name, examples in code left out."""
         return (*self._cited_in_files(), *self._cited_in_records())
 
-    def _cited_in_files(self) -> Iterator[Cited]:
+    def _cited_in_files(self) -> Iterator[CitedId]:
         for path in self.facts.citing:
             if "template" in path.rpartition("/")[2].lower():
                 continue  # what a template cites is an example
             for cited, line, column in cited_in(self.text(path), path, self.kinds.id_forms):
-                yield Cited(cited, Location(path, Position(line, column)))
+                yield CitedId(cited, Location(path, Position(line, column)))
 
-    def _cited_in_records(self) -> Iterator[Cited]:
+    def _cited_in_records(self) -> Iterator[CitedId]:
         for record in self.records:
             for citation in cited_by(record, self.kinds.id_forms):
                 where = self.in_field(record, record.kind.prose, record.prose, citation.span.start)
-                yield Cited(citation.id, where, record)
+                yield CitedId(citation.id, where, record)
 
     @cached_property
     def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
@@ -158,7 +158,7 @@ class CheckContext:
         """The freshness of each record that is not fresh and neither closed, by the record's path."""
         tracked = self.facts.tracked
         lost = unmatched_scopes(self.scoped, self.glob_counts) if tracked is not None else frozenset()
-        return not_fresh(self.records, self.filesystem, self.now, self.config, lost, self.facts.documents_gone)
+        return stale_records(self.records, self.filesystem, self.now, self.config, lost, self.facts.documents_gone)
 
     @cached_property
     def resting(self) -> tuple[Record, ...]:

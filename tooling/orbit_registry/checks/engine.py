@@ -13,7 +13,7 @@ from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.inputs import Inputs, take
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_row, to_row
-from orbit_registry.operations.freshness.evaluate import turn_today
+from orbit_registry.operations.freshness.evaluate import expiring_today
 from orbit_registry.repository.baseline import (
     Baseline,
     BaselineFinding,
@@ -172,7 +172,7 @@ def run(inputs: Inputs) -> tuple[Result, bool]:
     files = Files(inputs)
     context = load_context(inputs, files)
     diagnostics = tuple(run_checks(context))
-    lasts = not turn_today(context.records, inputs.now, context.config)
+    lasts = not expiring_today(context.records, inputs.now, context.config)
     lasts &= not any(diagnostic.code == BROKEN for diagnostic in diagnostics)
     return Result(diagnostics, record_count(inputs), inputs.facts.base), files.is_steady and lasts
 

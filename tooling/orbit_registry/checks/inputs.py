@@ -8,8 +8,13 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 from orbit_registry.model.freshness import FilesystemView
+<<<<<<< HEAD
 from orbit_registry.operations.freshness.probe import Ground, kinds_of, look
 from orbit_registry.repository.documents import decision_paths
+=======
+from orbit_registry.operations.freshness.probe import Dependencies, evidence_kinds, probe
+from orbit_registry.repository.document_paths import decision_paths
+>>>>>>> 528b7c49 (Name what the operations bind and define by its role)
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.workspace.cache import FileValue, digest
@@ -74,8 +79,8 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     wanted = {*documents, *whole, *facts.citing, *bodies, baseline}
     hashes = workspace.values.hashes(workspace.root, wanted)
     texts = {path: hashes.get(path, FileValue(path)) for path in sorted(wanted)}
-    ground = Ground.of(reading.collection.records, kinds_of(workspace.config))
-    filesystem = look(workspace, ground, facts.tracked, facts.untracked)
+    ground = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
+    filesystem = probe(workspace, ground, facts.tracked, facts.untracked)
     return Inputs(workspace, now, reading, documents, facts, texts, filesystem)
 
 

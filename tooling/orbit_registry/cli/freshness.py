@@ -10,7 +10,7 @@ from orbit_registry.cli.output import emit, format_option, open_registry, plural
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.model.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.model.record import Record
-from orbit_registry.operations.freshness.verify import Statement
+from orbit_registry.operations.freshness.verify import Verification
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import freshness_data, record_data, remedies
 
@@ -70,7 +70,7 @@ def verify(
     orbit verify L-7k3fq --input package.json#scripts.test --input src/parser/
     """
     registry = open_registry()
-    said = Statement(by, inputs, removed, volatility, expires)
+    said = Verification(by, inputs, removed, volatility, expires)
     done: list[dict[str, object]] = []
     lines: list[str] = []
     failed: list[OrbitError] = []

@@ -49,7 +49,7 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
         "root": str(report.root),
         "created": report.created,
         "changed": report.changed,
-        "kept": report.kept,
+        "kept": report.unchanged,
         "merge_driver": report.driver,
         "baselined": report.baselined,
     }

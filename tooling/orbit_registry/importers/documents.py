@@ -21,14 +21,14 @@ from orbit_registry.formats.adr.file_names import (
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.operations.adopt.adoption import adopt
-from orbit_registry.operations.adopt.existing import NO_ENTRY, why_none
+from orbit_registry.operations.adopt.existing import NO_ENTRY, reason_for_none
 from orbit_registry.operations.adopt.ids import is_of_feature
 from orbit_registry.operations.adopt.next_steps import (
     NOT_READ,
-    of_error,
-    ways_to_learn,
-    ways_to_markdown,
-    ways_to_settle,
+    learning_notes,
+    markdown_notes,
+    reason_of_error,
+    status_notes,
     with_step,
 )
 from orbit_registry.operations.import_report import Outcome, TakeoverReport
@@ -87,11 +87,11 @@ class DocumentImporter:
         command = f"orbit import {shlex.quote(within)}"
         outcomes += adopt(workspace, chosen, by_name=[within], command=command, assume=assume, dry_run=dry_run)
         notes = list(_hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE))
-        notes += ways_to_markdown(outcomes)
+        notes += markdown_notes(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
-        notes += ways_to_settle(outcomes)
-        notes += [*_keep_hints(outcomes), *ways_to_learn(outcomes), *_log_hints(workspace, outcomes)]
+        notes += status_notes(outcomes)
+        notes += [*_keep_hints(outcomes), *learning_notes(outcomes), *_log_hints(workspace, outcomes)]
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
 
 
@@ -241,12 +241,12 @@ def _skip_reason(workspace: Workspace, path: str) -> str:
     try:
         file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
     except OrbitError as error:
-        return of_error(error, path, f"{workspace.root}{os.sep}")
+        return reason_of_error(error, path, f"{workspace.root}{os.sep}")
     if _OF_AGENTS.match(path) and file.format != "log":
         return _MEMORY
     if file.entries:
         return _READS_LIKE_ONE
-    return why_none(file)
+    return reason_for_none(file)
 
 
 def _files(workspace: Workspace, within: str) -> list[str]:

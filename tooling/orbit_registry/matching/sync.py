@@ -20,9 +20,14 @@ from orbit_registry.matching.sources import digest_of
 from orbit_registry.matching.trust import trust_files, trust_of
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
+<<<<<<< HEAD
 from orbit_registry.operations.freshness.evaluate import standing
 from orbit_registry.operations.freshness.probe import windows_of
 from orbit_registry.repository.guard import free_of_secrets
+=======
+from orbit_registry.operations.freshness.evaluate import evaluate_freshness
+from orbit_registry.operations.freshness.probe import volatility_windows
+>>>>>>> 528b7c49 (Name what the operations bind and define by its role)
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
@@ -158,7 +163,7 @@ def _causes(workspace: Workspace, records: Iterable[Record]) -> dict[str, str]:
     open_records = [record for record in records if record.status.pushed and record.phase != "closed"]
     reasons = (
         (path, reason.cause)
-        for path, freshness in standing(workspace, open_records).freshness.items()
+        for path, freshness in evaluate_freshness(workspace, open_records).freshness.items()
         for reason in reversed(freshness.reasons)  # the weightiest last
     )
     return {path: cause.value for path, cause in reasons if cause not in clock}
@@ -166,7 +171,7 @@ def _causes(workspace: Workspace, records: Iterable[Record]) -> dict[str, str]:
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     """Return the bytes of an index, and how many records it holds."""
-    half_life, windows = half_life_days(), windows_of(workspace.config)
+    half_life, windows = half_life_days(), volatility_windows(workspace.config)
     entries = {entry.path: entry for entry in inputs.entries}
     parts = [
         part_of(record, _origin(workspace, inputs, entries[record.path]), half_life, windows)

@@ -65,7 +65,7 @@ class NewAdr:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddResult:
     """A new decision: its record, its document, and which number was the highest before it."""
 
     record: Record
@@ -86,17 +86,17 @@ def new_adr(
 
     def words(holder: Mapping[str, object], name: str) -> tuple[str, ...]:
         value = holder.get(name)
-        return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()
+        return tuple(str(word) for word in value) if isinstance(value, (list, tuple)) else ()
 
-    given: dict[str, Any] = {name: text(name) for name in ("feature", "date", "summary", "body")}
-    given |= {name: words(fields, name) for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from")}
-    given |= {name: words(axes, name) for name in ("paths", "tags")}
-    return NewAdr(title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **given)
+    arguments: dict[str, Any] = {name: text(name) for name in ("feature", "date", "summary", "body")}
+    arguments |= {name: words(fields, name) for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from")}
+    arguments |= {name: words(axes, name) for name in ("paths", "tags")}
+    return NewAdr(title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **arguments)
 
 
 def add_adr(
-    workspace: Workspace, wanted: NewAdr, author: Author, admit: PreWriteHook | None = None, *, dry_run: bool = False
-) -> Added:
+    workspace: Workspace, request: NewAdr, author: Author, admit: PreWriteHook | None = None, *, dry_run: bool = False
+) -> AddResult:
     """Take a number, and write the record and its document as one step; `admit` is asked before a number is taken.
 
     Raises:
@@ -105,76 +105,80 @@ def add_adr(
         WriteError: the disk refused; nothing is left behind, and the number is free again.
     """
     kind = workspace.kinds["adr"]
-    wanted = _proposed_if_unfilled(kind, _checked(workspace, kind, wanted), author)
+    request = _proposed_if_unfilled(kind, _checked(workspace, kind, request), author)
     with writing(workspace):
         remove_abandoned(workspace, kind)
-        _probe(workspace, kind, wanted, author, admit)
+        _validate_early(workspace, kind, request, author, admit)
         allocation = next_number(workspace, kind) if dry_run else allocate(workspace, kind)[0]
-        changes, record = _new_files(workspace, kind, wanted, author, allocation.id)
+        changes, record = _new_files(workspace, kind, request, author, allocation.id)
         if not dry_run:
             try:
                 write_step(workspace, "adr-add", changes, author=author)
             except WriteError:
                 release(workspace, kind, allocation.id)
                 raise
-        return Added(record, changes[0].path, allocation.above)
+        return AddResult(record, changes[0].path, allocation.above)
 
 
-def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
-    title = " ".join(wanted.title.split())
+def _checked(workspace: Workspace, kind: Kind, request: NewAdr) -> NewAdr:
+    title = " ".join(request.title.split())
     if not title:
         raise UsageError("a decision needs a title", hint='--title "Use DuckDB for the snapshot"')
-    if wanted.feature is not None and not _FEATURE.match(wanted.feature):
-        raise UsageError(f"{wanted.feature!r} is no feature name", hint="letters, digits, `.`, `_` and `-`")
-    if wanted.status is not None and wanted.status not in ("proposed", "accepted", "rejected", "deprecated"):
+    if request.feature is not None and not _FEATURE.match(request.feature):
+        raise UsageError(f"{request.feature!r} is no feature name", hint="letters, digits, `.`, `_` and `-`")
+    if request.status is not None and request.status not in ("proposed", "accepted", "rejected", "deprecated"):
         raise UsageError(
-            f"a new decision can't be {wanted.status!r}", hint="proposed, accepted, rejected or deprecated"
+            f"a new decision can't be {request.status!r}", hint="proposed, accepted, rejected or deprecated"
         )
     adr = workspace.config.adr
-    style = wanted.style or ("log" if adr.log else adr.style)
-    if style == "log" and not wanted.feature and not adr.log:
+    style = request.style or ("log" if adr.log else adr.style)
+    if style == "log" and not request.feature and not adr.log:
         raise UsageError("decisions are kept in logs here, so a feature is needed", hint="--feature NAME")
-    if wanted.date is not None:
-        refuse_date(wanted.date)
+    if request.date is not None:
+        refuse_date(request.date)
     today = datetime.now(UTC).strftime("%Y-%m-%d")
-    fields = {name: getattr(wanted, name) for name in NewAdr.__slots__}
-    return NewAdr(**{**fields, "title": title, "style": style, "date": wanted.date or today})
+    fields = {name: getattr(request, name) for name in NewAdr.__slots__}
+    return NewAdr(**{**fields, "title": title, "style": style, "date": request.date or today})
 
 
-def _proposed_if_unfilled(kind: Kind, wanted: NewAdr, author: Author) -> NewAdr:
+def _proposed_if_unfilled(kind: Kind, request: NewAdr, author: Author) -> NewAdr:
     """Return the decision, proposed where its text is still to be written and it states no status.
 
     Raises:
         RefusedError: it is to hold from the start, with a prompt in its text.
     """
-    status = wanted.status or kind.initial.get(author.role, kind.initial["agent"])
+    status = request.status or kind.initial.get(author.role, kind.initial["agent"])
     if kind.status(status).phase != "live":
-        return wanted
-    text = kind.template() if wanted.body is None else wanted.body
+        return request
+    text = kind.template() if request.body is None else request.body
     prompt = first_prompt(text, prompts_of(kind.folder, True))
     if prompt is None:
-        return wanted
-    if wanted.status is None:
-        return replace(wanted, status=kind.initial["agent"])
-    line = f"line {text.count(chr(10), 0, prompt[0]) + 1} of the text" if wanted.body is not None else "its text"
+        return request
+    if request.status is None:
+        return replace(request, status=kind.initial["agent"])
+    line = f"line {text.count(chr(10), 0, prompt[0]) + 1} of the text" if request.body is not None else "its text"
     raise RefusedError(
         f"a decision can't be {status} while {line} is a prompt of the template: `{prompt[1]}`",
         hint="give the whole text with --body-file, or add it without --status, answer the prompts, and accept it then",
     )
 
 
-def _refuse_moved(workspace: Workspace, log: str) -> None:
+def _refuse_missing_log(workspace: Workspace, log: str) -> None:
     """Raise when a log is gone in which decisions have their text: a new file of its name would hide where it is.
 
     To be asked under the lock: between two looks another writer may have begun the log.
     """
     if os.path.lexists(workspace.root / log):
         return
-    held = [one.id for one in read_collection(workspace).records if one.source is not None and one.source.path == log]
-    if held:
-        count = "1 decision has its text" if len(held) == 1 else f"{len(held)} decisions have their text"
-        said = f"bring it back; where it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
-        raise RefusedError(f"{log} is not there, and {count} in it", hint=said)
+    ids = [
+        record.id
+        for record in read_collection(workspace).records
+        if record.source is not None and record.source.path == log
+    ]
+    if ids:
+        count = "1 decision has its text" if len(ids) == 1 else f"{len(ids)} decisions have their text"
+        hint = f"bring it back; where it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
+        raise RefusedError(f"{log} is not there, and {count} in it", hint=hint)
 
 
 def refuse_date(text: str) -> None:
@@ -185,36 +189,38 @@ def refuse_date(text: str) -> None:
         raise UsageError(f"{text!r} is no date", hint="YYYY-MM-DD or YYYY-MM") from None
 
 
-def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, admit: PreWriteHook | None) -> None:
+def _validate_early(
+    workspace: Workspace, kind: Kind, request: NewAdr, author: Author, admit: PreWriteHook | None
+) -> None:
     """Find out what is wrong before a number is taken for it; a log is not parsed here, which costs the most."""
     config = workspace.config
     record_id = sequence_id(kind.prefix, 0)
-    path = log_of(config, wanted.feature) if wanted.style == "log" else f"{config.adr.folder}/{record_id}.md"
+    path = log_of(config, request.feature) if request.style == "log" else f"{config.adr.folder}/{record_id}.md"
     inside(workspace.root, path)
-    if wanted.style == "log":
-        _refuse_moved(workspace, path)
-    record, text = _record(workspace, kind, wanted, author, record_id, NewText(path, None, "", record_id))
+    if request.style == "log":
+        _refuse_missing_log(workspace, path)
+    record, text = _record(workspace, kind, request, author, record_id, NewText(path, None, "", record_id))
     new = FileChange(record.path, None, text)
     refuse_for_agent(workspace, [new], author=author)
-    refuse_secrets_in([new, FileChange(f"the text of {wanted.title!r}", None, wanted.body)])
-    if wanted.body is not None:
-        status = wanted.status or kind.initial["agent"]
-        if wanted.style == "log":
-            entry_text(kind, path, "", _placeholders(wanted, record_id, status), wanted.body)
+    refuse_secrets_in([new, FileChange(f"the text of {request.title!r}", None, request.body)])
+    if request.body is not None:
+        status = request.status or kind.initial["agent"]
+        if request.style == "log":
+            entry_text(kind, path, "", _placeholders(request, record_id, status), request.body)
         else:
-            _new_file(workspace, kind, wanted, record_id, status)
+            _new_file(workspace, kind, request, record_id, status)
     if admit is not None:
         admit(record)
 
 
 def _record(
-    workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str, document: NewText
+    workspace: Workspace, kind: Kind, request: NewAdr, author: Author, record_id: str, document: NewText
 ) -> tuple[Record, str]:
     """Return the record that will point at a document, and its file's text."""
     heading = {"heading": document.heading} if document.heading else {}
-    source = {"path": document.path, **heading, "format": str(wanted.style), "authority": "record"}
-    names = list(dict.fromkeys((*wanted.legacy_ids, *document.names)))
-    fields = {**_fields(wanted), "legacy_ids": names, "source": source}
+    source = {"path": document.path, **heading, "format": str(request.style), "authority": "record"}
+    names = list(dict.fromkeys((*request.legacy_ids, *document.names)))
+    fields = {**_fields(request), "legacy_ids": names, "source": source}
     data = new_data(kind, record_id, new_uid(), author, fields)
     path = record_path(workspace, kind, record_id)
     text = render(workspace, kind, data, path)
@@ -224,15 +230,15 @@ def _record(
 
 
 def _new_files(
-    workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str
+    workspace: Workspace, kind: Kind, request: NewAdr, author: Author, record_id: str
 ) -> tuple[list[FileChange], Record]:
-    status = wanted.status or kind.initial.get(author.role, kind.initial["agent"])
-    if wanted.style == "log":
-        fields = _placeholders(wanted, record_id, status)
-        new = new_entry(workspace, kind, log_of(workspace.config, wanted.feature), fields, wanted.body)
+    status = request.status or kind.initial.get(author.role, kind.initial["agent"])
+    if request.style == "log":
+        fields = _placeholders(request, record_id, status)
+        new = new_entry(workspace, kind, log_of(workspace.config, request.feature), fields, request.body)
     else:
-        new = _new_file(workspace, kind, wanted, record_id, status)
-    record, text = _record(workspace, kind, wanted, author, record_id, new)
+        new = _new_file(workspace, kind, request, record_id, status)
+    record, text = _record(workspace, kind, request, author, record_id, new)
     if entry_in(new.path, new.after, record) is None:
         raise InvalidRecordError(
             f"{new.path}: the new entry can't be found again in the text written",
@@ -241,46 +247,46 @@ def _new_files(
     return [FileChange(new.path, new.before, new.after), FileChange(record.path, None, text)], record
 
 
-def _fields(wanted: NewAdr) -> dict[str, object]:
-    scope = {"paths": list(wanted.paths), "tags": list(wanted.tags)}
+def _fields(request: NewAdr) -> dict[str, object]:
+    scope = {"paths": list(request.paths), "tags": list(request.tags)}
     return {
-        "title": wanted.title,
-        "status": wanted.status,
-        "date": wanted.date,
-        "tasks": list(wanted.tasks),
-        "feature": wanted.feature,
-        "deciders": list(wanted.deciders),
-        "summary": wanted.summary,
-        "labels": list(wanted.labels),
-        "distinct_from": list(wanted.distinct_from),
+        "title": request.title,
+        "status": request.status,
+        "date": request.date,
+        "tasks": list(request.tasks),
+        "feature": request.feature,
+        "deciders": list(request.deciders),
+        "summary": request.summary,
+        "labels": list(request.labels),
+        "distinct_from": list(request.distinct_from),
         "scope": {axis: words for axis, words in scope.items() if words},
-        "key": wanted.key,
-        "ensured": wanted.ensured,
+        "key": request.key,
+        "ensured": request.ensured,
     }
 
 
-def _placeholders(wanted: NewAdr, record_id: str, status: str) -> dict[str, str]:
+def _placeholders(request: NewAdr, record_id: str, status: str) -> dict[str, str]:
     return {
         "id": record_id,
         "number": record_id.rpartition("-")[2],
-        "title": wanted.title,
+        "title": request.title,
         "status": status.capitalize(),
-        "date": str(wanted.date),
-        "tasks": " · ".join(f"[{task}]" for task in wanted.tasks),
-        "legacy": " · ".join(f"legacy_id: `{name}`" for name in wanted.legacy_ids),
-        "deciders": ", ".join(wanted.deciders),
-        "tags": ", ".join(wanted.labels),
+        "date": str(request.date),
+        "tasks": " · ".join(f"[{task}]" for task in request.tasks),
+        "legacy": " · ".join(f"legacy_id: `{name}`" for name in request.legacy_ids),
+        "deciders": ", ".join(request.deciders),
+        "tags": ", ".join(request.labels),
     }
 
 
-def _new_file(workspace: Workspace, kind: Kind, wanted: NewAdr, record_id: str, status: str) -> NewText:
+def _new_file(workspace: Workspace, kind: Kind, request: NewAdr, record_id: str, status: str) -> NewText:
     neighbours = neighbours_in(workspace, workspace.config.adr.folder)
-    path = new_path(workspace, neighbours, record_id, wanted.title, str(wanted.date))
+    path = new_path(workspace, neighbours, record_id, request.title, str(request.date))
     if (workspace.root / path).exists():
         raise RefusedError(f"{path} is there already", hint="give another title")
     inside(workspace.root, path)
-    fields = _placeholders(wanted, record_id, status)
-    return NewText(path, None, with_body(path, new_text(kind, neighbours, path, fields, status), wanted.body))
+    fields = _placeholders(request, record_id, status)
+    return NewText(path, None, with_body(path, new_text(kind, neighbours, path, fields, status), request.body))
 
 
 def amend_adr(
@@ -306,10 +312,10 @@ def amend_adr(
         record = read_collection(workspace).records.get(any_id)
         if record.phase == "closed":
             raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
-        found = read_documents(workspace, [record]).of(record)
-        if found is None:
+        home = read_documents(workspace, [record]).of(record)
+        if home is None:
             raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")
-        document, entry = found
+        document, entry = home
         day = date or datetime.now(UTC).strftime("%Y-%m-%d")
         after = add_amendment(document.text, entry, day, task, text)
         refuse_restated(document.text, after, document.path)
@@ -319,8 +325,8 @@ def amend_adr(
 
 
 def _with_task(data: dict[str, object], task: str) -> Mapping[str, object]:
-    held = data.get("tasks")
-    tasks = [str(one) for one in held] if isinstance(held, list) else []
+    value = data.get("tasks")
+    tasks = [str(name) for name in value] if isinstance(value, list) else []
     return {**data, "tasks": tasks if task in tasks else [*tasks, task]}
 
 
@@ -335,12 +341,12 @@ def update_adr(
         InvalidRecordError: the result breaks the schema; nothing was written.
     """
     with writing(workspace):
-        result, changes = planned_update(workspace, any_id, edit, title)
+        result, changes = plan_update(workspace, any_id, edit, title)
         write_step(workspace, "adr-update", changes, author=author)
         return result
 
 
-def planned_update(
+def plan_update(
     workspace: Workspace, any_id: str, edit: Edit, title: str | None = None
 ) -> tuple[Record, list[FileChange]]:
     """Return the decision and the changes of files that `update_adr` would make now; see there for what is raised."""
@@ -349,23 +355,23 @@ def planned_update(
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
     flat = " ".join(title.split()) if title is not None else None
 
-    def whole(data: dict[str, object]) -> Mapping[str, object]:
-        changed = dict(edit(data))
+    def whole(fields: dict[str, object]) -> Mapping[str, object]:
+        changed = dict(edit(fields))
         source = changed.get("source")
         if flat is not None and isinstance(source, dict) and source.get("heading") == record.title:
             changed["source"] = {**source, "heading": flat}  # an entry without a number is found by its title
         return {**changed, "title": flat} if flat is not None else changed
 
     change, result = prepare_edit(workspace, record, whole)
-    return result, [*_projected(workspace, record, result), change]
+    return result, [*_document_change(workspace, record, result), change]
 
 
-def _projected(workspace: Workspace, old: Record, new: Record) -> list[FileChange]:
+def _document_change(workspace: Workspace, old: Record, new: Record) -> list[FileChange]:
     """Return what a new title and a new date change in a decision's document."""
-    found = read_documents(workspace, [old]).of(old)
-    if found is None:
+    home = read_documents(workspace, [old]).of(old)
+    if home is None:
         return []
-    document, entry = found
+    document, entry = home
     text = document.text
     if new.title != old.title:
         text = set_title(text, entry, new.title)

@@ -24,7 +24,7 @@ from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.workspace import Workspace
 
-_STATING = frozenset(("status", "date", "changelog"))
+_FACT_SECTIONS = frozenset(("status", "date", "changelog"))
 """Sections of a document that state facts instead of reasons."""
 _SECTION = re.compile(r"(?<=\n)#+ (?P<name>[^\n]+)\n\n(?P<item>-)?")
 _WHOLE_DATE = len("2026-04-01")
@@ -68,9 +68,9 @@ def new_entry(workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, 
     if heading.number is None:
         if len(date) < _WHOLE_DATE:
             raise UsageError(f"{path} names its entries by the day", hint=f"--date {date}-01")
-        if any(one.title == title for one in read_document(log, path).entries):
-            said = f"{path} has an entry `{title}` already, and its entries are told apart by their titles"
-            raise RefusedError(said, hint="give another title")
+        if any(other.title == title for other in read_document(log, path).entries):
+            message = f"{path} has an entry `{title}` already, and its entries are told apart by their titles"
+            raise RefusedError(message, hint="give another title")
     after = add_entry(log, path, heading.line + entry[entry.index("\n") :])
     found_by = title if heading.number is None else f"ADR-{heading.number}"
     return NewText(path, before, after, found_by, (heading.code,) if heading.code else ())
@@ -85,20 +85,20 @@ def entry_text(kind: Kind, path: str, log: str, fields: Mapping[str, str], body:
 
 def _labelled(entry: str, log: str, path: str) -> str:
     """Return a new entry with labels in place of its headings, where the log's last entry has `**Context.**`."""
-    sections = [section for one in read_document(log, path).entries[-1:] for section in one.sections]
-    if not sections or not all(section.run_in for section in sections if section.key not in _STATING):
+    sections = [section for last in read_document(log, path).entries[-1:] for section in last.sections]
+    if not sections or not all(section.run_in for section in sections if section.key not in _FACT_SECTIONS):
         return entry
     labels = [section for section in sections if section.run_in]
     if not labels:
         return entry
     line = log[: labels[0].body.start].rpartition("\n")[2].strip()
     before, _, after = line.partition(labels[0].heading)
-    return _SECTION.sub(lambda found: f"{before}{found['name']}{after}" + ("\n\n-" if found["item"] else " "), entry)
+    return _SECTION.sub(lambda match: f"{before}{match['name']}{after}" + ("\n\n-" if match["item"] else " "), entry)
 
 
 def _level_of_entries(text: str, path: str) -> int:
     starts = {entry.span.start for entry in read_document(text, path).entries}
-    return next((one.level for one in parse_markdown(text).headings if one.section.start in starts), 1)
+    return next((heading.level for heading in parse_markdown(text).headings if heading.section.start in starts), 1)
 
 
 def with_body(path: str, document: str, body: str | None) -> str:
@@ -110,10 +110,10 @@ def with_body(path: str, document: str, body: str | None) -> str:
     if body is None:
         return document
     entries = read_document(document, path).entries
-    sections = [section for section in entries[0].sections if section.key not in _STATING] if entries else []
+    sections = [section for section in entries[0].sections if section.key not in _FACT_SECTIONS] if entries else []
     head = "\n".join(document.split("\n")[: sections[0].position.line - 1]) if sections else document
     newline = "\r\n" if "\r\n" in document else "\n"
     prose = nest_headings(body, _level_of_entries(document, path))
-    whole = newline.join((head.rstrip(), "", *prose.split("\n"), ""))
-    refuse_restated(document, whole, path)
-    return whole
+    result = newline.join((head.rstrip(), "", *prose.split("\n"), ""))
+    refuse_restated(document, result, path)
+    return result

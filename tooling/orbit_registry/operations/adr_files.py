@@ -21,9 +21,9 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.workspace.files import document_text
 from orbit_registry.workspace.workspace import Workspace
 
-_LOOKED_AT = 12
+_TEMPLATES_TRIED = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
-_OWN_NAMES = ("README.md", "readme.md", "index.md")
+_README_NAMES = ("README.md", "readme.md", "index.md")
 """What a decision is called that has a folder of its own."""
 _LONGEST = 60
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
@@ -43,11 +43,11 @@ class Neighbours:
 def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
     """Return the decision files directly in a folder: by number, or by date where names begin with one."""
     try:
-        found = [name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))]
+        entries = [name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))]
     except OSError:
-        found = []
-    names = _newest_first([name for name in found if is_markdown(name)])
-    paths = [posixpath.normpath(f"{folder}/{name}") for name in names[:_LOOKED_AT]]
+        entries = []
+    names = _newest_first([name for name in entries if is_markdown(name)])
+    paths = [posixpath.normpath(f"{folder}/{name}") for name in names[:_TEMPLATES_TRIED]]
     texts = [(path, text) for path in paths if (text := document_text(workspace.root, path)) is not None]
     return Neighbours(folder, tuple(names), tuple(texts))
 
@@ -55,21 +55,21 @@ def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
 def _decision_in(entry: Path) -> str | None:
     """Return the name of a file, or `0042-use-x/README.md` where each decision has a folder."""
     if entry.is_dir():
-        return next((f"{entry.name}/{name}" for name in _OWN_NAMES if (entry / name).is_file()), None)
+        return next((f"{entry.name}/{name}" for name in _README_NAMES if (entry / name).is_file()), None)
     return entry.name if entry.is_file() else None
 
 
-def _newest_first(found: Sequence[str]) -> list[str]:
+def _newest_first(names: Sequence[str]) -> list[str]:
     """Return those that are named as decisions are, first those that are named as the newest is.
 
     A naming that only one file has is nobody's custom where others share one: it counts after them, however new.
     """
-    numbered = [name for name in found if (read := read_name(_stem(name))) is not None and _is_numbered(read)]
+    numbered = [name for name in names if (read := read_name(_stem(name))) is not None and _is_numbered(read)]
     sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
-    series = Counter(_naming(name) for name in found if read_series_name(_stem(name)) is not None)
-    named = [*(sure or numbered), *(name for name in found if series[_naming(name)] > 1)]
-    shared = Counter(map(_naming, named))
-    ordered = sorted(named, key=lambda name: (shared[_naming(name)] > 1, _order(name), name), reverse=True)
+    series = Counter(_naming(name) for name in names if read_series_name(_stem(name)) is not None)
+    decisions = [*(sure or numbered), *(name for name in names if series[_naming(name)] > 1)]
+    shared = Counter(map(_naming, decisions))
+    ordered = sorted(decisions, key=lambda name: (shared[_naming(name)] > 1, _order(name), name), reverse=True)
     first = _naming(ordered[0]) if ordered else ""
     return sorted(ordered, key=lambda name: _naming(name) != first)
 
@@ -79,7 +79,7 @@ def _stem(name: str) -> str:
     return first if "/" in name else posixpath.splitext(first)[0]
 
 
-def _read(name: str) -> FileName | None:
+def _file_name(name: str) -> FileName | None:
     return read_name(_stem(name)) or read_series_name(_stem(name))
 
 
@@ -89,43 +89,43 @@ def _is_numbered(read: FileName) -> bool:
 
 def _naming(name: str) -> str:
     """Return what a file's name has in common with those named like it: its lead, or that it begins with a date."""
-    read = _read(name)
+    read = _file_name(name)
     return "" if read is None else "date" if read.dated else f"number {read.lead.casefold()}"
 
 
 def _order(name: str) -> int:
-    read = _read(name)
+    read = _file_name(name)
     return 0 if read is None else int(read.number or re.sub(r"\D", "", read.dated).ljust(8, "0"))
 
 
 def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
     """Return where a new decision file goes: in the form of the newest name, or its dates."""
     newest = neighbours.names[0] if neighbours.names else ""
-    name = _read(newest) if newest else None
+    name = _file_name(newest) if newest else None
     ending = newest[len(_stem(newest)) :] or ".md"
     if name is not None and name.dated:
         day = f"{date}-01"[: 10 if name.date else 7]
         mark = re.sub(r"\d", "", name.dated)[:1]
-        written = day.replace("-", mark) + name.dash
+        prefix = day.replace("-", mark) + name.dash
         counter = _OF_THE_DAY.match(name.title)
         if counter is not None:  # `20260401-02-title.md`: the second one of its day
-            same_day = (other[len(written) :] for other in neighbours.names if other.startswith(written))
-            number = max((int(one["number"]) for one in map(_OF_THE_DAY.match, same_day) if one), default=0) + 1
-            written += f"{number:0{len(counter['number'])}d}{counter['dash']}"
-        return posixpath.normpath(f"{neighbours.folder}/{written}{_worded_like(title, name.title, name.dash)}{ending}")
+            same_day = (other[len(prefix) :] for other in neighbours.names if other.startswith(prefix))
+            number = max((int(match["number"]) for match in map(_OF_THE_DAY.match, same_day) if match), default=0) + 1
+            prefix += f"{number:0{len(counter['number'])}d}{counter['dash']}"
+        return posixpath.normpath(f"{neighbours.folder}/{prefix}{_title_like(title, name.title, name.dash)}{ending}")
     lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     number = int(record_id.rpartition("-")[2])
     alike = [other for other in neighbours.names if _naming(other) == _naming(newest)]
     if name is not None and read_name(_stem(newest)) is None:
         # The numbers of a series may be no ids: none is given twice.
         number = max(number, *(_order(other) + 1 for other in alike))
-    like = _usual([read.title for other in alike if (read := _read(other))])
+    like = _most_usual([read.title for other in alike if (read := _file_name(other))])
     gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
-    words = f"{gap}{_worded_like(title, like, dash)}" if dash else ""  # `adr-42.md` says no more than its number
+    words = f"{gap}{_title_like(title, like, dash)}" if dash else ""  # `adr-42.md` says no more than its number
     return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
 
 
-def _usual(titles: Sequence[str]) -> str:
+def _most_usual(titles: Sequence[str]) -> str:
     """Return a title that is written as most of some are, of as many the newest; empty where there is none."""
     styles = [(_separator(title), _capitals(title)) for title in titles]
     often = Counter(styles).most_common(1)
@@ -145,7 +145,7 @@ def _capitals(title: str) -> str:
     return "all" if all(word.isupper() for word in words) else "each"
 
 
-def _worded_like(title: str, like: str, dash: str) -> str:
+def _title_like(title: str, like: str, dash: str) -> str:
     """Return a title as part of a file name with the separator and the capitals of another's: `Use-X`, `use_x`."""
     words, capitals = slug(title, _separator(like) or dash), _capitals(like)
     if capitals == "all":
@@ -160,17 +160,17 @@ def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str,
     own template is taken. A dress without consequences gets them: a decision names its cost.
     """
     for like, text in neighbours.texts:
-        made = _dressed(text, like, path, fields, status, add_status=False)
-        if made is not None:
-            return made
+        text_like = _from_neighbour(text, like, path, fields, status, add_status=False)
+        if text_like is not None:
+            return text_like
     for like, text in neighbours.texts[:1]:
-        made = _dressed(text, like, path, fields, status, add_status=True)
-        if made is not None:
-            return made
+        text_like = _from_neighbour(text, like, path, fields, status, add_status=True)
+        if text_like is not None:
+            return text_like
     return new_document(kind.template(), fields)
 
 
-def _dressed(
+def _from_neighbour(
     text: str, like: str, path: str, fields: Mapping[str, str], status: str, *, add_status: bool
 ) -> str | None:
     template = template_from(text, like)
@@ -179,25 +179,25 @@ def _dressed(
         return None
     language = language_of(section.heading for section in entries[-1].sections)
     raw = entries[-1].status_raw.strip("*_` ")
-    said = language.status(status, raw) if language is not None and raw else status
-    said = said if raw[:1].islower() else said[:1].upper() + said[1:]
+    status_text = language.status(status, raw) if language is not None and raw else status
+    status_text = status_text if raw[:1].islower() else status_text[:1].upper() + status_text[1:]
     width = len(entries[-1].number or "") if (entries[-1].number or "").isdigit() else 4
     number = f"{int(fields['number']):0{width}d}"
-    made = new_document(template, {**fields, "number": number, "status": said, "title": _ANY_TITLE})
-    entry = _only_entry(made, path)
+    result = new_document(template, {**fields, "number": number, "status": status_text, "title": _ANY_TITLE})
+    entry = _only_entry(result, path)
     if entry is not None:  # now that it is known which number the heading states, none is read out of the title
-        made = set_title(made, entry, fields["title"])
-        entry = _only_entry(made, path)
+        result = set_title(result, entry, fields["title"])
+        entry = _only_entry(result, path)
     if entry is not None and add_status and entry.status == "unknown":
-        made = set_status(made, entry, said)
-        entry = _only_entry(made, path)
+        result = set_status(result, entry, status_text)
+        entry = _only_entry(result, path)
     if entry is None or entry.status != status or entry.title != fields["title"] or not entry.sections:
         return None
     if entry.has_cost:
-        return made
-    newline = "\r\n" if "\r\n" in made else "\n"
+        return result
+    newline = "\r\n" if "\r\n" in result else "\n"
     heading = language.consequences if language is not None else "Consequences"
-    return newline.join((made.rstrip(), "", f"## {heading}", "", f"- {cost_in(language)}", ""))
+    return newline.join((result.rstrip(), "", f"## {heading}", "", f"- {cost_in(language)}", ""))
 
 
 def _only_entry(text: str, path: str) -> AdrDocument | None:

@@ -15,7 +15,7 @@ from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import Link, is_markdown, parse_markdown
 from orbit_registry.formats.position import Position, Span, TextLines
 
-Meaning = Callable[[str, str, str], str | None]
+CitationMap = Callable[[str, str, str], str | None]
 """(path, line, id as written) → the id it should be; the same one where it stays, None where it can't be told."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -33,12 +33,12 @@ class Unclear:
 
     def as_dict(self) -> dict[str, object]:
         """Return the mention as JSON shows it."""
-        place = {"path": self.path, "line": self.position.line, "column": self.position.column}
-        return {**place, "id": self.id, "text": self.line}
+        data = {"path": self.path, "line": self.position.line, "column": self.position.column}
+        return {**data, "id": self.id, "text": self.line}
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class DocumentMoves:
     """Documents that move: old path → new path, and which of them can be told by their bare name."""
 
     paths: Mapping[str, str] = field(default_factory=dict)
@@ -66,31 +66,31 @@ class _Mention:
 
 def _numbered(record_id: str) -> tuple[str, int] | None:
     """Return the word before the hyphen of a numbered id and its number, whatever its width."""
-    found = _SEQUENCE.match(record_id)
-    return (found[1][:-1], int(found[2])) if found else None
+    match = _SEQUENCE.match(record_id)
+    return (match[1][:-1], int(match[2])) if match else None
 
 
 def number_of(record_id: str) -> int | None:
     """Return the number in an id such as `ADR-0007`, whatever its width."""
-    found = _SEQUENCE.match(record_id)
-    return int(found[2]) if found else None
+    match = _SEQUENCE.match(record_id)
+    return int(match[2]) if match else None
 
 
-def search_patterns(ids: frozenset[str], moves: Moves) -> list[str]:
+def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
     """Return extended regular expressions for `git grep -i` that match every line with a mention, and few others."""
     patterns = []
-    for word, number in sorted({found for one in ids if (found := _numbered(one)) is not None}):
+    for word, number in sorted({numbered for record_id in ids if (numbered := _numbered(record_id)) is not None}):
         name = word.lower()
         patterns += [f"{name}-0*{number}([^0-9]|$)", f"{name}s?[[:space:]].*[^0-9]0*{number}([^0-9]|$)"]
         patterns.append(f"{name}s?[[:space:]]+0*{number}([^0-9]|$)")
     for path in sorted(moves.paths):
         name = path.rpartition("/")[2]
-        patterns += [re.sub(r"[][\\.^$*+?{}()|]", r"\\\g<0>", one) for one in dict.fromkeys((name, quote(name)))]
+        patterns += [re.sub(r"[][\\.^$*+?{}()|]", r"\\\g<0>", text) for text in dict.fromkeys((name, quote(name)))]
     return patterns
 
 
 def rewrite_mentions(
-    text: str, path: str, forms: IdForms, ids: frozenset[str], meaning: Meaning, moves: Moves
+    text: str, path: str, forms: IdForms, ids: frozenset[str], meaning: CitationMap, moves: DocumentMoves
 ) -> Rewritten:
     """Return `text` with each mention as `meaning` says; `ids` are those whose number may have changed."""
     lines = TextLines(text)
@@ -107,7 +107,7 @@ def rewrite_mentions(
             unclear.append(Unclear(path, lines.position(mention.start), mention.id, line.strip()[:200]))
         elif new != mention.id:
             edits[mention.number.start, mention.number.end] = new.rpartition("-")[2]
-    for span, new in _moved(text, path, links, moves):
+    for span, new in _file_names(text, path, links, moves):
         edits[span.start, span.end] = new
     return Rewritten(_spliced(text, edits), len(edits), tuple(unclear))
 
@@ -124,16 +124,16 @@ def _spliced(text: str, edits: Mapping[tuple[int, int], str]) -> str:
 
 def _mentions(text: str, forms: IdForms, ids: frozenset[str]) -> Iterator[_Mention]:
     """Yield each mention of the ids, and of their numbers in another width."""
-    numbers = {_numbered(one) for one in ids} - {None}
+    numbers = {_numbered(record_id) for record_id in ids} - {None}
     for citation in find_citations(text, forms):
         if _numbered(citation.id) in numbers:
             yield _Mention(citation.id, citation.span.start, citation.number)
-    for one in sorted(ids):
-        for found in _named_place(one).finditer(text):
-            yield _Mention(one, found.start(), Span(*found.span("number")))
+    for name in sorted(ids):
+        for match in _folder_pattern(name).finditer(text):
+            yield _Mention(name, match.start(), Span(*match.span("number")))
 
 
-def _named_place(record_id: str) -> re.Pattern[str]:
+def _folder_pattern(record_id: str) -> re.Pattern[str]:
     """Return what matches an anchor (`#adr-0007-title`) or a record's folder (`.orbit/adrs/ADR-0007/`)."""
     prefix, number = record_id.rsplit("-", 1)
     folder = rf"\.orbit/[a-z_]+/{re.escape(prefix)}-(?=\d)"
@@ -158,16 +158,16 @@ def _target(path: str, target: str) -> str | None:
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
 
 
-def _moved(text: str, path: str, links: tuple[Link, ...], moves: Moves) -> Iterator[tuple[Span, str]]:
+def _file_names(text: str, path: str, links: tuple[Link, ...], moves: DocumentMoves) -> Iterator[tuple[Span, str]]:
     """Yield the file names to replace: in links to a moved document, and wherever its name is unmistakable."""
     for link in links:
         new = moves.paths.get(_target(path, link.target) or "")
         if new is None or link.target_span is None:
             continue
         old_name = posixpath.basename(_target(path, link.target) or "")
-        written = link.target_span.of(text)
+        target = link.target_span.of(text)
         for name, becomes in ((old_name, posixpath.basename(new)), (quote(old_name), quote(posixpath.basename(new)))):
-            at = written.partition("#")[0].rfind(name)
+            at = target.partition("#")[0].rfind(name)
             if at >= 0:
                 start = link.target_span.start + at
                 yield Span(start, start + len(name)), becomes
@@ -175,5 +175,5 @@ def _moved(text: str, path: str, links: tuple[Link, ...], moves: Moves) -> Itera
     for old, new in moves.paths.items():
         folder, _, name = old.rpartition("/")
         lead = r"(?<![\w.-])" if name in moves.unique_names else rf"(?<![\w./-])(?:\./)?{re.escape(folder)}/"
-        for found in re.finditer(rf"{lead}(?P<name>{re.escape(name)})(?![\w-]|\.\w)", text):
-            yield Span(*found.span("name")), new.rpartition("/")[2]
+        for match in re.finditer(rf"{lead}(?P<name>{re.escape(name)})(?![\w-]|\.\w)", text):
+            yield Span(*match.span("name")), new.rpartition("/")[2]

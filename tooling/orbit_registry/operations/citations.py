@@ -26,7 +26,7 @@ _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)|^(?: {4}|\t)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedId:
     """One citation: the id as written, where, and the record whose prose it stands in, if any."""
 
     id: str
@@ -38,8 +38,8 @@ def cited_in(text: str | None, path: str, forms: IdForms) -> list[tuple[str, int
     """Return the ids that the text of a file cites, each with line and column; none where it has no text."""
     if text is None or not forms.may_occur_in(text):
         return []
-    found = ((citation.id, citation.position) for citation in in_text(text, path, forms))
-    return [(cited, position.line, position.column) for cited, position in found]
+    citations = ((each.id, each.position) for each in in_text(text, path, forms))
+    return [(cited, position.line, position.column) for cited, position in citations]
 
 
 def cited_by(record: Record, forms: IdForms) -> list[Citation]:
@@ -57,13 +57,13 @@ def in_text(
     Weak ones are only for those who know which records there are. `code` are its blocks, where they are known.
     """
     markdown = is_markdown(path)
-    found = [one for one in find_citations(text, forms) if weak or not one.weak]
-    if not found:
+    citations = [candidate for candidate in find_citations(text, forms) if weak or not candidate.weak]
+    if not citations:
         return  # before the text is parsed: a prefix such as `R-` stands in many a word
     if code is None:
         code = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
     at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
-    for citation in citations_outside(found, code):
+    for citation in citations_outside(citations, code):
         start = citation.span.start
         line = text.rfind("\n", at, start) + 1
         if line:
@@ -85,20 +85,20 @@ def references_of(record: Record, forms: IdForms, home: str | None = None) -> tu
     begins with a dot in another record from its folder, any other from the root. `home` is the document that holds the
     prose: it was parsed to find that, so the prose is not again.
     """
-    above = "".join(f"{one}\n" for one in (record.title, record.text("summary")) if one)
+    above = "".join(f"{part}\n" for part in (record.title, record.text("summary")) if part)
     text, code, links = f"{above}{record.prose}", None, None
     at = home.find(record.prose) if home and record.prose else -1
     if home and at >= 0 and (_FENCE.search(record.prose) or _LINK.search(record.prose)):
         parsed, end, by = parse_markdown(home), at + len(record.prose), len(above) - at
-        code = [Span(one.start + by, one.end + by) for one in parsed.code if at <= one.start < end]
-        inside = (one.target for one in parsed.links if one.kind != "image" and at <= one.span.start < end)
+        code = [Span(span.start + by, span.end + by) for span in parsed.code if at <= span.start < end]
+        inside = (link.target for link in parsed.links if link.kind != "image" and at <= link.span.start < end)
         links = [*_links(above), *inside]
-    found = dict.fromkeys(citation.id for citation in in_text(text, "record.md", forms, code=code))
+    references = dict.fromkeys(citation.id for citation in in_text(text, "record.md", forms, code=code))
     for link in (_links(text) if links is None else links) if _LINK.search(text) else ():
         target = _file_of(record, link)
         if target is not None:
-            found[target] = None
-    return tuple(one for one in found if one != record.id)[:MOST_REFERENCES]
+            references[target] = None
+    return tuple(reference for reference in references if reference != record.id)[:MOST_REFERENCES]
 
 
 def _links(text: str) -> Iterator[str]:

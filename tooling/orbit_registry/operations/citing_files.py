@@ -12,8 +12,8 @@ from orbit_registry.errors import GitError
 from orbit_registry.formats.position import Position, YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.operations.citation_rewrite import (
-    Meaning,
-    Moves,
+    CitationMap,
+    DocumentMoves,
     Rewritten,
     Unclear,
     rewrite_mentions,
@@ -25,7 +25,7 @@ from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-_OWN_KEYS = ("id", "uid", "legacy_ids", "status_raw", "source", "created_by")
+_IDENTITY_KEYS = ("id", "uid", "legacy_ids", "status_raw", "source", "created_by")
 """Fields of a record that name the record itself, or what it once was; they are never rewritten as citations."""
 _TOP_KEY = re.compile(r"""["']?(?P<key>[A-Za-z_][\w-]*)["']?[ \t]*:""")
 _SETTINGS = tuple(
@@ -37,7 +37,7 @@ _SETTINGS = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class ChangedFile:
     """A file that changed: where it is now and was before, how many citations in it were rewritten, and what else."""
 
     path: str
@@ -48,8 +48,8 @@ class Cited:
     def __str__(self) -> str:
         moved = f"{self.was} → {self.path}" if self.was else self.path
         count = f"{self.citations} citation{'s' if self.citations != 1 else ''}" if self.citations else ""
-        said = ", ".join(part for part in (self.what, count) if part)
-        return f"{moved}: {said}" if said else moved
+        details = ", ".join(part for part in (self.what, count) if part)
+        return f"{moved}: {details}" if details else moved
 
     def as_dict(self) -> dict[str, object]:
         """Return the file as JSON shows it."""
@@ -57,14 +57,14 @@ class Cited:
 
 
 def rewrite_everywhere(
-    workspace: Workspace, draft: ChangeSet, ids: frozenset[str], meaning: Meaning, moves: Moves
-) -> tuple[tuple[Cited, ...], tuple[Unclear, ...]]:
+    workspace: Workspace, draft: ChangeSet, ids: frozenset[str], meaning: CitationMap, moves: DocumentMoves
+) -> tuple[tuple[ChangedFile, ...], tuple[Unclear, ...]]:
     """Draft every file that mentions the ids or the moved documents; returns all files the draft changes, and what was
     left for a person.
     """
     drafted = {change.path: change.after for change in draft.changes}
-    gone = {path for path, after in drafted.items() if after is None}
-    candidates = {*mentioning_files(workspace, search_patterns(ids, moves)), *drafted} - gone
+    removed = {path for path, after in drafted.items() if after is None}
+    candidates = {*mentioning_files(workspace, search_patterns(ids, moves)), *drafted} - removed
     full = replace(moves, unique_names=_unique_names(workspace, moves))
     counts: Counter[str] = Counter()
     unclear: list[Unclear] = []
@@ -80,17 +80,17 @@ def rewrite_everywhere(
     return changed_files(draft, counts), tuple(unclear)
 
 
-def changed_files(draft: ChangeSet, citations: Mapping[str, int] = MappingProxyType({})) -> tuple[Cited, ...]:
+def changed_files(draft: ChangeSet, citations: Mapping[str, int] = MappingProxyType({})) -> tuple[ChangedFile, ...]:
     """Return what the draft changes, a moved file once, with how many citations in it were rewritten."""
     changed = [change for change in draft.changes if change.after is not None]
     return tuple(
-        Cited(change.path, citations.get(change.path, 0), draft.came_from.get(change.path))
+        ChangedFile(change.path, citations.get(change.path, 0), draft.came_from.get(change.path))
         for change in sorted(changed, key=lambda change: change.path)
     )
 
 
 def rewrite_file(
-    workspace: Workspace, path: str, text: str, ids: frozenset[str], meaning: Meaning, moves: Moves
+    workspace: Workspace, path: str, text: str, ids: frozenset[str], meaning: CitationMap, moves: DocumentMoves
 ) -> Rewritten:
     """Return a file's text with its mentions rewritten; in a record's file, its own names stay."""
     parts = path.split("/")
@@ -102,34 +102,35 @@ def rewrite_file(
     unclear: list[Unclear] = []
     line = 0
     forms = workspace.kinds.id_forms
-    for own, piece in _fields(text):
-        result = Rewritten(piece) if own else rewrite_mentions(piece, path, forms, ids, meaning, moves)
+    for is_own, piece in _stretches(text):
+        result = Rewritten(piece) if is_own else rewrite_mentions(piece, path, forms, ids, meaning, moves)
         count += result.count
         unclear += [
-            replace(one, position=Position(one.position.line + line, one.position.column)) for one in result.unclear
+            replace(mention, position=Position(mention.position.line + line, mention.position.column))
+            for mention in result.unclear
         ]
         line += piece.count("\n")
         pieces.append(result.text)
-    whole = "".join(pieces)
-    if whole != text and not _still_that_record(text, whole):
+    joined = "".join(pieces)
+    if joined != text and not _still_that_record(text, joined):
         return Rewritten(text, 0, (*unclear, Unclear(path, Position(1), "", "this file's form can't be edited safely")))
-    if whole != text and decode_record(text, kind, path)[0] and not decode_record(whole, kind, path)[0]:
+    if joined != text and decode_record(text, kind, path)[0] and not decode_record(joined, kind, path)[0]:
         return Rewritten(text, 0, (*unclear, Unclear(path, Position(1), "", "the record would become invalid")))
-    return Rewritten(whole, count, tuple(unclear))
+    return Rewritten(joined, count, tuple(unclear))
 
 
-def _fields(text: str) -> Iterator[tuple[bool, str]]:
+def _stretches(text: str) -> Iterator[tuple[bool, str]]:
     """Yield the stretches of a record file, with whether they name the record itself."""
-    own, held = False, ""
+    is_own, stretch = False, ""
     for line in text.splitlines(keepends=True):
-        found = _TOP_KEY.match(line)
-        mine = found["key"] in _OWN_KEYS if found else own
-        if mine != own and held:
-            yield own, held
-            held = ""
-        own, held = mine, held + line
-    if held:
-        yield own, held
+        match = _TOP_KEY.match(line)
+        mine = match["key"] in _IDENTITY_KEYS if match else is_own
+        if mine != is_own and stretch:
+            yield is_own, stretch
+            stretch = ""
+        is_own, stretch = mine, stretch + line
+    if stretch:
+        yield is_own, stretch
 
 
 def _still_that_record(before: str, after: str) -> bool:
@@ -139,7 +140,7 @@ def _still_that_record(before: str, after: str) -> bool:
         return False
     if not isinstance(old, dict) or not isinstance(new, dict):
         return False
-    return all(old.get(key) == new.get(key) for key in _OWN_KEYS)
+    return all(old.get(key) == new.get(key) for key in _IDENTITY_KEYS)
 
 
 def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]:
@@ -148,53 +149,55 @@ def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]
         return []
     if workspace.git.top is None:
         return sorted(_walked(workspace, patterns))
-    found = workspace.git.run_names("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_given(patterns), "--", ".",
+    names = workspace.git.run_names("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_options(patterns), "--", ".",
                               f":(exclude){ORBIT}/state", f":(exclude){ORBIT}/schemas", settings=_SETTINGS,
                               check=False)  # fmt: skip
-    return sorted({*found})
+    return sorted({*names})
 
 
 def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, set[str]]:
     """Return, for each file of a commit (of the index where `tree` is None), its lines that match a pattern."""
     where = (tree,) if tree else ("--cached",)
     try:
-        asked = ("grep", "-z", "-I", "-i", "-E", *_given(patterns), *where, "--", ".")
-        found = git.run(*asked, settings=_SETTINGS, check=False)
+        arguments = ("grep", "-z", "-I", "-i", "-E", *_options(patterns), *where, "--", ".")
+        output = git.run(*arguments, settings=_SETTINGS, check=False)
     except GitError:
         return {}
     result: dict[str, set[str]] = {}
-    for name, line in re.findall(r"([^\0]*)\0([^\n]*)\n", found.decode("utf-8", "surrogateescape")):
+    for name, line in re.findall(r"([^\0]*)\0([^\n]*)\n", output.decode("utf-8", "surrogateescape")):
         path = name.removeprefix(f"{tree}:") if tree else name
         result.setdefault(path, set()).add(line.rstrip("\r"))
     return result
 
 
-def _given(patterns: Sequence[str]) -> list[str]:
+def _options(patterns: Sequence[str]) -> list[str]:
     return [part for pattern in patterns for part in ("-e", pattern)]
 
 
 def _walked(workspace: Workspace, patterns: Sequence[str]) -> Iterator[str]:
     """Yield matching files where there is no git."""
-    wanted = re.compile("|".join(pattern.replace("[[:space:]]", r"\s") for pattern in patterns).encode(), re.IGNORECASE)
+    expression = re.compile(
+        "|".join(pattern.replace("[[:space:]]", r"\s") for pattern in patterns).encode(), re.IGNORECASE
+    )
     for path in _all_files(workspace):
         try:
             data = (workspace.root / path).read_bytes()
         except OSError:
             continue
-        if b"\0" not in data[:8000] and wanted.search(data):
+        if b"\0" not in data[:8000] and expression.search(data):
             yield path
 
 
 def _all_files(workspace: Workspace) -> Iterator[str]:
-    made = (f"{ORBIT}/state/", f"{ORBIT}/schemas/")
-    return (path for path in walk(workspace.root) if not path.startswith(made))
+    generated = (f"{ORBIT}/state/", f"{ORBIT}/schemas/")
+    return (path for path in walk(workspace.root) if not path.startswith(generated))
 
 
-def _unique_names(workspace: Workspace, moves: Moves) -> frozenset[str]:
+def _unique_names(workspace: Workspace, moves: DocumentMoves) -> frozenset[str]:
     """Return the names of moved documents that no other file has."""
     names = {path.rpartition("/")[2] for path in moves.paths}
     if not names:
         return frozenset()
     paths = workspace.git.tracked()
-    held = Counter(path.rpartition("/")[2] for path in (paths if paths is not None else _all_files(workspace)))
-    return frozenset(name for name in names if held[name] < 2)
+    counts = Counter(path.rpartition("/")[2] for path in (paths if paths is not None else _all_files(workspace)))
+    return frozenset(name for name in names if counts[name] < 2)

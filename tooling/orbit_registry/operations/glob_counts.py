@@ -20,18 +20,18 @@ def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, 
 def count_covered(scopes: Collection[tuple[str, ...]], files: Sequence[str]) -> Mapping[tuple[str, ...], int]:
     """Return how many of the files each scope matches, what its excluding globs match taken away."""
     texts = {text.removeprefix("!") for scope in scopes for text in scope}
-    found: dict[str, set[int]] = {}
+    matches: dict[str, set[int]] = {}
     index = _index(texts)
-    for place, file in enumerate(files if texts else ()):
+    for number, file in enumerate(files if texts else ()):
         for text, _ in index.match(file):
-            found.setdefault(text, set()).add(place)
+            matches.setdefault(text, set()).add(number)
     counts: dict[tuple[str, ...], int] = {}
     for scope in scopes:
         included: set[int] = set()
         excluded: set[int] = set()
         for text in scope:
             side = excluded if text.startswith("!") else included
-            side |= found.get(text.removeprefix("!"), set())
+            side |= matches.get(text.removeprefix("!"), set())
         counts[scope] = len(included - excluded)
     return counts
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-What = Literal["taken", "changed", "left", "present"]
-ORDER: tuple[What, ...] = ("taken", "changed", "left", "present")
-Moves = Sequence[tuple[str, str]]
+OutcomeKind = Literal["taken", "changed", "left", "present"]
+ORDER: tuple[OutcomeKind, ...] = ("taken", "changed", "left", "present")
+PathMoves = Sequence[tuple[str, str]]
 """Files or folders that were renamed: how each was called and how it is called now, from the root."""
 _WORDS = {"taken": "taken", "changed": "changed on the way", "left": "left", "present": "already here"}
 _WOULD = {"taken": "would be taken", "changed": "would change", "left": "would be left", "present": "already here"}
@@ -24,7 +24,7 @@ class Outcome:
     changed with it. `left`: it was not taken. `present`: it was here before.
     """
 
-    what: What
+    what: OutcomeKind
     source: str
     """The file or folder, from the root where it is inside; with ` · ADR-0007` for one entry of several."""
     record: str | None
@@ -45,7 +45,7 @@ class TakeoverReport:
     outcomes: tuple[Outcome, ...]
     notes: tuple[str, ...] = ()
 
-    def of(self, what: What) -> list[Outcome]:
+    def of(self, what: OutcomeKind) -> list[Outcome]:
         """Return the outcomes of one sort, in the order they came."""
         return [outcome for outcome in self.outcomes if outcome.what == what]
 
@@ -71,9 +71,9 @@ class TakeoverReport:
         counts = ", ".join(f"{len(self.of(what))} {words[what]}" for what in ORDER)
         lines = [f"{self.path} ({self.format}): {counts}"]
         for what in ORDER[:3]:
-            found = self.of(what)
-            if found:
-                lines += ["", f"{words[what][:1].upper()}{words[what][1:]}:", *_grouped(found, listed)]
+            outcomes = self.of(what)
+            if outcomes:
+                lines += ["", f"{words[what][:1].upper()}{words[what][1:]}:", *_grouped(outcomes, listed)]
         lines += ["", *self.notes] if self.notes else []
         return "\n".join(lines)
 
@@ -83,15 +83,15 @@ def _grouped(outcomes: Sequence[Outcome], listed: int) -> Iterable[str]:
     by_reason: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         by_reason[outcome.reason].append(outcome)
-    for reason, found in by_reason.items():
-        if len(found) == 1:
-            yield f"  {_named(found[0])}: {reason}" if reason else f"  {_named(found[0])}"
+    for reason, group in by_reason.items():
+        if len(group) == 1:
+            yield f"  {_line(group[0])}: {reason}" if reason else f"  {_line(group[0])}"
             continue
-        yield f"  {len(found)} × {reason or 'as it stands'}"
-        yield from (f"    {_named(outcome)}" for outcome in found[:listed])
-        if len(found) > listed:
-            yield f"    … and {len(found) - listed} more (`--format json` lists all)"
+        yield f"  {len(group)} × {reason or 'as it stands'}"
+        yield from (f"    {_line(outcome)}" for outcome in group[:listed])
+        if len(group) > listed:
+            yield f"    … and {len(group) - listed} more (`--format json` lists all)"
 
 
-def _named(outcome: Outcome) -> str:
+def _line(outcome: Outcome) -> str:
     return f"{outcome.source} → {outcome.record}" if outcome.record else outcome.source

@@ -30,7 +30,7 @@ GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
 OWN_GITIGNORE = ("/state/", ".tmp-*")
 """The same from within `.orbit/`, where there is no repository yet whose file it could be."""
 GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union", f"**/{LOG_NAME} merge={DRIVER}")
-NOT_OURS = frozenset(
+FOREIGN_FOLDERS = frozenset(
     {"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor", "versioned_docs"}
 )
 """Folders whose decisions are somebody else's, or nobody's."""
@@ -56,7 +56,7 @@ class SetupReport:
     root: Path
     created: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
     detected: AdrConfig | None = None
     driver: bool = False
     """Whether this clone's git was told of the merge driver, or would be."""
@@ -136,14 +136,14 @@ def _write(report: SetupReport, kinds: KindTable, git: Git, config: Path, dry_ru
     root = report.root
     if config.exists():
         open_workspace(root)
-        report.kept.append(f"{ORBIT}/config.yaml")
+        report.unchanged.append(f"{ORBIT}/config.yaml")
     else:
         # Of a home folder, decisions are somebody's projects', and looking through all of it takes long.
         report.detected = config_of({}).adr if git.top is None and root == user_home().resolve() else detect_style(root)
-        _put(report, f"{ORBIT}/config.yaml", config_text(report.detected), dry_run)
+        _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected), dry_run)
     schemas = open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
     for name, text in schema_texts(kinds).items():
-        _put(report, f"{schemas}/{name}", text, dry_run)
+        _write_file(report, f"{schemas}/{name}", text, dry_run)
     if git.top is not None:
         add_lines(report, ".gitignore", GITIGNORE, dry_run)
         add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
@@ -171,16 +171,16 @@ def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
 def detect_style(root: Path) -> AdrConfig:
     """Return how decisions are written here: the folder of decision files with the most, or logs, or the default."""
     logs = sorted((root / "docs/design").glob(f"*/{LOG_NAME}"))
-    told = _told_folder(root)
-    candidates = [*([told] if told else []), *(folder for folder in ADR_FOLDERS if folder != told)]
+    configured = _adr_dir_folder(root)
+    candidates = [*([configured] if configured else []), *(folder for folder in ADR_FOLDERS if folder != configured)]
     git = Git(root)
-    counts = Counter({folder: _numbered(root / folder) for folder in candidates})
-    found = [folder for folder, count in counts.items() if count and _is_of_project(git, folder)]
-    if not found and not logs:
-        counts = _elsewhere(root)
-        found = [folder for folder, count in counts.items() if count and _is_of_project(git, folder)]
-    if found:
-        best, *further = sorted(found, key=lambda folder: -counts[folder])
+    counts = Counter({folder: _count_decisions(root / folder) for folder in candidates})
+    folders = [folder for folder, count in counts.items() if count and _is_not_ignored(git, folder)]
+    if not folders and not logs:
+        counts = _folders_by_name(root)
+        folders = [folder for folder, count in counts.items() if count and _is_not_ignored(git, folder)]
+    if folders:
+        best, *further = sorted(folders, key=lambda folder: -counts[folder])
         return AdrConfig("file", best, tuple(further[: most_folders()]))
     return AdrConfig("log" if logs else "file", "docs/adr")
 
@@ -190,19 +190,23 @@ def most_folders() -> int:
     return int(config_schema().document["properties"]["adr"]["properties"]["folders"]["maxItems"])
 
 
-def _elsewhere(root: Path) -> Counter[str]:
+def _folders_by_name(root: Path) -> Counter[str]:
     """Count the decision files of folders anywhere that are called after decisions, but for those of tests."""
     counts: Counter[str] = Counter()
     for path in walk(root, hidden=False):
         folder, name = home_folder(posixpath.dirname(path)), posixpath.basename(path)
         stem, suffix = posixpath.splitext(name)
         parts = folder.lower().split("/")
-        named = is_decision_folder(parts[-1]) and NOT_OURS.isdisjoint(parts) and not any(map(is_archive_folder, parts))
-        counts[folder] += named and suffix == ".md" and is_decision_name(stem)
+        is_decision = (
+            is_decision_folder(parts[-1])
+            and FOREIGN_FOLDERS.isdisjoint(parts)
+            and not any(map(is_archive_folder, parts))
+        )
+        counts[folder] += is_decision and suffix == ".md" and is_decision_name(stem)
     return counts
 
 
-def _is_of_project(git: Git, folder: str) -> bool:
+def _is_not_ignored(git: Git, folder: str) -> bool:
     """Say whether git has a folder, or would take it: what it ignores is a copy of something, and never imported."""
     if git.top is None:
         return True
@@ -212,7 +216,7 @@ def _is_of_project(git: Git, folder: str) -> bool:
         return True
 
 
-def _told_folder(root: Path) -> str | None:
+def _adr_dir_folder(root: Path) -> str | None:
     """Return the folder that adr-tools was told in `.adr-dir`, if it stays inside."""
     try:
         folder = read_text(root / ".adr-dir").strip().removeprefix("./").rstrip("/")
@@ -221,27 +225,31 @@ def _told_folder(root: Path) -> str | None:
         return None
 
 
-def _numbered(folder: Path) -> int:
+def _count_decisions(folder: Path) -> int:
     """Count the decision files of a folder, those put away in folders below it (`accepted`, `archive`) too."""
     try:
         entries = list(folder.iterdir())
-        own = sum(entry.suffix == ".md" and is_decision_name(entry.stem) for entry in entries)
-        return own + sum(
-            _numbered(entry) for entry in entries if is_archive_folder(entry.name) and not entry.is_symlink()
+        count = sum(entry.suffix == ".md" and is_decision_name(entry.stem) for entry in entries)
+        return count + sum(
+            _count_decisions(entry) for entry in entries if is_archive_folder(entry.name) and not entry.is_symlink()
         )
     except OSError:
         return 0
 
 
-def config_text(found: AdrConfig) -> str:
+def config_text(detected: AdrConfig) -> str:
     """Return a new configuration: what was detected as values, every other default of the schema as a comment."""
-    own: dict[str, object] = {}
-    if found != config_of({}).adr:
-        own = {"style": found.style, "folder": found.folder, **({"folders": [*found.folders]} if found.folders else {})}
+    adr: dict[str, object] = {}
+    if detected != config_of({}).adr:
+        adr = {
+            "style": detected.style,
+            "folder": detected.folder,
+            **({"folders": [*detected.folders]} if detected.folders else {}),
+        }
     forms = config_schema().document["properties"]
     plain = [_setting(name, form, None) for name, form in forms.items() if "default" in form]
     sections = [
-        _section(name, form, {"adr": own}.get(name, {})) for name, form in forms.items() if "properties" in form
+        _section(name, form, {"adr": adr}.get(name, {})) for name, form in forms.items() if "properties" in form
     ]
     return "\n\n".join([_HEAD, "\n".join(plain), *sections]) + "\n"
 
@@ -253,28 +261,32 @@ format: orbit-registry
 schema_version: 1"""
 
 
-def _section(name: str, form: Mapping[str, Any], own: Mapping[str, object], indent: str = "") -> str:
-    """Return a section, as a comment but for the keys that `own` sets."""
-    lines = [_line(f"{indent}{name}:", form, stated=bool(own))]
-    for key, one in form["properties"].items():
+def _section(name: str, form: Mapping[str, Any], values: Mapping[str, object], indent: str = "") -> str:
+    """Return a section, as a comment but for the keys that `values` sets."""
+    lines = [_line(f"{indent}{name}:", form, is_set=bool(values))]
+    for key, subform in form["properties"].items():
         below = f"{indent}  "
-        lines.append(_section(key, one, {}, below) if "properties" in one else _setting(key, one, own.get(key), below))
+        lines.append(
+            _section(key, subform, {}, below)
+            if "properties" in subform
+            else _setting(key, subform, values.get(key), below)
+        )
     return "\n".join(lines)
 
 
-def _setting(name: str, form: Mapping[str, Any], own: object, indent: str = "") -> str:
+def _setting(name: str, form: Mapping[str, Any], configured: object, indent: str = "") -> str:
     """Return a key with its own value, or with its default as a comment."""
-    value = form["default"] if own is None else own
+    value = form["default"] if configured is None else configured
     if isinstance(value, dict) and value:
         entries = [f"#   {indent}{key}: [{', '.join(names)}]" for key, names in value.items()]
         return "\n".join([_line(f"{indent}{name}:", form), *entries])
     text = scalar_text(value) if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
-    return _line(f"{indent}{name}: {text}", form, stated=own is not None)
+    return _line(f"{indent}{name}: {text}", form, is_set=configured is not None)
 
 
-def _line(text: str, form: Mapping[str, Any], *, stated: bool = False) -> str:
-    said = form["description"].rstrip(".")
-    return f"{'' if stated else '# '}{text:<24} # {said[0].lower()}{said[1:]}"
+def _line(text: str, form: Mapping[str, Any], *, is_set: bool = False) -> str:
+    description = form["description"].rstrip(".")
+    return f"{'' if is_set else '# '}{text:<24} # {description[0].lower()}{description[1:]}"
 
 
 def schema_texts(kinds: KindTable) -> dict[str, str]:
@@ -288,15 +300,15 @@ def write_schemas(workspace: Workspace) -> list[str]:
     """Bring the schemas for editors up to date; returns the paths that changed."""
     report = SetupReport(workspace.root)
     for name, text in schema_texts(workspace.kinds).items():
-        _put(report, f"{workspace.config.schemas}/{name}", text, dry_run=False)
+        _write_file(report, f"{workspace.config.schemas}/{name}", text, dry_run=False)
     return report.created + report.changed
 
 
-def _put(report: SetupReport, path: str, text: str, dry_run: bool) -> None:
+def _write_file(report: SetupReport, path: str, text: str, dry_run: bool) -> None:
     target = inside(report.root, path)
     there = target.exists()
     if there and target.read_text(encoding="utf-8", errors="replace") == text:
-        report.kept.append(path)
+        report.unchanged.append(path)
         return
     (report.changed if there else report.created).append(path)
     if not dry_run:
@@ -317,7 +329,7 @@ def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: b
     present = {line.strip() for line in text.splitlines()}
     missing = [line for line in lines if line not in present]
     if not missing:
-        report.kept.append(path)
+        report.unchanged.append(path)
         return
     newline = "\r\n" if "\r\n" in text else "\n"
     glue = newline if text and not text.endswith("\n") else ""

@@ -56,10 +56,10 @@ def transition(
     with nullcontext() if dry_run else writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if review is not None and review.expected:
-            _refuse_another(workspace, record, review.expected)
+            _refuse_changed(workspace, record, review.expected)
         if str(record.data["status"]) == to:
             return record
-        changes, result = _moved(workspace, record, to, author, review)
+        changes, result = _transition_changes(workspace, record, to, author, review)
         if not dry_run:
             write_step(workspace, f"{record.kind.name}-{to}", changes, author=author)
         return result
@@ -76,22 +76,22 @@ def transitions(
     with writing(workspace):
         records = read_collection(workspace).records
         done: list[Record] = []
-        left: list[OrbitError] = []
+        errors: list[OrbitError] = []
         changes: list[FileChange] = []
         for any_id in ids:
             try:
-                own, result = _moved(workspace, records.get(any_id), to, author)
+                record_changes, result = _transition_changes(workspace, records.get(any_id), to, author)
             except OrbitError as error:
-                left.append(error)
+                errors.append(error)
                 continue
-            changes += own
+            changes += record_changes
             done.append(result)
         if done:
             write_step(workspace, f"{done[0].kind.name}-{to}", changes, author=author)
-        return done, left
+        return done, errors
 
 
-def _moved(
+def _transition_changes(
     workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None
 ) -> tuple[list[FileChange], Record]:
     """Return what giving a record another status changes, and the record as it is then."""
@@ -101,14 +101,14 @@ def _moved(
             f"{record.id} can't be superseded by nothing",
             hint=f"`orbit {record.kind.name} supersede {record.id} --with NEW-ID` writes both ends",
         )
-    restated = _restated(workspace, record, to.capitalize(), to)
-    fields = {"status": to, **_reviewed(record, to, review or Review(), author), **restated.fields}
+    restated = _document_status(workspace, record, to.capitalize(), to)
+    fields = {"status": to, **_review_fields(record, to, review or Review(), author), **restated.fields}
     change, result = prepare_edit(workspace, record, lambda data: {**data, **fields})
     changes = [change, *restated.changes]
     if record.phase == "pending" and result.phase == "live":
         _refuse_unfilled(workspace, record, to)
         refuse_secrets_in(changes)
-        for name, text in _files_beside(workspace, record):
+        for name, text in _other_files(workspace, record):
             refuse_secrets(name, text)
     return _out_of_inbox(workspace, record, result, changes) if record.phase == "pending" else (changes, result)
 
@@ -133,15 +133,15 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
     )
 
 
-def _refuse_another(workspace: Workspace, record: Record, expected: str) -> None:
+def _refuse_changed(workspace: Workspace, record: Record, expected: str) -> None:
     """Refuse a verdict on something else than what was read."""
     now = with_prose(workspace, record, read_documents(workspace, [record])).digest
     if now != expected:
-        said = f"{record.id} does not say what was read: its digest is {now}, not {expected}"
-        raise RefusedError(said, hint=f"read it again: `orbit show {record.id}`")
+        message = f"{record.id} does not say what was read: its digest is {now}, not {expected}"
+        raise RefusedError(message, hint=f"read it again: `orbit show {record.id}`")
 
 
-def verdict(record: Record, to: str) -> str:
+def review_outcome(record: Record, to: str) -> str:
     """Return what giving a record another status says of it in review: approved, rejected, or nothing."""
     if record.phase != "pending" or to == SUPERSEDED:
         return ""
@@ -149,23 +149,23 @@ def verdict(record: Record, to: str) -> str:
     return "approved" if status.phase == "live" else "rejected" if record.kind.is_rejection(status) else ""
 
 
-def _reviewed(record: Record, to: str, review: Review, author: Author) -> Mapping[str, object]:
+def _review_fields(record: Record, to: str, review: Review, author: Author) -> Mapping[str, object]:
     """Return what a review leaves in the record: who suggested it, who decided, when and why."""
-    said = verdict(record, to)
-    if not said:
+    outcome = review_outcome(record, to)
+    if not outcome:
         return {}
     first = record.approval.get("suggested_by") or record.author
     by, at = review.by or author.name, format_time(datetime.now(UTC))
-    given = {"suggested_by": first, f"{said}_by": by, f"{said}_at": at, "reason": review.reason}
-    given["change"] = record.change_digest if said == "approved" else ""
-    return {"approval": {name: value for name, value in given.items() if value}}
+    fields = {"suggested_by": first, f"{outcome}_by": by, f"{outcome}_at": at, "reason": review.reason}
+    fields["change"] = record.change_digest if outcome == "approved" else ""
+    return {"approval": {name: value for name, value in fields.items() if value}}
 
 
 def refuse_transition(record: Record, to: str) -> None:
     """Raise when a record may not go to a status; the message names those it may."""
-    known = record.kind.statuses
-    if to not in known:
-        raise RefusedError(f"a {record.kind.name} has no status {to!r}", hint=f"statuses: {', '.join(known)}")
+    statuses = record.kind.statuses
+    if to not in statuses:
+        raise RefusedError(f"a {record.kind.name} has no status {to!r}", hint=f"statuses: {', '.join(statuses)}")
     status = record.status
     if to not in status.to:
         hint = record.kind.transitions_help(status, record.id)
@@ -184,15 +184,15 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
         old, new = records.get(old_id), records.get(new_id)
         _refuse_supersession(records, old, new)
 
-        restated = _restated(workspace, old, _superseded_words(workspace, old, new), SUPERSEDED)
+        restated = _document_status(workspace, old, _superseded_words(workspace, old, new), SUPERSEDED)
 
         def closed(data: dict[str, object]) -> Mapping[str, object]:
-            by = _with(data.get("superseded_by"), new.id)
+            by = _with_id(data.get("superseded_by"), new.id)
             return {**data, "status": SUPERSEDED, "superseded_by": by, **restated.fields}
 
         old_change, old_record = prepare_edit(workspace, old, closed)
         new_change, new_record = prepare_edit(
-            workspace, new, lambda data: {**data, "supersedes": _with(data.get("supersedes"), old.id)}
+            workspace, new, lambda data: {**data, "supersedes": _with_id(data.get("supersedes"), old.id)}
         )
         step = [*restated.changes, old_change, new_change]
         write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
@@ -210,7 +210,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
     if new.phase != "live":
         raise RefusedError(
             f"{new.id} is {new.status.name}; only a record that holds can replace another",
-            hint=_how_to_hold(new),
+            hint=_successor_hint(new),
         )
     if old.id in records.reachable(new.id, "superseded_by"):
         raise RefusedError(
@@ -225,7 +225,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         raise RefusedError(f"{old.id} is already superseded by {by or 'another record'}", hint=hint)
 
 
-def _how_to_hold(record: Record) -> str:
+def _successor_hint(record: Record) -> str:
     """Return what brings a record into force, else what may stand in its place."""
     kind = record.kind
     to_live = [verb for verb, to in kind.verbs.items() if to in record.status.to and kind.status(to).phase == "live"]
@@ -235,9 +235,9 @@ def _how_to_hold(record: Record) -> str:
     return f"name what replaced it: {by}" if by else f"name one in force: `orbit {kind.name} list --phase live`"
 
 
-def _with(value: object, record_id: str) -> list[str]:
-    held = [str(one) for one in value] if isinstance(value, list) else []
-    return held if record_id in held else [*held, record_id]
+def _with_id(value: object, record_id: str) -> list[str]:
+    ids = [str(name) for name in value] if isinstance(value, list) else []
+    return ids if record_id in ids else [*ids, record_id]
 
 
 def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
@@ -246,22 +246,22 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
     if source is None or target is None or source.path == target.path:
         return f"Superseded by {new.id}"
     link = posixpath.relpath(target.path, posixpath.dirname(source.path))
-    found = read_documents(workspace, [new]).of(new) if target.heading is not None else None
-    anchor = parse_markdown(found[0].text).anchors.get(found[1].span.start) if found is not None else None
+    home = read_documents(workspace, [new]).of(new) if target.heading is not None else None
+    anchor = parse_markdown(home[0].text).anchors.get(home[1].span.start) if home is not None else None
     if anchor and len(link) + len(anchor) < _LONGEST_LINK:
         link = f"{link}#{anchor}"
     return f"Superseded by [{new.id}]({link})"
 
 
 @dataclass(frozen=True, slots=True)
-class _Restated:
+class _DocumentStatus:
     """What a new status changes beside the record's own: its document, and the status as that has it now."""
 
     changes: tuple[FileChange, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-def _restated(workspace: Workspace, record: Record, words: str, status: str) -> _Restated:
+def _document_status(workspace: Workspace, record: Record, words: str, status: str) -> _DocumentStatus:
     """Return what stating a status in a decision's document changes; a record without a document changes none.
 
     Raises:
@@ -269,23 +269,23 @@ def _restated(workspace: Workspace, record: Record, words: str, status: str) -> 
     """
     source = record.source
     if source is None or not record.kind.in_document:
-        return _Restated()
+        return _DocumentStatus()
     follows = source.authority == "document"
-    found = read_documents(workspace, [record]).of(record)
-    if found is None:
+    home = read_documents(workspace, [record]).of(record)
+    if home is None:
         if not follows:
-            return _Restated()
-        said = f"{record.id} follows {source.path}, where its text can't be found; nothing was changed"
-        raise RefusedError(said, hint="`orbit check` says what is missing; mend that first")
-    document, entry = found
+            return _DocumentStatus()
+        message = f"{record.id} follows {source.path}, where its text can't be found; nothing was changed"
+        raise RefusedError(message, hint="`orbit check` says what is missing; mend that first")
+    document, entry = home
     text = set_status(document.text, entry, words)
     now = entry_in(document.path, text, record)
     if now is None or now.status != status:
-        said = f"{document.path} can't be made to say `{words}` by itself; nothing was changed"
-        raise RefusedError(said, hint="write the status there by hand, then run `orbit check --fix`")
+        message = f"{document.path} can't be made to say `{words}` by itself; nothing was changed"
+        raise RefusedError(message, hint="write the status there by hand, then run `orbit check --fix`")
     # The words last agreed on tell a document that changed since from one that is older than the record.
     fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
-    return _Restated((FileChange(document.path, document.text, text),), fields)
+    return _DocumentStatus((FileChange(document.path, document.text, text),), fields)
 
 
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
@@ -301,22 +301,22 @@ def _out_of_inbox(
     path = record_path(workspace, record.kind, record.id)
     if record.path == path or record.kind.in_document:
         return changes, result
-    own, *others = changes
-    beside = list(_files_beside(workspace, record))
+    record_change, *others = changes
+    beside = list(_other_files(workspace, record))
     folder = path.rpartition("/")[0]
-    text = (own.after or "").replace(
+    text = (record_change.after or "").replace(
         f"# {schema_line(workspace, record.kind, record.path)}\n", f"# {schema_line(workspace, record.kind, path)}\n", 1
     )
     # No reader may find a folder without its record: that comes first and goes last.
-    come = [FileChange(path, None, text), *(FileChange(f"{folder}/{name}", None, text) for name, text in beside)]
-    gone = [
+    added = [FileChange(path, None, text), *(FileChange(f"{folder}/{name}", None, text) for name, text in beside)]
+    removed = [
         *(FileChange(f"{record.folder}/{name}", text, None) for name, text in beside),
-        FileChange(own.path, own.before, None),
+        FileChange(record_change.path, record_change.before, None),
     ]
-    return [*come, *gone, *others], replace(result, path=path)
+    return [*added, *removed, *others], replace(result, path=path)
 
 
-def _files_beside(workspace: Workspace, record: Record) -> Iterator[tuple[str, str]]:
+def _other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str]]:
     """Yield names and texts of the files in a record's folder: votes, long text, whatever somebody put there."""
     folder = workspace.root / record.folder
     for file in sorted(folder.rglob("*")):
@@ -332,12 +332,12 @@ def change_fields(workspace: Workspace, any_id: str, edit: Edit, *, author: Auth
         RefusedError: the record is closed.
     """
     with writing(workspace):
-        result, changes = planned_change(workspace, any_id, edit)
+        result, changes = plan_change(workspace, any_id, edit)
         write_step(workspace, f"{result.kind.name}-update", changes, author=author)
         return result
 
 
-def planned_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, list[FileChange]]:
+def plan_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, list[FileChange]]:
     """Return the record and the change of its file that `change_fields` would make now; raises what that does."""
     record = read_collection(workspace).records.get(any_id)
     _refuse_closed(record)

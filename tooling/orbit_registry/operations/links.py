@@ -36,10 +36,10 @@ def link(
         raise RefusedError(f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends")
 
     def linked(data: dict[str, object]) -> Mapping[str, object]:
-        held = _held(data)
-        if any(_is(one, rel, _names(end)) for one in held):
+        links = _links_in(data)
+        if any(_matches(entry, rel, _names(end)) for entry in links):
             raise RefusedError(f"{start.id} {rel} {end.id} is stated already", hint=f"`orbit related {start.id}`")
-        return {**data, "links": [*held, {"rel": rel, "to": end.id}]}
+        return {**data, "links": [*links, {"rel": rel, "to": end.id}]}
 
     return change_fields(workspace, start.id, linked, author=author), Link(rel, end.id)
 
@@ -62,13 +62,15 @@ def unlink(
         start, names = records.get(subject), (target,)
 
     def unlinked(data: dict[str, object]) -> Mapping[str, object]:
-        held = _held(data)
-        left = [one for one in held if not _is(one, rel, names)]
-        if len(left) == len(held):
-            stated = ", ".join(f"{one.rel} {one.to}" for one in start.links) or "none"
-            hint = f"its links: {stated}; what its text refers to goes with the text"
+        links = _links_in(data)
+        remaining = [entry for entry in links if not _matches(entry, rel, names)]
+        if len(remaining) == len(links):
+            existing = ", ".join(f"{stated_link.rel} {stated_link.to}" for stated_link in start.links) or "none"
+            hint = f"its links: {existing}; what its text refers to goes with the text"
             raise RefusedError(f"{start.id} states no link {rel} {names[0]}", hint=hint)
-        return {**data, "links": left} if left else {key: value for key, value in data.items() if key != "links"}
+        return (
+            {**data, "links": remaining} if remaining else {key: value for key, value in data.items() if key != "links"}
+        )
 
     return change_fields(workspace, start.id, unlinked, author=author), Link(rel, names[0])
 
@@ -94,22 +96,24 @@ def _names(record: Record) -> tuple[str, ...]:
     return (record.id, *record.legacy_ids)
 
 
-def _held(data: Mapping[str, object]) -> list[object]:
+def _links_in(data: Mapping[str, object]) -> list[object]:
     value = data.get("links")
     return list(value) if isinstance(value, list) else []
 
 
-def _is(one: object, rel: str, names: Sequence[str]) -> bool:
-    return isinstance(one, Mapping) and one.get("rel") == rel and one.get("to") in names
+def _matches(entry: object, rel: str, names: Sequence[str]) -> bool:
+    return isinstance(entry, Mapping) and entry.get("rel") == rel and entry.get("to") in names
 
 
-def planned_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[FileChange]:
+def plan_globs(workspace: Workspace, additions: Sequence[tuple[Record, Sequence[str]]]) -> list[FileChange]:
     """Return the changes that `add_globs` would write."""
-    changes = (prepare_edit(workspace, record, partial(_with, tuple(globs)))[0] for record, globs in wanted if globs)
+    changes = (
+        prepare_edit(workspace, record, partial(_with_globs, tuple(globs)))[0] for record, globs in additions if globs
+    )
     return [change for change in changes if change.before != change.after]
 
 
-def add_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[FileChange]:
+def add_globs(workspace: Workspace, additions: Sequence[tuple[Record, Sequence[str]]]) -> list[FileChange]:
     """Add globs to the records' scopes, all or none, and return what was written.
 
     Raises:
@@ -117,13 +121,16 @@ def add_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]
         InvalidRecordError: a record would be invalid; nothing was written.
     """
     with writing(workspace):
-        changes = planned_globs(workspace, wanted)
+        changes = plan_globs(workspace, additions)
         write_step(workspace, "scope-suggest", changes)
         return changes
 
 
-def _with(globs: tuple[str, ...], data: dict[str, object]) -> Mapping[str, object]:
+def _with_globs(globs: tuple[str, ...], data: dict[str, object]) -> Mapping[str, object]:
     scope = data.get("scope")
-    held = scope if isinstance(scope, Mapping) else {}
-    paths = held.get("paths")
-    return {**data, "scope": {**held, "paths": [*dict.fromkeys((*(paths if isinstance(paths, list) else ()), *globs))]}}
+    current = scope if isinstance(scope, Mapping) else {}
+    paths = current.get("paths")
+    return {
+        **data,
+        "scope": {**current, "paths": [*dict.fromkeys((*(paths if isinstance(paths, list) else ()), *globs))]},
+    }

@@ -13,8 +13,8 @@ from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.citation_rewrite import Meaning, Moves, Unclear
-from orbit_registry.operations.citing_files import Cited, rewrite_everywhere
+from orbit_registry.operations.citation_rewrite import CitationMap, DocumentMoves, Unclear
+from orbit_registry.operations.citing_files import ChangedFile, rewrite_everywhere
 from orbit_registry.operations.renumber_texts import (
     alias_ids,
     in_order,
@@ -46,7 +46,7 @@ class Renumbered:
     """The record's file now, from the root."""
     document: str | None
     """Its document now."""
-    why: str = ""
+    reason: str = ""
     """Where the highest number before it came from, or why this record and not the other."""
 
     def as_dict(self) -> dict[str, object]:
@@ -58,7 +58,7 @@ class Renumbered:
             "aliases": list(self.aliases),
             "path": self.path,
             "document": self.document,
-            "why": self.why,
+            "why": self.reason,
         }
 
 
@@ -67,7 +67,7 @@ class RenumberReport:
     """What a renumbering did, or with `dry_run` would do."""
 
     record: Renumbered
-    files: tuple[Cited, ...]
+    files: tuple[ChangedFile, ...]
     unclear: tuple[Unclear, ...]
     dry_run: bool = False
 
@@ -77,7 +77,7 @@ class RenumberReport:
             **self.record.as_dict(),
             "dry_run": self.dry_run,
             "files": [file.as_dict() for file in self.files],
-            "unclear": [one.as_dict() for one in self.unclear],
+            "unclear": [mention.as_dict() for mention in self.unclear],
         }
 
     def text(self) -> str:
@@ -88,7 +88,7 @@ class RenumberReport:
         return "\n".join([*lines, *file_lines(self.files), *unclear_lines(self.unclear)])
 
 
-def file_lines(files: Sequence[Cited]) -> list[str]:
+def file_lines(files: Sequence[ChangedFile]) -> list[str]:
     """Return a line for each file of a report."""
     return [f"  {file}" for file in files]
 
@@ -97,7 +97,10 @@ def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
     """Return the mentions left for a person, with what to do."""
     if not unclear:
         return []
-    places = [f"  {one.path}:{one.position.line}:{one.position.column}: {one.id} in: {one.line}" for one in unclear]
+    places = [
+        f"  {mention.path}:{mention.position.line}:{mention.position.column}: {mention.id} in: {mention.line}"
+        for mention in unclear
+    ]
     return ["", "left as they are, because nothing tells which record they mean; correct them by hand:", *places]
 
 
@@ -127,17 +130,17 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
     record = find_record(records, any_id)
     if record.kind.numbering != "sequence":
         raise RefusedError(f"{record.id} has a code, not a number", hint="codes are never renumbered")
-    new, why = _new_id(workspace, record, number, dry_run=dry_run)
+    new, reason = _new_id(workspace, record, number, dry_run=dry_run)
     alone = len(records.with_id(record.id)) == 1
-    bare = alone and not _taken_elsewhere(workspace, record)
+    bare = alone and not _default_branch_has_other(workspace, record)
     aliases = alias_ids(record.title, record.uid, record.id, records, bare=bare)
     draft = ChangeSet(workspace)
-    done = move_record(workspace, draft, record, new, aliases, why)
+    done = move_record(workspace, draft, record, new, aliases, reason)
     meaning = _meaning(records, record, done, alone)
     files, unclear = rewrite_everywhere(
-        workspace, draft, frozenset({record.id}), meaning, moves_of(records, record, done)
+        workspace, draft, frozenset({record.id}), meaning, document_moves(records, record, done)
     )
-    settle_document(draft, done)
+    sort_document(draft, done)
     return RenumberReport(done, files, unclear, dry_run), draft
 
 
@@ -158,28 +161,28 @@ def find_record(records: RecordSet, any_id: str) -> Record:
 
 def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run: bool) -> tuple[str, str]:
     kind = record.kind
-    seen = list(seen_numbers(workspace, kind, claims_folder(workspace) / f"{kind.name}.json"))
-    highest = max((one.number for one in seen), default=0)
+    claims = list(seen_numbers(workspace, kind, claims_folder(workspace) / f"{kind.name}.json"))
+    highest = max((claim.number for claim in claims), default=0)
     if number is None:
         if dry_run:
             return sequence_id(kind.prefix, highest + 1), ""
-        taken = allocate(workspace, kind)[0]
-        return taken.id, f"the next above {taken.above}"
-    wanted = sequence_id(kind.prefix, number)
-    if wanted == record.id:
+        allocation = allocate(workspace, kind)[0]
+        return allocation.id, f"the next above {allocation.above}"
+    requested = sequence_id(kind.prefix, number)
+    if requested == record.id:
         raise RefusedError(f"{record.id} has that number already", hint="leave --to out to get the next free number")
-    place = _branch_with(workspace, record, wanted)
-    if place is None and not _was(record, wanted):
-        place = next((one.where for one in seen if one.number == number), None)
-    if place is not None or (workspace.folder_of(kind) / wanted).exists():
-        where = place or "in the working tree"
-        raise RefusedError(f"{wanted} is taken: {where}", hint="leave --to out to get the next free number")
+    location = _branch_with(workspace, record, requested)
+    if location is None and not _was_its_id(record, requested):
+        location = next((claim.where for claim in claims if claim.number == number), None)
+    if location is not None or (workspace.folder_of(kind) / requested).exists():
+        where = location or "in the working tree"
+        raise RefusedError(f"{requested} is taken: {where}", hint="leave --to out to get the next free number")
     if number > highest and not dry_run:
         allocate(workspace, kind, number - highest)
-    return wanted, "as asked for"
+    return requested, "as asked for"
 
 
-def _was(record: Record, record_id: str) -> bool:
+def _was_its_id(record: Record, record_id: str) -> bool:
     """Say whether an id was the record's own before."""
     return any(name.rpartition("/")[2] == record_id for name in record.legacy_ids)
 
@@ -192,13 +195,13 @@ def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | 
     folder = git.prefix + f"{ORBIT}/{kind.plural}"
     with contextlib.suppress(GitError):
         for ref, names in git.names(git.refs(), folder).items():
-            held = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None
-            if held is not None and record.uid.encode() not in held:
+            content = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None
+            if content is not None and record.uid.encode() not in content:
                 return f"on {ref.removeprefix('refs/heads/').removeprefix('refs/remotes/')}"
     return None
 
 
-def _taken_elsewhere(workspace: Workspace, record: Record) -> bool:
+def _default_branch_has_other(workspace: Workspace, record: Record) -> bool:
     """Say whether the default branch has another record under this id, so that the bare id will be that one's."""
     git = workspace.git
     branch = git.default_branch() if git.top is not None else None
@@ -207,7 +210,7 @@ def _taken_elsewhere(workspace: Workspace, record: Record) -> bool:
 
 
 def move_record(
-    workspace: Workspace, draft: ChangeSet, record: Record, new: str, aliases: tuple[str, ...], why: str
+    workspace: Workspace, draft: ChangeSet, record: Record, new: str, aliases: tuple[str, ...], reason: str
 ) -> Renumbered:
     """Draft a record's move to its new folder, and its document's to its new name, with the number in both.
 
@@ -220,8 +223,8 @@ def move_record(
     if (workspace.root / folder).exists():
         raise RefusedError(f"{folder} is there already", hint="run `orbit check`")
     source = record.source
-    stated = record.data.get("source")
-    document = moved_document(stated, old, new) if isinstance(stated, Mapping) else None
+    source_data = record.data.get("source")
+    document = moved_document(source_data, old, new) if isinstance(source_data, Mapping) else None
     if source and document and document != source.path and draft.readable(document) is not None:
         raise RefusedError(f"{document} is there already", hint="move it away, then try again")
     text = draft.text(record.path) or ""
@@ -229,8 +232,8 @@ def move_record(
     validated(result, kind, path)
     for name in _files_below(workspace, record.folder):
         moved = f"{folder}/{name}"
-        held = draft.text(f"{record.folder}/{name}")
-        draft.put(moved, renamed_votes(held, old, new) if name == VOTES and held else held)
+        content = draft.text(f"{record.folder}/{name}")
+        draft.put(moved, renamed_votes(content, old, new) if name == VOTES and content else content)
         draft.put(f"{record.folder}/{name}", None)
         draft.came_from[moved] = f"{record.folder}/{name}"
     draft.put(path, result)
@@ -240,49 +243,51 @@ def move_record(
             numbered = renumbered_document(prose, source.path, source.heading, record.title, old, new)
             draft.put(source.path, numbered)
             draft.move(source.path, document)
-    return Renumbered(record.uid, record.title, old, new, aliases, path, document, why)
+    return Renumbered(record.uid, record.title, old, new, aliases, path, document, reason)
 
 
 def _files_below(workspace: Workspace, folder: str) -> list[str]:
     """Return the regular files of a record's folder, named from it."""
-    found = []
+    files = []
     top = workspace.root / folder
     for parent, folders, names in os.walk(top):
         folders[:] = [name for name in folders if not name.startswith(".tmp-")]
         prefix = os.path.relpath(parent, top).replace(os.sep, "/")
-        found += [name if prefix == "." else f"{prefix}/{name}" for name in names if not name.startswith(".tmp-")]
-    return sorted(found)
+        files += [name if prefix == "." else f"{prefix}/{name}" for name in names if not name.startswith(".tmp-")]
+    return sorted(files)
 
 
-def settle_document(draft: ChangeSet, done: Renumbered) -> None:
+def sort_document(draft: ChangeSet, done: Renumbered) -> None:
     """Put the renumbered entry of a log where its new number belongs, so that entries go on ascending."""
     text = draft.readable(done.document) if done.document else None
     if done.document and text is not None:
         draft.put(done.document, in_order(text, done.document, done.new))
 
 
-def moves_of(records: RecordSet, record: Record, done: Renumbered) -> Moves:
+def document_moves(records: RecordSet, record: Record, done: Renumbered) -> DocumentMoves:
     """Return the move of a record's document, and whose ids the links to documents mean."""
     source = record.source
     if source is None:
-        return Moves()
+        return DocumentMoves()
     shared = any(other.source and other.source.path == source.path for other in records if other.uid != record.uid)
-    own = {} if shared else {source.path: {done.old: done.new}, done.document or source.path: {done.old: done.new}}
+    own_links = (
+        {} if shared else {source.path: {done.old: done.new}, done.document or source.path: {done.old: done.new}}
+    )
     others = [other for other in records.with_id(record.id) if other.uid != record.uid and other.source]
-    kept = {other.source.path: {done.old: done.old} for other in others if other.source and not shared}
+    other_links = {other.source.path: {done.old: done.old} for other in others if other.source and not shared}
     moved = {source.path: done.document} if done.document and done.document != source.path else {}
-    return Moves(moved, frozenset(), {**kept, **own})
+    return DocumentMoves(moved, frozenset(), {**other_links, **own_links})
 
 
-def _meaning(records: RecordSet, record: Record, done: Renumbered, alone: bool) -> Meaning:
+def _meaning(records: RecordSet, record: Record, done: Renumbered, alone: bool) -> CitationMap:
     """Return what citations mean outside a merge: the one record of that id; of two, those in its own files alone."""
-    own = {done.path, done.document, *([record.source.path] if record.source else [])}
+    own_paths = {done.path, done.document, *([record.source.path] if record.source else [])}
     others = {other.source.path for other in records if other.source and other.uid != record.uid}
 
-    def meaning(path: str, line: str, written: str) -> str | None:
+    def meaning(path: str, line: str, cited: str) -> str | None:
         del line
-        if written != record.id:
-            return written if records.candidates(written) else None
-        return done.new if alone or (path in own and path not in others) else None
+        if cited != record.id:
+            return cited if records.candidates(cited) else None
+        return done.new if alone or (path in own_paths and path not in others) else None
 
     return meaning

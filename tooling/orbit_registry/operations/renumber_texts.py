@@ -36,19 +36,19 @@ def moved_document(source: Mapping[str, object], old: str, new: str) -> str | No
     if not path or source.get("heading") is not None or path.rpartition("/")[2] == LOG_NAME:
         return path or None
     folder, slash, name = path.rpartition("/")
-    written = number_of_path(path)
-    if written is None or int(written) != number_of(old) or written not in name:
+    number = number_of_path(path)
+    if number is None or int(number) != number_of(old) or number not in name:
         return path
-    digits = str(number_of(new)).zfill(len(written))
-    return f"{folder}{slash}{name.replace(written, digits, 1)}"
+    digits = str(number_of(new)).zfill(len(number))
+    return f"{folder}{slash}{name.replace(number, digits, 1)}"
 
 
 def renumbered_data(
     data: Mapping[str, object], old: str, new: str, aliases: Sequence[str], document: str | None
 ) -> dict[str, object]:
     """Return a record's data under a new id, with its old names and where its document now is."""
-    held = data.get("legacy_ids")
-    names = [str(name) for name in held] if isinstance(held, list) else []
+    legacy_ids = data.get("legacy_ids")
+    names = [str(name) for name in legacy_ids] if isinstance(legacy_ids, list) else []
     result = {**data, "id": new, "legacy_ids": list(dict.fromkeys((*(n for n in names if n != new), *aliases)))}
     source = data.get("source")
     if isinstance(source, Mapping):
@@ -60,20 +60,20 @@ def renumbered_data(
 
 
 def _renumbered_heading(heading: str, old: str, new: str) -> str:
-    found = re.match(r"(ADR[- ]?)(\d{1,9})\Z", heading, re.IGNORECASE)
-    if found is None or int(found[2]) != number_of(old):
+    match = re.match(r"(ADR[- ]?)(\d{1,9})\Z", heading, re.IGNORECASE)
+    if match is None or int(match[2]) != number_of(old):
         return heading
-    return found[1] + str(number_of(new)).zfill(len(found[2]))
+    return match[1] + str(number_of(new)).zfill(len(match[2]))
 
 
 def entry_of(text: str, path: str, heading: str | None, title: str) -> AdrDocument | None:
     """Return a record's decision in its document; of several with its number, the one with its title."""
     document = Document(path, text)
-    found = document.entry(heading)
-    if found is None or found.number is None:
-        return found
-    same = [one for one in document.file.entries if one.number and int(one.number) == int(found.number)]
-    return next((one for one in same if one.title == title), found)
+    first = document.entry(heading)
+    if first is None or first.number is None:
+        return first
+    same = [entry for entry in document.file.entries if entry.number and int(entry.number) == int(first.number)]
+    return next((entry for entry in same if entry.title == title), first)
 
 
 def renumbered_document(text: str, path: str, heading: str | None, title: str, old: str, new: str) -> str:
@@ -94,12 +94,17 @@ def in_order(text: str, path: str, *record_ids: str) -> str:
     file = read_document(text, path)
     numbers = [int(entry.number or 0) for entry in file.entries]
     moved = {number_of(record_id) for record_id in record_ids}
-    rest = [number for number in numbers if number not in moved]
-    if file.format != "log" or numbers == sorted(numbers) or rest != sorted(rest) or len(set(numbers)) < len(numbers):
+    unmoved = [number for number in numbers if number not in moved]
+    if (
+        file.format != "log"
+        or numbers == sorted(numbers)
+        or unmoved != sorted(unmoved)
+        or len(set(numbers)) < len(numbers)
+    ):
         return text
     for record_id in record_ids:
         entries = read_document(text, path).entries
-        entry = next((one for one in entries if int(one.number or 0) == number_of(record_id)), None)
+        entry = next((candidate for candidate in entries if int(candidate.number or 0) == number_of(record_id)), None)
         if entry is not None:
             content = split_separator(entry.span.of(text))[0]
             text = insert_entry(remove_entry(text, entry), content, record_id)

@@ -34,8 +34,8 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     """
     record = read_collection(workspace).records.get(any_id)
     if record.phase != "live":
-        said = f"{record.id} is {record.status.name}; votes count for records that hold"
-        raise RefusedError(said, hint=_instead(record))
+        message = f"{record.id} is {record.status.name}; votes count for records that hold"
+        raise RefusedError(message, hint=_hint(record))
     half_life = half_life_days()
     now = datetime.now(UTC).replace(microsecond=0)
     refuse_secrets("", {"task": task, "voter": author.model or author.name})
@@ -47,7 +47,7 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     return VoteResult(replace(record, votes=votes), new, tally(votes, now, half_life))
 
 
-def _instead(record: Record) -> str:
+def _hint(record: Record) -> str:
     if record.superseded_by:
         return f"vote for what replaced it: {', '.join(record.superseded_by)}"
     if record.phase == "pending":

@@ -121,7 +121,7 @@ def fail(
             }
 
         if dry_run:
-            return lifecycle.planned_change(workspace, existing.id, again)[0], False
+            return lifecycle.plan_change(workspace, existing.id, again)[0], False
         record = lifecycle.change_fields(workspace, existing.id, again)
     write_event(workspace, FAILED, [record.id], {"target": str(target), "attempts": record.data.get("attempts", 1)})
     return record, existing is None

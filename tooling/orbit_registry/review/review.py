@@ -17,7 +17,7 @@ from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations import lifecycle
-from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.workspace.author import Author, Review
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.workspace import Workspace
@@ -80,7 +80,7 @@ def transition(
 ) -> Record:
     """Set a record's status, and log the event if that was a verdict; see `lifecycle.transition`."""
     result = lifecycle.transition(workspace, record.id, to, author, review, dry_run=dry_run)
-    verdict = lifecycle.verdict(record, to)
+    verdict = lifecycle.review_outcome(record, to)
     if verdict and not dry_run and result.approval != record.approval:
         write_event(workspace, _EVENTS[verdict], [result.id], {"by": result.approval[f"{verdict}_by"]})
     return result
@@ -126,7 +126,7 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
 def promote_due(workspace: Workspace, records: Iterable[Record], author: Author, now: datetime) -> list[Record]:
     """Promote captured records of a trusted source that were not rejected in time, and are not stale."""
     due = [wait.record for wait in waits(workspace, records) if wait.due_at is not None and wait.due_at <= now]
-    stale = standing(workspace, due, now).freshness if due else {}
+    stale = evaluate_freshness(workspace, due, now).freshness if due else {}
     days = workspace.config.setting("capture", "auto_promote_days")
     review = Review("auto-promotion", f"not turned down in {days} days")
     return [decide(workspace, record, "live", author, review) for record in due if record.path not in stale]

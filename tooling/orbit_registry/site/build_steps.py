@@ -14,7 +14,7 @@ from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
-from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.codec import MISPLACED, hides_record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.site import console
@@ -80,7 +80,7 @@ def prepare(
         records = with_user_pages(records, user_config.published(user_files), user_config.docs, user_config.directories)
     _refuse_inside(workspace, user_config, out)
     inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
-    now = standing(workspace, everything, without=inside)
+    now = evaluate_freshness(workspace, everything, without=inside)
     listed = sorted(now.files) if now.counts is not None else None
     sources = sources_of(publication, records, user_config, user_files, base_url, listed)
     tree = open_output(cache / "source")
@@ -90,8 +90,8 @@ def prepare(
     citing = files_that_cite(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
     return BuildContext(
-        registry, records, freshness, now.ground, now.strays, citing, collection, problems, sources, staged, code,
-        base_url,
+        registry, records, freshness, now.dependencies, now.relevant_untracked, citing, collection, problems, sources, staged,
+        code, base_url,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from orbit_registry.model.freshness import Freshness
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations.citations import in_text
-from orbit_registry.operations.freshness.probe import Ground
+from orbit_registry.operations.freshness.probe import Dependencies
 from orbit_registry.repository.reader import Collection
 from orbit_registry.site.config import (
     HINT,
@@ -186,10 +186,10 @@ class BuildContext:
     """Those that the site shows."""
     freshness: Mapping[str, Freshness]
     """Of all records that are not fresh, by path."""
-    ground: Ground
+    ground: Dependencies
     """What all records rest on."""
     strays: Sequence[str] | None
-    """The files that git would add, where what is said of a record hangs on them; see `Standing.strays`."""
+    """`relevant_untracked` of the `FreshnessReport`."""
     citing: Mapping[str, Said]
     """What the files that cite name, by path."""
     collection: Collection

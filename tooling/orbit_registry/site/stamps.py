@@ -59,7 +59,7 @@ def without_records(workspace: Workspace, paths: Iterable[str]) -> list[str]:
 def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
     """Yield every file and folder whose change can change the site, which goes to `out`."""
     # To find that nothing changed takes half the time without these.
-    from orbit_registry.operations.freshness.probe import files_of
+    from orbit_registry.operations.freshness.probe import dependency_files
     from orbit_registry.site.config import overrides
     from orbit_registry.site.documents import UNSEARCHED
 
@@ -76,7 +76,7 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
         folder = f"{root}/{entry.folder}"  # which changes when a file comes or goes there
         yield from (folder, f"{root}/{entry.path}")
         yield from [f"{folder}/{VOTES}"] * entry.has_votes + [f"{folder}/{BODY}"] * entry.has_body
-    files = ("mkdocs.yml", *context.citing, *files_of(workspace, context.ground), *reading.documents)
+    files = ("mkdocs.yml", *context.citing, *dependency_files(workspace, context.ground), *reading.documents)
     problems = (problem.location.path for problem in context.collection.problems)
     for path in (*files, *problems, *sources.publication.rests_on, *sources.site.probed, *sources.site.assets):
         yield f"{root}/{path}"

@@ -19,7 +19,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
-from orbit_registry.operations.adopt.edges import Place, Targets, place_of
+from orbit_registry.operations.adopt.edges import RecordLocation, Targets, location_of
 from orbit_registry.operations.citations import in_text
 from orbit_registry.snapshot.same_file import by_version
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, decode, walk
@@ -111,9 +111,9 @@ class Names:
     @cached_property
     def _files(self) -> Targets:
         """The files that hold records or their texts: a record's own, its document, what it is about."""
-        places = [place_of(record) for record in self._records]
+        places = [location_of(record) for record in self._records]
         named = ((one.id, path) for one in self._records for path in (one.path, one.body_path, one.text("path")))
-        return Targets([*places, *(Place(record_id, path, None) for record_id, path in named if path)])
+        return Targets([*places, *(RecordLocation(record_id, path, None) for record_id, path in named if path)])
 
     @cached_property
     def _versioned(self) -> Mapping[str, Sequence[Record]]:

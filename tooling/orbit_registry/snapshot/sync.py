@@ -19,7 +19,7 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.matching.sources import digest_of, references_in, sources_of
 from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.operations.freshness.evaluate import standing
+from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.documents import ProseReading, prose_of
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
@@ -180,7 +180,7 @@ def _rows(
         records,
         sources_of(reading, prose, {record.path for record in records}, inbox=bool(inbox)),
         [replace(problem, message=clean(problem.message)) for problem in problems.values()],
-        freshness=standing(workspace, records).freshness,
+        freshness=evaluate_freshness(workspace, records).freshness,
         inbox=inbox,
         half_life_days=half_life_days(),
         references=references_in(records, workspace.kinds, prose),

@@ -16,7 +16,7 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adopt.adoption import adopt, backfill
-from orbit_registry.operations.adopt.edges import Place, Targets
+from orbit_registry.operations.adopt.edges import RecordLocation, Targets
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.repository.documents import decision_paths, read_documents
@@ -309,7 +309,7 @@ def test_a_page_of_the_own_repository_is_a_document_of_it(
 ) -> None:
     """A link to a file's page on the forge that a remote names leads to the record; one to another project does not."""
     git(workspace.root, "remote", "add", "origin", remote)
-    targets = Targets([Place("ADR-0001", "docs/adr/0001-a.md", 1)], workspace.git.web_addresses())
+    targets = Targets([RecordLocation("ADR-0001", "docs/adr/0001-a.md", 1)], workspace.git.web_addresses())
     url = "https://example.org/team/queue/blob/main/docs/adr/0001-a.md"
     relation = Relation("supersedes", url, Position(1, 1), Span(0, 1), url)
     assert targets.find("docs/adr/0002-b.md", relation)[0] == found

@@ -6,7 +6,7 @@ import pytest
 
 from orbit_registry.checks import engine
 from orbit_registry.errors import UnsafePathError, UsageError
-from orbit_registry.operations.adopt.document_moves import follow
+from orbit_registry.operations.adopt.document_moves import follow_moves
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
 
@@ -44,7 +44,7 @@ def test_a_renamed_log_is_followed_by_its_records_and_the_configuration(registry
     assert (paths(registry), missing(registry)) == ({"ADR-0001": "LOG.md", "ADR-0002": "LOG.md"}, [])
     assert registry.add_adr(NewAdr("Three")).document == "LOG.md"
     with pytest.raises(UsageError, match=r"no decision has its text in DECISIONS\.md"):
-        follow(registry.workspace, [("DECISIONS.md", "LOG.md")])
+        follow_moves(registry.workspace, [("DECISIONS.md", "LOG.md")])
 
 
 def test_a_renamed_folder_takes_its_decisions_along(registry: Registry) -> None:

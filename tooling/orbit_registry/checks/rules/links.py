@@ -351,7 +351,7 @@ def why_none(named: Named) -> str:
     said = []
     for one in named.unresolved:
         which = f" ({', '.join(one.candidates)})" if one.candidates else ""
-        said.append(f"`{one.target}`: {one.why}{which}")
+        said.append(f"`{one.target}`: {one.reason}{which}")
     return f"; its document names {'; '.join(said)}" if said else ""
 
 

@@ -17,25 +17,30 @@ from orbit_registry.formats.adr.model import FOLDER
 from orbit_registry.model.ids import new_uid, sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adopt.config_update import place_change
-from orbit_registry.operations.adopt.document_moves import follow
+from orbit_registry.operations.adopt.config_update import config_changes
+from orbit_registry.operations.adopt.document_moves import follow_moves
 from orbit_registry.operations.adopt.edges import (
     UNRESOLVED,
     Edge,
     EdgeTable,
-    Place,
+    RecordLocation,
     Targets,
     Unresolved,
-    place_of,
+    location_of,
     read_edges,
     tabulate,
 )
-from orbit_registry.operations.adopt.existing import Known, candidates_of, known_of
+from orbit_registry.operations.adopt.existing import ExistingRecords, candidates_of, existing_records
 from orbit_registry.operations.adopt.fields import document_dates, document_fields, document_uid
-from orbit_registry.operations.adopt.ids import Candidate, Named, number_candidates
+from orbit_registry.operations.adopt.ids import Candidate, NumberedDecision, number_candidates
 from orbit_registry.operations.adopt.next_steps import UNKNOWN, with_step
+<<<<<<< HEAD
 from orbit_registry.operations.import_report import Moves, Outcome, TakeoverReport
 from orbit_registry.repository.documents import decision_paths
+=======
+from orbit_registry.operations.import_report import Outcome, PathMoves, TakeoverReport
+from orbit_registry.repository.document_paths import decision_paths
+>>>>>>> 528b7c49 (Name what the operations bind and define by its role)
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
 from orbit_registry.repository.reader import read_collection
@@ -47,8 +52,8 @@ from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 STEP_LIMIT = 40_000_000
-_UNSTATED = f"the document states no status, {UNKNOWN}"
-_SHOWN = 60
+_NO_STATUS = f"the document states no status, {UNKNOWN}"
+_QUOTED = 60
 """Characters of a status that a report quotes."""
 
 
@@ -77,21 +82,21 @@ def plan_adoption(
     The caller holds the write lock unless `dry_run` is set.
     """
     kind = workspace.kinds["adr"]
-    known = known_of(workspace, kind, records)
+    existing = existing_records(workspace, kind, records)
     outcomes: list[Outcome] = []
-    candidates = candidates_of(workspace, sorted(set(paths)), known, outcomes, by_name)
+    candidates = candidates_of(workspace, sorted(set(paths)), existing, outcomes, by_name)
 
     def take(count: int, avoid: Collection[int]) -> list[str]:
         return new_numbers(workspace, kind, count, avoid, dry_run=dry_run)
 
-    named = number_candidates(candidates, known.numbers, kind.prefix, workspace.config.design, take)
-    edges, unresolved = _edges(workspace, known, named, outcomes)
+    numbered = number_candidates(candidates, existing.numbers, kind.prefix, workspace.config.design, take)
+    edges, unresolved = _edges(workspace, existing, numbered, outcomes)
     table = tabulate(edges)
-    changes = [*_new_records(workspace, kind, author, named, table, unresolved, outcomes, assume)]
-    made = {one.id for one in named}
-    changes += _changed_records(workspace, known, edges, table, made, outcomes)
+    changes = [*_new_records(workspace, kind, author, numbered, table, unresolved, outcomes, assume)]
+    new_ids = {decision.id for decision in numbered}
+    changes += _changed_records(workspace, existing, edges, table, new_ids, outcomes)
     outcomes += (_implied(record, edge) for record, edge in table.implied)
-    changes += place_change(workspace, [one.candidate for one in named], outcomes)
+    changes += config_changes(workspace, [decision.candidate for decision in numbered], outcomes)
     return AdoptionPlan(tuple(changes), tuple(outcomes))
 
 
@@ -136,7 +141,7 @@ def backfill(
     workspace: Workspace,
     paths: Sequence[str] = (),
     *,
-    moves: Moves = (),
+    moves: PathMoves = (),
     author: Author | None = None,
     dry_run: bool = False,
 ) -> TakeoverReport:
@@ -149,16 +154,16 @@ def backfill(
         UnsafePathError: a path leads out of the root.
     """
     if moves:
-        return follow(workspace, moves, author=author, dry_run=dry_run)
-    wanted = list(decision_paths(workspace)) if not paths else []
+        return follow_moves(workspace, moves, author=author, dry_run=dry_run)
+    documents = list(decision_paths(workspace)) if not paths else []
     for path in paths:
         here = inside(workspace.root, path)
         below = sorted(here.rglob("*.md")) if here.is_dir() else [here]
-        wanted += (workspace.relative(one) for one in below)
+        documents += (workspace.relative(file) for file in below)
     command = " ".join(("orbit adr backfill", *(shlex.quote(path) for path in paths)))
-    outcomes = adopt(workspace, sorted(set(wanted)), by_name=paths, command=command, author=author, dry_run=dry_run)
+    outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, command=command, author=author, dry_run=dry_run)
     if not paths:
-        outcomes = tuple(one for one in outcomes if one.what != "left" or one.record is not None)
+        outcomes = tuple(outcome for outcome in outcomes if outcome.what != "left" or outcome.record is not None)
     return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, outcomes)
 
 
@@ -187,7 +192,7 @@ def new_numbers(workspace: Workspace, kind: Kind, count: int, avoid: Collection[
     top = max(avoid, default=0)
     if dry_run:
         claims = claims_folder(workspace) / f"{kind.name}.json"
-        top = max(top, *(seen.number for seen in seen_numbers(workspace, kind, claims)), 0)
+        top = max(top, *(claim.number for claim in seen_numbers(workspace, kind, claims)), 0)
         return [sequence_id(kind.prefix, top + index + 1) for index in range(count)]
     first = allocate(workspace, kind)[0].id
     number = sequence_number(first, kind.prefix) or 0
@@ -201,38 +206,43 @@ def new_numbers(workspace: Workspace, kind: Kind, count: int, avoid: Collection[
 
 
 def _edges(
-    workspace: Workspace, known: Known, named: Sequence[Named], outcomes: list[Outcome]
+    workspace: Workspace, existing: ExistingRecords, numbered: Sequence[NumberedDecision], outcomes: list[Outcome]
 ) -> tuple[list[Edge], dict[str, list[Unresolved]]]:
-    old = [place_of(record) for record in known.records.values()]
-    new = [Place(one.id, one.candidate.path, one.candidate.number, one.legacy_ids) for one in named]
+    old = [location_of(record) for record in existing.records.values()]
+    new = [
+        RecordLocation(decision.id, decision.candidate.path, decision.candidate.number, decision.legacy_ids)
+        for decision in numbered
+    ]
     targets = Targets([*old, *new], workspace.git.web_addresses())
     adopted = [
         (record.id, candidate)
-        for record, candidate in (known.held if named else ())
+        for record, candidate in (existing.reread if numbered else ())
         if record.source is not None and record.source.authority == "document"
     ]
     successions = {
         (edge.subject, edge.target)
-        for record, candidate in (*((one.id, one.candidate) for one in named), *adopted)
+        for record, candidate in (*((decision.id, decision.candidate) for decision in numbered), *adopted)
         for edge in read_edges(record, candidate.path, candidate.entry, targets)
         if isinstance(edge, Edge) and edge.rel == "supersedes"
     }
     edges: list[Edge] = []
     unresolved: dict[str, list[Unresolved]] = {}
-    for one in named:
-        for found in read_edges(one.id, one.candidate.path, one.candidate.entry, targets, successions):
-            if isinstance(found, Edge):
-                edges.append(found)
+    for decision in numbered:
+        for statement_found in read_edges(
+            decision.id, decision.candidate.path, decision.candidate.entry, targets, successions
+        ):
+            if isinstance(statement_found, Edge):
+                edges.append(statement_found)
                 continue
-            unresolved.setdefault(one.id, []).append(found)
-            which = f": {', '.join(found.candidates)}" if found.candidates else ""
-            said = f"`{found.rel.replace('_', ' ')} {found.target}` is no link between records"
-            why = f"{said}: {with_step(found.why, which)}"
-            outcomes.append(Outcome("left", one.candidate.label, one.id, why))
-    made = {one.id for one in named}
+            unresolved.setdefault(decision.id, []).append(statement_found)
+            which = f": {', '.join(statement_found.candidates)}" if statement_found.candidates else ""
+            statement = f"`{statement_found.rel.replace('_', ' ')} {statement_found.target}` is no link between records"
+            reason = f"{statement}: {with_step(statement_found.reason, which)}"
+            outcomes.append(Outcome("left", decision.candidate.label, decision.id, reason))
+    new_ids = {decision.id for decision in numbered}
     for record, candidate in adopted:
         found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
-        edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & made)
+        edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & new_ids)
     return edges, unresolved
 
 
@@ -243,79 +253,83 @@ def _new_records(
     workspace: Workspace,
     kind: Kind,
     author: Author,
-    named: Sequence[Named],
+    numbered: Sequence[NumberedDecision],
     table: EdgeTable,
     unresolved: Mapping[str, Sequence[Unresolved]],
     outcomes: list[Outcome],
     assume: str | None,
 ) -> Iterator[FileChange]:
     uids: set[str] = set()
-    history = dates_of(workspace.git, [one.candidate.path for one in named])
-    for one in named:
-        candidate = one.candidate
-        uid = document_uid(one)
+    history = dates_of(workspace.git, [decision.candidate.path for decision in numbered])
+    for decision in numbered:
+        candidate = decision.candidate
+        uid = document_uid(decision)
         uid = new_uid() if uid in uids else uid
         uids.add(uid)
-        left_open = [found.as_data() for found in unresolved.get(one.id, ())]
+        left_open = [edge.as_data() for edge in unresolved.get(decision.id, ())]
         dates = document_dates(candidate.entry.date, history.get(candidate.path))
         is_unstated = candidate.entry.status == "unknown" and not candidate.entry.status_raw.strip()
-        fields = {**document_fields(one), **dates, **table.fields(one.id), UNRESOLVED: left_open}
+        fields = {**document_fields(decision), **dates, **table.fields(decision.id), UNRESOLVED: left_open}
         if is_unstated and assume is not None:
             fields["status"] = assume
-        path = record_path(workspace, kind, one.id)
-        text = render(workspace, kind, new_data(kind, one.id, uid, author, fields), path)
+        path = record_path(workspace, kind, decision.id)
+        text = render(workspace, kind, new_data(kind, decision.id, uid, author, fields), path)
         try:
             validated(text, kind, path)
         except InvalidRecordError as error:
-            outcomes.append(Outcome("left", candidate.label, None, f"its record would be invalid: {_said(error)}"))
+            outcomes.append(Outcome("left", candidate.label, None, f"its record would be invalid: {_message(error)}"))
             continue
-        outcomes.append(Outcome("taken", candidate.label, one.id, ""))
-        if one.why_not:
-            outcomes.append(Outcome("changed", candidate.label, one.id, f"a new number, because {one.why_not}"))
+        outcomes.append(Outcome("taken", candidate.label, decision.id, ""))
+        if decision.renumber_reason:
+            outcomes.append(
+                Outcome("changed", candidate.label, decision.id, f"a new number, because {decision.renumber_reason}")
+            )
         if is_unstated:
-            reason = f"the document states no status, so it is `{assume}`, as `--assume` says" if assume else _UNSTATED
-            outcomes.append(Outcome("changed", candidate.label, one.id, reason))
+            reason = f"the document states no status, so it is `{assume}`, as `--assume` says" if assume else _NO_STATUS
+            outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
         if candidate.entry.status == "unknown" and candidate.entry.status_raw.strip():
-            outcomes.append(Outcome("changed", candidate.label, one.id, _not_known(candidate.entry.status_raw)))
+            outcomes.append(
+                Outcome("changed", candidate.label, decision.id, _unknown_status(candidate.entry.status_raw))
+            )
         unclear = next((problem for problem in candidate.entry.problems if problem.code in DATE_PROBLEMS), None)
         if unclear is not None:
-            said = f"{unclear.message}, so the record has none; {unclear.hint}"
-            outcomes.append(Outcome("changed", candidate.label, one.id, said))
+            message = f"{unclear.message}, so the record has none; {unclear.hint}"
+            outcomes.append(Outcome("changed", candidate.label, decision.id, message))
         if candidate.entry.format == FOLDER:
-            outcomes.append(Outcome("changed", candidate.label, one.id, _said_by_folder(candidate)))
+            outcomes.append(Outcome("changed", candidate.label, decision.id, _folder_status(candidate)))
         yield FileChange(path, None, text)
 
 
-def _said_by_folder(candidate: Candidate) -> str:
+def _folder_status(candidate: Candidate) -> str:
     folder = posixpath.dirname(candidate.path)
     return f"the document states no status; it is `{candidate.entry.status}`, as its folder's name says: {folder}"
 
 
-def _not_known(status: str) -> str:
-    said = " ".join(status.split())
-    shown = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
-    return f"the status `{shown}` is none that is known, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
+def _unknown_status(status: str) -> str:
+    flat = " ".join(status.split())
+    quoted = flat if len(flat) <= _QUOTED else f"{flat[:_QUOTED]}…"
+    return f"the status `{quoted}` is none that is known, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
 
 
 def _implied(record: str, edge: Edge) -> Outcome:
-    said = f"only the document of {edge.stated_by} says `{edge.as_written.replace('_', ' ')}`; both records hold it"
-    return Outcome("changed", edge.stated_by, record, said)
+    message = f"only the document of {edge.stated_by} says `{edge.as_written.replace('_', ' ')}`; both records hold it"
+    return Outcome("changed", edge.stated_by, record, message)
 
 
 def _changed_records(
     workspace: Workspace,
-    known: Known,
+    existing: ExistingRecords,
     edges: Sequence[Edge],
     table: EdgeTable,
-    made: Collection[str],
+    new_ids: Collection[str],
     outcomes: list[Outcome],
 ) -> Iterator[FileChange]:
     """Yield the edits of records that were there before and are the other end of an edge."""
     resolved: dict[str, set[str]] = {}
     for edge in edges:
         resolved.setdefault(edge.stated_by, set()).add(edge.as_written)
-    for record_id in sorted(table.records() - set(made)):
-        record = known.records[record_id]
+    for record_id in sorted(table.records() - set(new_ids)):
+        record = existing.records[record_id]
         added = table.fields(record_id)
 
         def edit(
@@ -324,23 +338,23 @@ def _changed_records(
             done: Collection[str] = resolved.get(record_id, frozenset()),
         ) -> dict[str, object]:
             for name, values in added.items():
-                held = _list(data.get(name))
-                wanted = held + [value for value in _list(values) if value not in held]
-                if wanted != held:
-                    data[name] = wanted
-            still = [one for one in _list(data.pop(UNRESOLVED, None)) if _written(one) not in done]
+                current = _list(data.get(name))
+                merged = current + [value for value in _list(values) if value not in current]
+                if merged != current:
+                    data[name] = merged
+            still = [entry for entry in _list(data.pop(UNRESOLVED, None)) if _edge_text(entry) not in done]
             return {**data, UNRESOLVED: still} if still else data
 
         try:
             change, _ = prepare_edit(workspace, record, edit)
         except InvalidRecordError as error:
-            outcomes.append(Outcome("left", record.path, record_id, f"it can't be linked back: {_said(error)}"))
+            outcomes.append(Outcome("left", record.path, record_id, f"it can't be linked back: {_message(error)}"))
             continue
         if change.before != change.after:
             yield change
 
 
-def _said(error: OrbitError) -> str:
+def _message(error: OrbitError) -> str:
     return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
@@ -348,5 +362,5 @@ def _list(value: object) -> list[object]:
     return list(value) if isinstance(value, list) else []
 
 
-def _written(entry: object) -> str:
+def _edge_text(entry: object) -> str:
     return f"{entry.get('rel')} {entry.get('to')}" if isinstance(entry, dict) else ""

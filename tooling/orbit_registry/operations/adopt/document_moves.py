@@ -10,8 +10,8 @@ from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import Record
-from orbit_registry.operations.adopt.next_steps import of_error
-from orbit_registry.operations.import_report import Moves, Outcome, TakeoverReport
+from orbit_registry.operations.adopt.next_steps import reason_of_error
+from orbit_registry.operations.import_report import Outcome, PathMoves, TakeoverReport
 from orbit_registry.operations.lifecycle import entry_in
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
@@ -36,8 +36,8 @@ class _Move:
         return f"{self.new}{path[len(self.old) :]}" if path.startswith(f"{self.old}/") else path
 
 
-def follow(
-    workspace: Workspace, moves: Moves, *, author: Author | None = None, dry_run: bool = False
+def follow_moves(
+    workspace: Workspace, moves: PathMoves, *, author: Author | None = None, dry_run: bool = False
 ) -> TakeoverReport:
     """Correct `source.path` of each decision whose document moved, and `adr` in the configuration, as one step.
 
@@ -50,15 +50,15 @@ def follow(
         RefusedError: an agent runs it, and a decision is in force; nothing was written.
     """
     with nullcontext() if dry_run else writing(workspace):
-        records = [one for one in read_collection(workspace).records if one.source is not None]
-        wanted = [_checked(workspace, records, old, new) for old, new in moves]
+        records = [record for record in read_collection(workspace).records if record.source is not None]
+        checked = [_checked(workspace, records, old, new) for old, new in moves]
         outcomes: list[Outcome] = []
-        changes = [*_records(workspace, wanted, records, outcomes)]
-        changes += _configuration(workspace, wanted, outcomes)
+        changes = [*_record_changes(workspace, checked, records, outcomes)]
+        changes += _config_changes(workspace, checked, outcomes)
         if changes and not dry_run:
             write_step(workspace, "adr-moved", changes, author=author)
-    shown = ", ".join(f"{one.old} → {one.new}" for one in wanted)
-    return TakeoverReport("moved", shown, dry_run, tuple(outcomes))
+    listed = ", ".join(f"{move.old} → {move.new}" for move in checked)
+    return TakeoverReport("moved", listed, dry_run, tuple(outcomes))
 
 
 def _checked(workspace: Workspace, records: Sequence[Record], old: str, new: str) -> _Move:
@@ -66,26 +66,26 @@ def _checked(workspace: Workspace, records: Sequence[Record], old: str, new: str
     inside(workspace.root, move.new)
     if not (workspace.root / move.new).exists():
         raise UsageError(f"{move.new} is not there", hint="name the file or folder as it is called now, from the root")
-    held = (one.source.path for one in records if one.source is not None)
-    if not any(move.of(path) != path for path in held) or move.old == move.new:
+    sources = (record.source.path for record in records if record.source is not None)
+    if not any(move.of(path) != path for path in sources) or move.old == move.new:
         raise UsageError(
             f"no decision has its text in {move.old}", hint="`orbit check` names the documents that are not there"
         )
     return move
 
 
-def _records(
+def _record_changes(
     workspace: Workspace, moves: Sequence[_Move], sourced: Sequence[Record], outcomes: list[Outcome]
 ) -> Iterator[FileChange]:
-    records = [one for one in sourced if one.kind.in_document]
+    records = [candidate for candidate in sourced if candidate.kind.in_document]
     for record in records:
         old = record.source.path if record.source else ""
         new = next((moved for move in moves if (moved := move.of(old)) != old), old)
         if new == old:
             continue
-        why = _why_not(workspace, record, old, new, records)
-        if why:
-            outcomes.append(Outcome("left", old, record.id, why))
+        reason = _reason_to_leave(workspace, record, old, new, records)
+        if reason:
+            outcomes.append(Outcome("left", old, record.id, reason))
             continue
 
         def corrected(data: dict[str, object], new: str = new) -> Mapping[str, object]:
@@ -97,32 +97,32 @@ def _records(
         yield change
 
 
-def _why_not(workspace: Workspace, record: Record, old: str, new: str, records: Sequence[Record]) -> str:
+def _reason_to_leave(workspace: Workspace, record: Record, old: str, new: str, records: Sequence[Record]) -> str:
     """Return why a record does not follow its document; empty where it does."""
-    if _holds(workspace, record, old) is None:
+    if _reason_not_in(workspace, record, old) is None:
         return f"{old} still holds it; take it out there first, or let it be"
-    why = _holds(workspace, record, new)
-    if why:
-        return why
-    there = [one for one in records if one.source is not None and one.source.path == new]
+    reason = _reason_not_in(workspace, record, new)
+    if reason:
+        return reason
+    there = [other for other in records if other.source is not None and other.source.path == new]
     heading = record.source.heading if record.source else None
-    same = next((one for one in there if one.source is not None and one.source.heading == heading), None)
+    same = next((other for other in there if other.source is not None and other.source.heading == heading), None)
     return f"{new} is the document of {same.id} already; give each decision its own" if same else ""
 
 
-def _holds(workspace: Workspace, record: Record, path: str) -> str | None:
+def _reason_not_in(workspace: Workspace, record: Record, path: str) -> str | None:
     """Return why a document does not hold a record's decision; None where it does."""
     try:
         text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     except OrbitError as error:
-        return f"{path}: {of_error(error, path, f'{workspace.root}/')}"
+        return f"{path}: {reason_of_error(error, path, f'{workspace.root}/')}"
     if entry_in(path, text, record) is not None:
         return None
-    named = record.source.heading if record.source and record.source.heading else "decision"
-    return f"{path} holds no {named}; correct its heading, or `source.heading` of {record.id}"
+    heading = record.source.heading if record.source and record.source.heading else "decision"
+    return f"{path} holds no {heading}; correct its heading, or `source.heading` of {record.id}"
 
 
-def _configuration(workspace: Workspace, moves: Sequence[_Move], outcomes: list[Outcome]) -> Iterator[FileChange]:
+def _config_changes(workspace: Workspace, moves: Sequence[_Move], outcomes: list[Outcome]) -> Iterator[FileChange]:
     """Yield the change of the configuration that names an old place as that of decisions."""
     path = f"{ORBIT}/config.yaml"
     text = read_text(workspace.root / path)
@@ -131,13 +131,13 @@ def _configuration(workspace: Workspace, moves: Sequence[_Move], outcomes: list[
     if not isinstance(data, dict) or not isinstance(adr, dict):
         return
 
-    def now(place: object) -> object:
-        if isinstance(place, list):
-            return list(dict.fromkeys(str(now(one)) for one in place))
-        return next((moved for move in moves if (moved := move.of(str(place))) != place), place)
+    def now(value: object) -> object:
+        if isinstance(value, list):
+            return list(dict.fromkeys(str(now(entry)) for entry in value))
+        return next((moved for move in moves if (moved := move.of(str(value))) != value), value)
 
     after = {key: now(value) if key in ("folder", "folders", "log") else value for key, value in adr.items()}
     if after != adr:
-        said = "; ".join(f"adr.{key} is {value}" for key, value in after.items() if value != adr[key])
-        outcomes.append(Outcome("changed", path, None, said))
+        changed = "; ".join(f"adr.{key} is {value}" for key, value in after.items() if value != adr[key])
+        outcomes.append(Outcome("changed", path, None, changed))
         yield FileChange(path, text, rewrite(text, {**data, "adr": after}))

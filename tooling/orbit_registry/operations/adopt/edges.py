@@ -63,7 +63,7 @@ class Unresolved:
     rel: str
     target: str
     candidates: tuple[str, ...]
-    why: str
+    reason: str
 
     def as_data(self) -> dict[str, object]:
         """Return it as the record keeps it, under `x-unresolved`."""
@@ -72,7 +72,7 @@ class Unresolved:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordLocation:
     """Where a record's text stands, for finding what others mean by it."""
 
     id: str
@@ -82,19 +82,19 @@ class Place:
     names: tuple[str, ...] = ()
 
 
-def place_of(record: Record) -> Place:
+def location_of(record: Record) -> RecordLocation:
     """Return where a record's text stands, and the number and names it is known by."""
     source = record.source
-    written = [name for name in record.legacy_ids if name.isdigit()]
+    numbers = [name for name in record.legacy_ids if name.isdigit()]
     digits = _DIGITS.search(source.heading) if source and source.heading else None
-    number = int(digits[0]) if digits else int(written[0]) if written else sequence_number(record.id, "ADR-")
-    return Place(record.id, source.path if source else None, number, record.legacy_ids)
+    number = int(digits[0]) if digits else int(numbers[0]) if numbers else sequence_number(record.id, "ADR-")
+    return RecordLocation(record.id, source.path if source else None, number, record.legacy_ids)
 
 
 class Targets:
     """Finds the record that a document means by a link, a number or a name."""
 
-    def __init__(self, places: Iterable[Place], repositories: Collection[str] = ()) -> None:
+    def __init__(self, locations: Iterable[RecordLocation], repositories: Collection[str] = ()) -> None:
         """`repositories` are the web addresses of the one that the documents are in, without their scheme."""
         self._repositories = repositories
         self._paths: dict[str, str] = {}
@@ -102,35 +102,33 @@ class Targets:
         self._by_folder: dict[tuple[str, int], list[str]] = defaultdict(list)
         self._by_number: dict[int, list[str]] = defaultdict(list)
         self._by_name: dict[str, list[str]] = defaultdict(list)
-        for place in places:
-            if place.path is not None:
-                self._paths[place.id] = place.path
-                self._by_path[place.path][place.id] = place.number
-            if place.number is not None:
-                if place.path is not None:
-                    self._by_folder[posixpath.dirname(place.path), place.number].append(place.id)
-                self._by_number[place.number].append(place.id)
-            for name in dict.fromkeys((place.id, *place.names)):
-                self._by_name[name.casefold()].append(place.id)
+        for location in locations:
+            if location.path is not None:
+                self._paths[location.id] = location.path
+                self._by_path[location.path][location.id] = location.number
+            if location.number is not None:
+                if location.path is not None:
+                    self._by_folder[posixpath.dirname(location.path), location.number].append(location.id)
+                self._by_number[location.number].append(location.id)
+            for name in dict.fromkeys((location.id, *location.names)):
+                self._by_name[name.casefold()].append(location.id)
 
     def find(self, path: str, relation: Relation) -> tuple[tuple[str, ...], str]:
         """Return the ids that a statement in the document at `path` can mean, and why there is not one."""
-        written = relation.target_raw.strip().strip("<>").replace("\\", "/")  # as Windows writes a path
-        page = _PAGE.match(written)
+        target = relation.target_raw.strip().strip("<>").replace("\\", "/")  # as Windows writes a path
+        page = _PAGE.match(target)
         if page is not None and page["repository"].casefold() in self._repositories:
-            written = f"/{page['path']}"
-        elif _SCHEME.match(written) and not written.lower().startswith("adr:"):
+            target = f"/{page['path']}"
+        elif _SCHEME.match(target) and not target.lower().startswith("adr:"):
             return (), "it is outside this repository"
-        file, _, fragment = written.partition("#")
+        file, _, fragment = target.partition("#")
         if fragment or "/" in file or is_markdown(file):
-            found = self._in_file(path, unquote(file), fragment, relation.text)
-            if found == ():  # a file that was moved is still known by its name
-                found = tuple(
-                    self._by_name.get(posixpath.splitext(posixpath.basename(unquote(file)))[0].casefold(), ())
-                )
-            if found is not None:
-                return found, "the link's target holds several decisions" if len(found) > 1 else "no decision is there"
-        return self._named(path, written) or ((), "no decision has that number or name")
+            ids = self._in_file(path, unquote(file), fragment, relation.text)
+            if ids == ():  # a file that was moved is still known by its name
+                ids = tuple(self._by_name.get(posixpath.splitext(posixpath.basename(unquote(file)))[0].casefold(), ()))
+            if ids is not None:
+                return ids, "the link's target holds several decisions" if len(ids) > 1 else "no decision is there"
+        return self._named(path, target) or ((), "no decision has that number or name")
 
     def _in_file(self, path: str, file: str, fragment: str, text: str) -> tuple[str, ...] | None:
         """Return the records of the file a link names; None where the words are no link but a name with a slash."""
@@ -148,36 +146,38 @@ class Targets:
 
     def at(self, path: str, fragment: str = "", text: str = "") -> tuple[str, ...]:
         """Return the records that a file from the root holds; of several, the one whose number anchor or words say."""
-        held = self._by_path.get(path, {})
-        if len(held) < 2:
-            return tuple(held)
+        records = self._by_path.get(path, {})
+        if len(records) < 2:
+            return tuple(records)
         number = _IN_FRAGMENT.search(unquote(fragment)) or _IN_FRAGMENT.search(text)
-        wanted = int(number["number"]) if number else None
-        return tuple(record for record, own in held.items() if wanted is not None and own == wanted)
+        requested = int(number["number"]) if number else None
+        return tuple(
+            record for record, known_number in records.items() if requested is not None and known_number == requested
+        )
 
-    def _named(self, path: str, written: str) -> tuple[tuple[str, ...], str] | None:
-        match = _NUMBER.match(written.strip("`[]() "))
+    def _named(self, path: str, target: str) -> tuple[tuple[str, ...], str] | None:
+        match = _NUMBER.match(target.strip("`[]() "))
         if match:
             number = int(match["number"])
             here = self._by_folder.get((posixpath.dirname(path), number), [])
-            found = here or self._nearest(path, self._by_number.get(number, []))
-            if found:
-                return tuple(dict.fromkeys(found)), "the number is that of several decisions"
-        of_a_page = written.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in written else written
-        names = (written, of_a_page, "-".join(of_a_page.split()))  # `[[Use one queue]]` is a file with blanks
-        found = next((held for name in names if (held := self._by_name.get(name.casefold()))), [])
-        return (tuple(dict.fromkeys(found)), "several decisions have that name") if found else None
+            ids = here or self._nearest(path, self._by_number.get(number, []))
+            if ids:
+                return tuple(dict.fromkeys(ids)), "the number is that of several decisions"
+        of_a_page = target.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in target else target
+        names = (target, of_a_page, "-".join(of_a_page.split()))  # `[[Use one queue]]` is a file with blanks
+        ids = next((matches for name in names if (matches := self._by_name.get(name.casefold()))), [])
+        return (tuple(dict.fromkeys(ids)), "several decisions have that name") if ids else None
 
-    def _nearest(self, path: str, found: list[str]) -> list[str]:
+    def _nearest(self, path: str, ids: list[str]) -> list[str]:
         """Return those of several records whose documents share the most folders with the one at `path`."""
-        if len(found) < 2:
-            return found
+        if len(ids) < 2:
+            return ids
         here = posixpath.dirname(path).split("/")
         shared = [
             sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, other.split("/"), strict=False)))
-            for other in (posixpath.dirname(self._paths.get(one, "")) for one in found)
+            for other in (posixpath.dirname(self._paths.get(record, "")) for record in ids)
         ]
-        return [one for one, depth in zip(found, shared, strict=True) if depth == max(shared)]
+        return [record for record, depth in zip(ids, shared, strict=True) if depth == max(shared)]
 
 
 def read_edges(
@@ -189,27 +189,27 @@ def read_edges(
     `successions` are the (successor, predecessor) that documents state: one that the predecessor's states holds,
     be the successor only proposed.
     """
-    stated: set[str] = set()
+    linked: set[str] = set()
     for relation in entry.relations:
         if relation.weak or (relation.rel == "references" and not _is_link(relation.target_raw)):
             continue
         rel, inverted = FORWARD[relation.rel]
-        found, why = targets.find(path, relation)
-        if len(found) != 1:
-            if relation.rel != "references" or len(found) > 1:
-                yield Unresolved(relation.rel, _one_line(relation.target_raw), found, why)
+        ids, reason = targets.find(path, relation)
+        if len(ids) != 1:
+            if relation.rel != "references" or len(ids) > 1:
+                yield Unresolved(relation.rel, _one_line(relation.target_raw), ids, reason)
             continue
-        other = found[0]
-        if other == record or (rel == "references" and other in stated):
+        other = ids[0]
+        if other == record or (rel == "references" and other in linked):
             continue
-        stated.add(other)
+        linked.add(other)
         subject, target = (other, record) if inverted else (record, other)
         is_pending = relation.rel == "supersedes" and entry.status in ("proposed", "rejected")
         if is_pending and (record, other) not in successions:
             is_replaced = (other, record) in successions
             instead = "the other one replaces it" if is_replaced else "the two are related instead"
-            why = f"a {entry.status} decision replaces nothing; {instead}"
-            yield Unresolved(relation.rel, _one_line(relation.target_raw), (), why)
+            reason = f"a {entry.status} decision replaces nothing; {instead}"
+            yield Unresolved(relation.rel, _one_line(relation.target_raw), (), reason)
             if not is_replaced:
                 yield Edge("related_to", record, other, record, _one_line(relation.target_raw))
             continue
@@ -251,11 +251,11 @@ class EdgeTable:
 def tabulate(edges: Sequence[Edge]) -> EdgeTable:
     """Return the edges by record, each once; supersession stands at both of its ends."""
     table = EdgeTable({}, {}, {}, [])
-    stated: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    sources: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     first: dict[tuple[str, str, str], Edge] = {}
     for edge in edges:
         key = (edge.rel, edge.subject, edge.target)
-        stated[key].add(edge.stated_by)
+        sources[key].add(edge.stated_by)
         first.setdefault(key, edge)
     related = {(subject, target) for rel, subject, target in first if rel != "references"}
     for (rel, subject, target), edge in first.items():
@@ -267,10 +267,10 @@ def tabulate(edges: Sequence[Edge]) -> EdgeTable:
             table.supersedes.setdefault(subject, []).append(target)
             table.superseded_by.setdefault(target, []).append(subject)
             for end in (subject, target):
-                if end not in stated[rel, subject, target]:
+                if end not in sources[rel, subject, target]:
                     table.implied.append((end, edge))
             continue
         table.links.setdefault(subject, []).append((rel, target))
-        if subject not in stated[rel, subject, target]:
+        if subject not in sources[rel, subject, target]:
             table.implied.append((subject, edge))
     return table

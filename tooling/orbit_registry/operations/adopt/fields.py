@@ -13,7 +13,7 @@ from orbit_registry.model.votes import format_time
 from orbit_registry.repository.documents import heading_of
 
 if TYPE_CHECKING:
-    from orbit_registry.operations.adopt.ids import Named
+    from orbit_registry.operations.adopt.ids import NumberedDecision
 
 STATUS_LIMIT = 2000
 """Characters of a status, as written, that a record keeps."""
@@ -24,11 +24,11 @@ _NO_FEATURES = frozenset({"doc", "docs", "documentation", "architecture", "desig
 """Folders that are called after what all projects have: a log in `docs/` is the project's, and of no feature."""
 
 
-def document_fields(one: Named) -> dict[str, object]:
+def document_fields(decision: NumberedDecision) -> dict[str, object]:
     """Return the fields of a record that a document states; a status it doesn't state is `unknown`."""
     from orbit_registry.formats.adr.file_names import is_decision_folder  # with the formats of decisions: much to load
 
-    entry, candidate = one.candidate.entry, one.candidate
+    entry, candidate = decision.candidate.entry, decision.candidate
     form = "log" if candidate.in_log else "file"
     source = {
         "path": candidate.path,
@@ -47,19 +47,19 @@ def document_fields(one: Named) -> dict[str, object]:
         "deciders": words(entry.deciders),
         "labels": words(entry.tags),
         "feature": feature if is_feature and not is_decision_folder(feature or "") else None,
-        "legacy_ids": list(one.legacy_ids),
+        "legacy_ids": list(decision.legacy_ids),
         "source": {name: value for name, value in source.items() if value is not None},
     }
 
 
-def document_dates(stated: str | None, history: tuple[float, float] | None) -> dict[str, str]:
+def document_dates(day_text: str | None, history: tuple[float, float] | None) -> dict[str, str]:
     """Return `created_at` and `updated_at` of a decision; empty where neither its document nor git has a date.
 
     A day that the document states is when it was made. `history` is its document's first commit and last change.
     """
     moments = [datetime.fromtimestamp(max(0, time), UTC) for time in history or ()]
-    if stated is not None and len(stated) == len("2026-04-01"):
-        day = datetime.fromisoformat(f"{stated}T00:00:00+00:00")
+    if day_text is not None and len(day_text) == len("2026-04-01"):
+        day = datetime.fromisoformat(f"{day_text}T00:00:00+00:00")
         moments = [day, max([day, *moments[1:]])]
     now = datetime.now(UTC)
     return {
@@ -67,9 +67,11 @@ def document_dates(stated: str | None, history: tuple[float, float] | None) -> d
     }
 
 
-def document_uid(one: Named) -> str:
+def document_uid(decision: NumberedDecision) -> str:
     """Return the uid of the record for a document's decision, the same in every clone that adopts it."""
-    return stable_uid("adr", one.candidate.path, one.candidate.entry.number or "", one.candidate.entry.title)
+    return stable_uid(
+        "adr", decision.candidate.path, decision.candidate.entry.number or "", decision.candidate.entry.title
+    )
 
 
 def stable_uid(*parts: str) -> str:

@@ -47,10 +47,10 @@ class Candidate:
     @property
     def number(self) -> int | None:
         """The number the text gives the decision, where it is one that ids are made of."""
-        written = self.entry.number
-        if written is None or not _DIGITS.match(written):
+        digits = self.entry.number
+        if digits is None or not _DIGITS.match(digits):
             return None
-        return int(written) if int(written) <= HIGHEST else None
+        return int(digits) if int(digits) <= HIGHEST else None
 
     @property
     def label(self) -> str:
@@ -63,8 +63,8 @@ class Candidate:
         entry = self.entry
         if entry.heading_span is None or not entry.number_spans:
             return heading_of(entry, "log")
-        written = self.document.text[entry.heading_span.start : entry.number_spans[-1].end]
-        return re.sub(r"^[\W_]+", "", written) or entry.number
+        lead = self.document.text[entry.heading_span.start : entry.number_spans[-1].end]
+        return re.sub(r"^[\W_]+", "", lead) or entry.number
 
     @property
     def feature(self) -> str | None:
@@ -82,13 +82,13 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NumberedDecision:
     """A candidate with the id and the earlier names it gets."""
 
     candidate: Candidate
     id: str
     legacy_ids: tuple[str, ...]
-    why_not: str | None = None
+    renumber_reason: str | None = None
     """Why the number in the document did not become the id; empty where it has none."""
 
 
@@ -99,11 +99,11 @@ def is_of_feature(path: str, design: str) -> bool:
 
 def number_candidates(
     candidates: Sequence[Candidate],
-    taken: Collection[int],
+    used: Collection[int],
     prefix: str,
     design: str,
     take: Callable[[int, Collection[int]], list[str]],
-) -> list[Named]:
+) -> list[NumberedDecision]:
     """Return every candidate with its id; `take(count, avoid)` gives new ids whose numbers are none of `avoid`."""
     holder: dict[int, Candidate] = {}
     reasons: dict[int, str | None] = {}
@@ -116,24 +116,24 @@ def number_candidates(
         claims[number] += 1
         if candidate.is_local(design):
             reasons[index] = f"ADR-{candidate.entry.number} counts within its log only"
-        elif number in taken:
+        elif number in used:
             reasons[index] = f"{sequence_id(prefix, number)} is taken by another record"
         elif number in holder:
             reasons[index] = f"{candidate.entry.number} is also the number of {holder[number].label}, which comes first"
         else:
             holder[number] = candidate
             reasons[index] = None
-    wanting = [index for index, why in reasons.items() if why is not None]
-    fresh = dict(zip(wanting, take(len(wanting), {*taken, *holder}), strict=True)) if wanting else {}
+    wanting = [index for index, reason in reasons.items() if reason is not None]
+    fresh = dict(zip(wanting, take(len(wanting), {*used, *holder}), strict=True)) if wanting else {}
     folders = {posixpath.dirname(candidate.path) for candidate in candidates if not candidate.in_log}
     series = _series_of(candidates)
-    named = []
+    numbered = []
     for index, candidate in enumerate(candidates):
         record_id = fresh.get(index) or sequence_id(prefix, candidate.number or 0)
-        shared = candidate.number is not None and (claims[candidate.number] > 1 or candidate.number in taken)
+        shared = candidate.number is not None and (claims[candidate.number] > 1 or candidate.number in used)
         names = _legacy_names(candidate, record_id, folders, series, shared=shared)
-        named.append(Named(candidate, record_id, names, reasons[index]))
-    return named
+        numbered.append(NumberedDecision(candidate, record_id, names, reasons[index]))
+    return numbered
 
 
 def _legacy_names(
@@ -158,7 +158,9 @@ def _legacy_names(
             names.append(entry.number)
             if folder and (nested or shared):
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
-        names += [*_series_name(pure.stem, entry.number, [code for place, code in series if place == folder])]
+        names += [
+            *_series_name(pure.stem, entry.number, [code for series_folder, code in series if series_folder == folder])
+        ]
         names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
         names += [fact.raw.strip("/ ").rpartition("/")[2] for fact in entry.facts if fact.key == "page"]
         names.append(posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem)
@@ -173,10 +175,14 @@ def _series_of(candidates: Sequence[Candidate]) -> set[tuple[str, str]]:
     """
     numbers: dict[tuple[str, str], set[str]] = defaultdict(set)
     for candidate in candidates:
-        found = read_series_name(PurePosixPath(candidate.path).stem) if not candidate.in_log else None
-        if found is not None and found.number is not None:
-            numbers[posixpath.dirname(candidate.path), found.lead.lower()].add(found.number)
-    return {one for one, seen in numbers.items() if len(seen) > 1 or any(_ZEROS.match(number) for number in seen)}
+        file_name = read_series_name(PurePosixPath(candidate.path).stem) if not candidate.in_log else None
+        if file_name is not None and file_name.number is not None:
+            numbers[posixpath.dirname(candidate.path), file_name.lead.lower()].add(file_name.number)
+    return {
+        key
+        for key, distinct in numbers.items()
+        if len(distinct) > 1 or any(_ZEROS.match(number) for number in distinct)
+    }
 
 
 def _series_name(stem: str, number: str | None, series: Collection[str]) -> list[str]:
@@ -185,21 +191,21 @@ def _series_name(stem: str, number: str | None, series: Collection[str]) -> list
     `series` are those of its folder whose names only the files have. Where names begin with a date and a counter,
     `20260401-02-queues`, that is `ADR-20260401-02`.
     """
-    found = read_name(stem)
-    counter = _OF_THE_DAY.match(found.title) if found is not None and found.date else None
-    if found is not None and found.date and counter:
-        return [f"ADR-{found.date.replace('-', '')}-{counter.group()}"]
-    told = read_series_name(stem) if found is None else None
+    file_name = read_name(stem)
+    counter = _OF_THE_DAY.match(file_name.title) if file_name is not None and file_name.date else None
+    if file_name is not None and file_name.date and counter:
+        return [f"ADR-{file_name.date.replace('-', '')}-{counter.group()}"]
+    series_name = read_series_name(stem) if file_name is None else None
     same = (
-        told is not None
-        and told.number is not None
+        series_name is not None
+        and series_name.number is not None
         and (number or "").isdigit()
-        and int(told.number) == int(number or 0)
+        and int(series_name.number) == int(number or 0)
     )
-    found = told if told is not None and (same or told.lead.lower() in series) else found
-    if found is None or found.number is None or found.lead.strip("-_ ").lower() in _PLAIN_SERIES:
+    file_name = series_name if series_name is not None and (same or series_name.lead.lower() in series) else file_name
+    if file_name is None or file_name.number is None or file_name.lead.strip("-_ ").lower() in _PLAIN_SERIES:
         return []
-    return [f"{found.lead}{found.number}"]
+    return [f"{file_name.lead}{file_name.number}"]
 
 
 def _same(number: str | None, other: str | None) -> bool:

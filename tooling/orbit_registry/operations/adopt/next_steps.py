@@ -60,26 +60,26 @@ def with_step(reason: str, which: str = "") -> str:
     return f"{reason}{which}; {step}" if step else f"{reason}{which}"
 
 
-def of_error(error: OrbitError, path: str, root: str) -> str:
+def reason_of_error(error: OrbitError, path: str, root: str) -> str:
     """Return why a document can't be read, without the place of the project on this machine, and what to do."""
-    said = error.message.replace(root, "").removeprefix(f"{path}:").strip()
-    return f"{said}; {error.hint}" if error.hint else said
+    message = error.message.replace(root, "").removeprefix(f"{path}:").strip()
+    return f"{message}; {error.hint}" if error.hint else message
 
 
-def ways_to_learn(outcomes: Iterable[Outcome]) -> Iterator[str]:
+def learning_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield how to go on with lessons, postmortems, retrospectives and runbooks: they are records of other kinds."""
-    left = [one for one in outcomes if one.what == "left" and _OF_EXPERIENCE.match(one.source)]
-    found = [one.source for one in left if any(reason in one.reason for reason in _DECIDES_NOTHING)]
-    if found:
-        first = shlex.quote(min(found, key=lambda path: path.count("/")))
-        others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    skipped = [entry for entry in outcomes if entry.what == "left" and _OF_EXPERIENCE.match(entry.source)]
+    paths = [outcome.source for outcome in skipped if any(reason in outcome.reason for reason in _DECIDES_NOTHING)]
+    if paths:
+        first = shlex.quote(min(paths, key=lambda path: path.count("/")))
+        others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         yield (
             f"{first}{others}: lessons, postmortems or runbooks, by their names; `orbit learning add` writes down what "
             f"holds, `orbit import doc {first}` keeps one findable as it is"
         )
 
 
-def ways_to_markdown(outcomes: Iterable[Outcome]) -> Iterator[str]:
+def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield how to go on with decisions that are not Markdown, for each format with the commands for all of them."""
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
@@ -88,16 +88,20 @@ def ways_to_markdown(outcomes: Iterable[Outcome]) -> Iterator[str]:
     for reason, paths in by_reason.items():
         stem, suffix = posixpath.splitext(paths[0])
         path, stem, start, end = shlex.quote(paths[0]), shlex.quote(stem), "", ""
-        number, result, rest = "1 decision is", "Markdown of one", "keeps one findable as it is"
+        number, result, purpose = "1 decision is", "Markdown of one", "keeps one findable as it is"
         if len(paths) > 1:
             path, stem = '"$file"', '"${file%.*}"'
             start, end = f"for file in {' '.join(_patterns(paths, suffix))}; do ", "; done"
-            number, result, rest = f"{len(paths)} decisions are", "Markdown of them", "keeps them findable as they are"
+            number, result, purpose = (
+                f"{len(paths)} decisions are",
+                "Markdown of them",
+                "keeps them findable as they are",
+            )
         command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=stem)
         way = "write them as Markdown to import them"
         if command:
             way = f"`{start}{command}{end}` makes {result}, to import then"
-        yield f"{number} {reason}: {way}; `{start}orbit import doc {path}{end}` {rest}"
+        yield f"{number} {reason}: {way}; `{start}orbit import doc {path}{end}` {purpose}"
 
 
 def _patterns(paths: Iterable[str], suffix: str) -> list[str]:
@@ -110,7 +114,7 @@ def _patterns(paths: Iterable[str], suffix: str) -> list[str]:
     return [f"{name}/*{suffix}" if name != "''" else f"*{suffix}" for name in names]
 
 
-def ways_to_settle(outcomes: Iterable[Outcome]) -> Iterator[str]:
+def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield how many decisions state no status that is known, and the commands that settle them at once."""
     number = sum(UNKNOWN in outcome.reason for outcome in outcomes)
     if number:

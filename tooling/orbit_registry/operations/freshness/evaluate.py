@@ -10,7 +10,7 @@ from orbit_registry.errors import GitError
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.model.freshness import FilesystemView, Freshness, derive, expiry_moments, has_expiry
 from orbit_registry.model.record import Record
-from orbit_registry.operations.freshness.probe import Ground, kinds_of, look, windows_of
+from orbit_registry.operations.freshness.probe import Dependencies, evidence_kinds, probe, volatility_windows
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.vcs_state import missing_files
 from orbit_registry.workspace.config import Config
@@ -18,7 +18,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FreshnessReport:
     """How records stand outside the gate."""
 
     freshness: Mapping[str, Freshness]
@@ -28,7 +28,7 @@ class Standing:
     """Tracked files, and those that git would add."""
     tracked: tuple[str, ...] = ()
     """The tracked ones of `files`."""
-    ground: Ground = field(default_factory=Ground)
+    dependencies: Dependencies = field(default_factory=Dependencies)
     """What was looked at."""
     scoped: Sequence[tuple[Record, tuple[str, ...]]] = ()
     """The records that wait or hold and have a scope, each with its globs."""
@@ -38,7 +38,7 @@ class Standing:
     """The files of records whose scope matches no file."""
 
     @property
-    def strays(self) -> tuple[str, ...] | None:
+    def relevant_untracked(self) -> tuple[str, ...] | None:
         """The files that git would add, where one that comes or goes can change what is said; None where none can.
 
         A record that a file speaks for stays what it is when another comes.
@@ -56,7 +56,7 @@ class Standing:
         return {record.path: globs for record, paths in self.scoped if (globs := dead_globs(paths, counts))}
 
 
-def _is_in_doubt(record: Record, filesystem: FilesystemView, missing_documents: Collection[str]) -> bool:
+def _needs_judging(record: Record, filesystem: FilesystemView, missing_documents: Collection[str]) -> bool:
     """Say whether something that a record rests on is gone, or it says itself how long it holds, so that it has to be
     judged; quicker than judging it, which nearly all pass.
     """
@@ -83,7 +83,7 @@ def unmatched_scopes(scoped: Iterable[tuple[Record, tuple[str, ...]]], counts: M
     )
 
 
-def not_fresh(
+def stale_records(
     records: Iterable[Record],
     filesystem: FilesystemView,
     now: datetime,
@@ -92,44 +92,48 @@ def not_fresh(
     missing_documents: Collection[str],
 ) -> dict[str, Freshness]:
     """Return the freshness of records that wait or hold and are not fresh, by path; see `records.freshness.derive`."""
-    windows = windows_of(config)
-    found: dict[str, Freshness] = {}
+    windows = volatility_windows(config)
+    by_path: dict[str, Freshness] = {}
     for record in records:
-        if (record.path in lost or _is_in_doubt(record, filesystem, missing_documents)) and record.phase != "closed":
+        if (record.path in lost or _needs_judging(record, filesystem, missing_documents)) and record.phase != "closed":
             freshness = derive(
                 record, filesystem, now, windows, unmatched_scopes=lost, missing_documents=missing_documents
             )
             if freshness.reasons:
-                found[record.path] = freshness
-    return found
+                by_path[record.path] = freshness
+    return by_path
 
 
-def standing(
+def evaluate_freshness(
     workspace: Workspace,
     records: Sequence[Record],
     now: datetime | None = None,
     count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = count_matches,
     *,
     without: Sequence[str] = (),
-) -> Standing:
+) -> FreshnessReport:
     """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it.
 
     `without` are folders, from the root, whose untracked files are nobody's: what we write ourselves.
     """
     tracked, untracked = _files(workspace, without)
-    ground = Ground.of(records, kinds_of(workspace.config))
-    filesystem = look(workspace, ground, tracked, untracked)
-    scoped = [(one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.globs)]
+    dependencies = Dependencies.of(records, evidence_kinds(workspace.config))
+    filesystem = probe(workspace, dependencies, tracked, untracked)
+    scoped = [
+        (record, paths)
+        for record in records
+        if "scope" in record.data and record.phase != "closed" and (paths := record.globs)
+    ]
     files = (*(tracked or ()), *untracked)
     counts: Mapping[str, int] | None = None
     if tracked is not None:
         counts = count({text for _, paths in scoped for text in paths}, files) if scoped else {}
     lost = unmatched_scopes(scoped, counts) if counts is not None else frozenset()
-    sources = (one.source for one in records if "source" in one.data or one.kind.in_file)
+    sources = (record.source for record in records if "source" in record.data or record.kind.in_file)
     documents = {source.path for source in sources if source is not None}
     missing_documents = frozenset(missing_files(workspace.root, documents))
-    found = not_fresh(records, filesystem, now or datetime.now(UTC), workspace.config, lost, missing_documents)
-    return Standing(found, filesystem, files, tuple(tracked or ()), ground, scoped, counts, lost)
+    freshness = stale_records(records, filesystem, now or datetime.now(UTC), workspace.config, lost, missing_documents)
+    return FreshnessReport(freshness, filesystem, files, tuple(tracked or ()), dependencies, scoped, counts, lost)
 
 
 def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | None, list[str]]:
@@ -143,9 +147,9 @@ def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | No
         return None, []
 
 
-def turn_today(records: Iterable[Record], now: datetime, config: Config) -> set[str]:
+def expiring_today(records: Iterable[Record], now: datetime, config: Config) -> set[str]:
     """Return the paths of the records of which the clock alone changes what is said before the day (UTC) ends."""
-    now, windows = now.astimezone(UTC), windows_of(config)
+    now, windows = now.astimezone(UTC), volatility_windows(config)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     stating = (record for record in records if has_expiry(record))
     day = timedelta(days=1)

@@ -33,16 +33,16 @@ _PLACE = re.compile(r"[0-9]{1,9}\Z")
 _COMMENTED = re.compile(r"(?m)(?:^|[,{\[])[ \t]*/[/*]")
 _TOML_PLACE = re.compile(r"(?s)(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)\Z")
 _DEEPEST = 200  # levels
-_NO_USE = "it is nested too deeply, or holds a number of no use"
+_UNUSABLE = "it is nested too deeply, or holds a number of no use"
 _MISSING = InputState(problem="is not there", is_missing=True)
 
 
 class _RefusedError(Exception):
     """Ends the reading of one input with what to say of it; never leaves this module."""
 
-    def __init__(self, found: InputState) -> None:
-        super().__init__(found.problem)
-        self.found = found
+    def __init__(self, state: InputState) -> None:
+        super().__init__(state.problem)
+        self.state = state
 
 
 class Fingerprints:
@@ -64,7 +64,7 @@ class Fingerprints:
             try:
                 self._found[text] = InputState(f"sha256:{self._hash(text)}")
             except _RefusedError as refused:
-                self._found[text] = refused.found
+                self._found[text] = refused.state
         return self._found[text]
 
     def _hash(self, text: str) -> str:
@@ -136,8 +136,8 @@ class Fingerprints:
             try:
                 text = decode(content, path).removeprefix("\ufeff")
             except OrbitError as error:
-                said = error.message.replace(f"{self._root}{os.sep}", "")
-                raise _unreadable(f"can't be read: {said}") from None
+                message = error.message.replace(f"{self._root}{os.sep}", "")
+                raise _unreadable(f"can't be read: {message}") from None
             self._values[name] = _READERS[path.suffix.lower()](text, name)
         return self._values[name]
 
@@ -151,8 +151,8 @@ class Fingerprints:
                 continue
             count, size = count + 1, size + mark[1]
             if count > FOLDER_FILES or size > FOLDER_BYTES:
-                said = f"at most {FOLDER_FILES:,} files and {FOLDER_BYTES // 1_000_000} MB"
-                raise _unreadable(f"is too large: {said} of a folder are hashed")
+                limit = f"at most {FOLDER_FILES:,} files and {FOLDER_BYTES // 1_000_000} MB"
+                raise _unreadable(f"is too large: {limit} of a folder are hashed")
             total.update(f"{name[len(prefix) :]}\0{mark[0]}\n".encode("utf-8", "surrogateescape"))
         if not count:
             raise _RefusedError(InputState(problem="holds no tracked file", is_missing=True))
@@ -161,8 +161,8 @@ class Fingerprints:
     def _below(self, prefix: str) -> Iterable[str]:
         """Yield the tracked files of a folder; records are no part of one, as verifying would change it."""
         tracked = self._tracked or ()
-        for place in range(bisect_left(tracked, prefix), len(tracked)):
-            name = tracked[place]
+        for index in range(bisect_left(tracked, prefix), len(tracked)):
+            name = tracked[index]
             if not name.startswith(prefix):
                 return
             if prefix.startswith(".orbit/") or not name.startswith(".orbit/"):
@@ -175,26 +175,26 @@ class Fingerprints:
             if parent and parent not in self._safe:
                 inside(self._root, parent)
                 self._safe.add(parent)
-            found = path.lstat()
-            if stat.S_ISLNK(found.st_mode):
+            status = path.lstat()
+            if stat.S_ISLNK(status.st_mode):
                 return f"link {hashlib.sha256(os.fsencode(path.readlink())).hexdigest()}", 0
         except (OSError, OrbitError):
             return None
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             return "module", 0
-        return _hash_of_bytes(_read(path, FILE_LIMIT, name)), found.st_size
+        return _hash_of_bytes(_read(path, FILE_LIMIT, name)), status.st_size
 
 
 def _read(path: Path, limit: int, name: str = "") -> bytes:
     try:
         return read_bytes(path, limit=limit)
     except OrbitError as error:
-        said = error.message.removeprefix(str(path)).lstrip(": ").removeprefix("has ")
-        raise _unreadable(f"can't be read: {f'{name}: ' if name else ''}{said}") from None
+        message = error.message.removeprefix(str(path)).lstrip(": ").removeprefix("has ")
+        raise _unreadable(f"can't be read: {f'{name}: ' if name else ''}{message}") from None
 
 
-def _unreadable(said: str) -> _RefusedError:
-    return _RefusedError(InputState(problem=said))
+def _unreadable(problem: str) -> _RefusedError:
+    return _RefusedError(InputState(problem=problem))
 
 
 # --------------------------------------------------------------------------------------------------- what is hashed
@@ -213,9 +213,9 @@ def _hash_of_value(value: object, name: str) -> str:
     try:
         if _is_deep(value):
             raise RecursionError
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_spelled)
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_encode_special)
     except (ValueError, RecursionError):  # dotted keys nest without a bracket, numbers can be too long to write out
-        raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
+        raise _unreadable(f"can't be read: {name}: {_UNUSABLE}") from None
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -225,16 +225,16 @@ def _is_deep(value: object) -> bool:
     for _ in range(_DEEPEST):
         level = [
             inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for node in level
+            if isinstance(node, dict | list)
+            for inner in (node.values() if isinstance(node, dict) else node)
         ]
         if not level:
             return False
     return True
 
 
-def _spelled(value: object) -> list[str]:
+def _encode_special(value: object) -> list[str]:
     """Return what JSON has no word for: exact numbers, dates and times."""
     return ["\0", type(value).__name__, str(value)]
 
@@ -268,7 +268,7 @@ def _json(text: str, name: str) -> object:
     from decimal import Decimal  # as `tomllib` below: few runs look into such a file
 
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_pairs)
+        return json.loads(text, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_pairs)
     except json.JSONDecodeError as error:
         if _COMMENTED.search(text):
             raise _AsTextError(f":{error.lineno}: it holds comments, which JSON has not") from None
@@ -276,18 +276,18 @@ def _json(text: str, name: str) -> object:
     except _WordedError as error:
         raise _unreadable(f"can't be read: {name}: {error}") from None
     except (ValueError, ArithmeticError, RecursionError):
-        raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
+        raise _unreadable(f"can't be read: {name}: {_UNUSABLE}") from None
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise _WordedError(f"the key {json.dumps(twice)} is there twice")
-    return found
+    return mapping
 
 
-def _no_number(word: str) -> object:
+def _refuse_constant(word: str) -> object:
     raise _WordedError(f"{word} is no number of JSON")
 
 
@@ -298,12 +298,12 @@ def _toml(text: str, name: str) -> object:
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
-        place = _TOML_PLACE.match(str(error))
-        line = place["line"] if place else None
-        where = f"{name}:{line}:{place['column']}" if place and line else f"{name}:{text.count(chr(10)) + 1}"
-        raise _unreadable(f"can't be read: {where}: {_lower(place['said'] if place else str(error))}") from None
+        match = _TOML_PLACE.match(str(error))
+        line = match["line"] if match else None
+        where = f"{name}:{line}:{match['column']}" if match and line else f"{name}:{text.count(chr(10)) + 1}"
+        raise _unreadable(f"can't be read: {where}: {_lower(match['said'] if match else str(error))}") from None
     except (ValueError, ArithmeticError, RecursionError):
-        raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
+        raise _unreadable(f"can't be read: {name}: {_UNUSABLE}") from None
 
 
 def _yaml(text: str, name: str) -> object:
@@ -311,13 +311,13 @@ def _yaml(text: str, name: str) -> object:
     try:
         return load(text)
     except YamlProblemError as error:
-        place = error.problem.position
-        where = f":{place.line}:{place.column}" if place else ""
+        position = error.problem.position
+        where = f":{position.line}:{position.column}" if position else ""
         raise _AsTextError(f"{where}: {error.problem.message}") from None
 
 
-def _lower(said: str) -> str:
-    return said[:1].lower() + said[1:]
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 _READERS = {".json": _json, ".toml": _toml, ".yaml": _yaml, ".yml": _yaml}

@@ -12,7 +12,7 @@ from functools import partial
 from orbit_registry.formats.globs import Glob, matches, parse_glob
 from orbit_registry.model.freshness import created_at, fingerprint_inputs
 from orbit_registry.model.record import Record
-from orbit_registry.operations.freshness.evaluate import Standing, standing
+from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.git import Git
@@ -34,7 +34,7 @@ class Renames:
         starts: dict[str, set[str]] = {}
         for old, new in pairs:
             carried = starts.pop(old, set()) | {old}
-            ends.update((one, new) for one in carried)
+            ends.update((name, new) for name in carried)
             starts.setdefault(new, set()).update(carried)
         self._ends = {
             old: new
@@ -61,8 +61,8 @@ class Renames:
             return None
         matched = {old: new for old, new in self._ends.items() if matches(parsed, old)}
         for candidate in _candidates(text, parsed, matched):
-            known = parse_glob(candidate)
-            if isinstance(known, Glob) and any(matches(known, file) for file in matched.values()):
+            parsed_candidate = parse_glob(candidate)
+            if isinstance(parsed_candidate, Glob) and any(matches(parsed_candidate, file) for file in matched.values()):
                 return candidate
         return None
 
@@ -83,13 +83,13 @@ def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
 
 def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
     words = [word.strip("\n") for word in answer]
-    place = 0
-    while place + 2 < len(words):
-        if _RENAME.match(words[place]):
-            yield words[place + 1], words[place + 2]
-            place += 3
+    index = 0
+    while index + 2 < len(words):
+        if _RENAME.match(words[index]):
+            yield words[index + 1], words[index + 2]
+            index += 3
         else:
-            place += 1
+            index += 1
 
 
 def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[str]:
@@ -109,19 +109,19 @@ def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[s
 
 def _common_folder(folder: str, moved: Mapping[str, str]) -> str | None:
     """Return where most of a folder's files are now, each under the name it had below the folder."""
-    found: Counter[str] = Counter()
+    targets: Counter[str] = Counter()
     for old, new in moved.items():
-        rest = old[len(folder) + 1 :] if folder else old
-        if new.endswith(f"/{rest}"):
-            found[new[: -len(rest) - 1]] += 1
-    if not found:
+        tail = old[len(folder) + 1 :] if folder else old
+        if new.endswith(f"/{tail}"):
+            targets[new[: -len(tail) - 1]] += 1
+    if not targets:
         return None
-    target, count = found.most_common(1)[0]
+    target, count = targets.most_common(1)[0]
     return target if count * 2 > len(moved) and target != folder else None
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class DanglingNames:
     """What a record names that is not there any more."""
 
     record: Record
@@ -154,21 +154,21 @@ class Relocation:
         return unified_diff(self.changes)
 
 
-def plan(workspace: Workspace, lost: Sequence[Lost], renames: Renames) -> Relocation:
+def plan(workspace: Workspace, lost: Sequence[DanglingNames], renames: Renames) -> Relocation:
     """Return what would be written; `updated_at` stays, because nobody has looked at what the records say."""
     moves: list[Move] = []
     changes: list[FileChange] = []
-    for one in lost:
-        found = list(_moves(one, renames))
-        moves += found
-        names = {(move.field, move.old): move.new for move in found if move.new is not None}
+    for dangling in lost:
+        record_moves = list(_moves(dangling, renames))
+        moves += record_moves
+        names = {(move.field, move.old): move.new for move in record_moves if move.new is not None}
         if names:
-            change, _ = prepare_edit(workspace, one.record, partial(_moved, names), touch=False)
+            change, _ = prepare_edit(workspace, dangling.record, partial(_moved, names), touch=False)
             changes.append(change)
     return Relocation(tuple(moves), tuple(changes))
 
 
-def relocate(workspace: Workspace, lost: Sequence[Lost], renames: Renames) -> Relocation:
+def relocate(workspace: Workspace, lost: Sequence[DanglingNames], renames: Renames) -> Relocation:
     """Write it, all records or none, and return what was written.
 
     Raises:
@@ -181,7 +181,7 @@ def relocate(workspace: Workspace, lost: Sequence[Lost], renames: Renames) -> Re
         return planned
 
 
-def _moves(lost: Lost, renames: Renames) -> Iterator[Move]:
+def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
     for text in lost.globs:
         yield Move(lost.record, "scope.paths", text, renames.glob(text))
     for text in lost.inputs:
@@ -199,20 +199,21 @@ def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Map
         paths = dict.fromkeys(names.get(("scope.paths", str(text)), str(text)) for text in scope["paths"])
         result["scope"] = {**scope, "paths": list(paths)}
     if isinstance(freshness, Mapping) and isinstance(freshness.get("fingerprint"), list):
-        entries = [_renamed(one, "input", "freshness.fingerprint", names) for one in freshness["fingerprint"]]
+        entries = [_renamed(entry, "input", "freshness.fingerprint", names) for entry in freshness["fingerprint"]]
         result["freshness"] = {**freshness, "fingerprint": entries}
     if isinstance(evidence, list):
         result["evidence"] = [
-            _renamed(one, "reference", "evidence", names) if one.get("kind") == "file" else one for one in evidence
+            _renamed(entry, "reference", "evidence", names) if entry.get("kind") == "file" else entry
+            for entry in evidence
         ]
     return result
 
 
 def _renamed(
-    entry: Mapping[str, object], name: str, place: str, names: Mapping[tuple[str, str], str]
+    entry: Mapping[str, object], name: str, field: str, names: Mapping[tuple[str, str], str]
 ) -> Mapping[str, object]:
     old = str(entry[name])
-    return {**entry, name: names.get((place, old), old)}
+    return {**entry, name: names.get((field, old), old)}
 
 
 def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bool) -> Relocation:
@@ -221,30 +222,32 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
     Raises:
         RefusedError: an agent would change a record that holds; nothing was written.
     """
-    found = standing(workspace, records)
-    lost = lost_names(records, found)
+    state = evaluate_freshness(workspace, records)
+    lost = dangling_names(records, state)
     if not lost:
         return Relocation()
-    renames = renames_since(workspace.git, min(created_at(one.record) for one in lost), found.files)
+    renames = renames_since(workspace.git, min(created_at(dangling.record) for dangling in lost), state.files)
     return (relocate if write else plan)(workspace, lost, renames)
 
 
-def lost_names(records: Iterable[Record], found: Standing) -> list[Lost]:
+def dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:
     """Return what records that wait or hold name and that is not there: globs, inputs, files of their evidence."""
-    lost: list[Lost] = []
+    lost: list[DanglingNames] = []
     for record in records:
         if record.phase == "closed":
             continue
-        globs = found.dead.get(record.path, ())
-        seen = found.filesystem.inputs
+        globs = state.dead.get(record.path, ())
+        states = state.filesystem.inputs
         inputs = tuple(
-            one.input for one in fingerprint_inputs(record) if one.input in seen and seen[one.input].is_missing
+            entry.input
+            for entry in fingerprint_inputs(record)
+            if entry.input in states and states[entry.input].is_missing
         )
         files = tuple(
             reference
             for kind, reference in record.evidence
-            if kind == "file" and (kind, reference) in found.filesystem.missing
+            if kind == "file" and (kind, reference) in state.filesystem.missing
         )
         if globs or inputs or files:
-            lost.append(Lost(record, globs, inputs, files))
+            lost.append(DanglingNames(record, globs, inputs, files))
     return lost

@@ -21,7 +21,7 @@ NEVER = "never"
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Verification:
     """What somebody who verifies a record says of it beside that it holds; None leaves a field as it is."""
 
     by: str | None = None
@@ -34,14 +34,14 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifyResult:
     """A record verified, and the inputs whose hash is new or another one."""
 
     record: Record
     changed: tuple[str, ...]
 
 
-def verify(workspace: Workspace, any_id: str, said: Statement, author: Author) -> Verified:
+def verify(workspace: Workspace, any_id: str, statement: Verification, author: Author) -> VerifyResult:
     """Hash a record's inputs anew and note who verified it; nothing else of the record changes, `updated_at` neither.
 
     Raises:
@@ -56,17 +56,17 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author) -
             raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint)
         before = {entry.input: entry.hash for entry in fingerprint_inputs(record)}
         way_out = f"; `orbit verify {record.id} --remove-input INPUT` takes one out"
-        entries = _hashed(workspace, _wanted(record, said), way_out)
-        given: dict[str, object] = {"fingerprint": entries} if entries else {}
-        if said.volatility is not None:
-            given["volatility"] = said.volatility
-        if said.expires is not None:
-            given["expires_at"] = _expiry(said.expires)
-        given |= {"verified_at": format_time(datetime.now(UTC)), "verified_by": said.by or author.name}
+        entries = _with_hashes(workspace, _fingerprint_entries(record, statement), way_out)
+        changes: dict[str, object] = {"fingerprint": entries} if entries else {}
+        if statement.volatility is not None:
+            changes["volatility"] = statement.volatility
+        if statement.expires is not None:
+            changes["expires_at"] = _expiry(statement.expires)
+        changes |= {"verified_at": format_time(datetime.now(UTC)), "verified_by": statement.by or author.name}
 
         def edit(data: dict[str, object]) -> Mapping[str, object]:
-            held = data.get("freshness")
-            merged = {**(held if isinstance(held, Mapping) else {}), **given}
+            current = data.get("freshness")
+            merged = {**(current if isinstance(current, Mapping) else {}), **changes}
             if not entries:
                 merged.pop("fingerprint", None)
             return {**data, "freshness": {name: value for name, value in merged.items() if value is not None}}
@@ -74,7 +74,7 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author) -
         change, result = prepare_edit(workspace, record, edit, touch=False)
         write_step(workspace, f"{record.kind.name}-verify", [change], author=author)
         after = {entry.input: entry.hash for entry in fingerprint_inputs(result)}
-        return Verified(result, tuple(text for text, known in after.items() if before.get(text) != known))
+        return VerifyResult(result, tuple(text for text, digest in after.items() if before.get(text) != digest))
 
 
 def fingerprinted(workspace: Workspace, freshness: object, inputs: Sequence[str]) -> dict[str, object]:
@@ -83,25 +83,27 @@ def fingerprinted(workspace: Workspace, freshness: object, inputs: Sequence[str]
     Raises:
         RefusedError: an input can't be hashed.
     """
-    held = dict(freshness) if isinstance(freshness, Mapping) else {}
-    return {**held, "fingerprint": _hashed(workspace, _joined(_entries(held), inputs), "")}
+    current = dict(freshness) if isinstance(freshness, Mapping) else {}
+    return {**current, "fingerprint": _with_hashes(workspace, _with_inputs(_entries(current), inputs), "")}
 
 
-def _hashed(workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str) -> list[dict[str, object]]:
+def _with_hashes(
+    workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str
+) -> list[dict[str, object]]:
     """Return the entries of a fingerprint with the hashes of now; `way_out` is said where one has none."""
     try:
         tracked = workspace.git.tracked() if entries else None
     except GitError:
         tracked = None
-    found = Fingerprints(workspace.root, tracked)
+    fingerprints = Fingerprints(workspace.root, tracked)
     result: list[dict[str, object]] = []
     for entry in entries:
         text = str(entry["input"])
-        seen = found.find(text)
-        if seen.hash is None:
+        state = fingerprints.find(text)
+        if state.hash is None:
             hint = f"name a file, a folder with tracked files, or FILE#FIELD, from the root{way_out}"
-            raise RefusedError(f"`{text}` {seen.problem}; nothing was written", hint=hint)
-        result.append({**entry, "input": text, "hash": seen.hash})
+            raise RefusedError(f"`{text}` {state.problem}; nothing was written", hint=hint)
+        result.append({**entry, "input": text, "hash": state.hash})
     return result
 
 
@@ -110,22 +112,22 @@ def _entries(freshness: object) -> list[Mapping[str, object]]:
     return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
 
 
-def _joined(held: Sequence[Mapping[str, object]], added: Sequence[str]) -> list[Mapping[str, object]]:
+def _with_inputs(current: Sequence[Mapping[str, object]], added: Sequence[str]) -> list[Mapping[str, object]]:
     """Return entries with new inputs behind them, each once."""
-    names = {str(entry["input"]) for entry in held}
+    names = {str(entry["input"]) for entry in current}
     new = dict.fromkeys(name.removeprefix("./") or "." for name in added)
-    return [*held, *({"input": name} for name in new if name not in names)]
+    return [*current, *({"input": name} for name in new if name not in names)]
 
 
-def _wanted(record: Record, said: Statement) -> list[Mapping[str, object]]:
+def _fingerprint_entries(record: Record, statement: Verification) -> list[Mapping[str, object]]:
     """Return the entries that the record is to have, with whatever else they hold."""
-    held = _entries(record.data.get("freshness"))
-    names = [str(entry["input"]) for entry in held]
-    for name in said.remove:
+    current = _entries(record.data.get("freshness"))
+    names = [str(entry["input"]) for entry in current]
+    for name in statement.remove:
         if name not in names:
-            known = ", ".join(names) or "none"
-            raise RefusedError(f"{record.id} has no input `{name}`", hint=f"its inputs: {known}")
-    return _joined([entry for entry in held if entry["input"] not in said.remove], said.add)
+            inputs = ", ".join(names) or "none"
+            raise RefusedError(f"{record.id} has no input `{name}`", hint=f"its inputs: {inputs}")
+    return _with_inputs([entry for entry in current if entry["input"] not in statement.remove], statement.add)
 
 
 def _expiry(text: str) -> str | None:

@@ -19,7 +19,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 
 @dataclass(slots=True)
-class Subject:
+class MergedRecord:
     """One record of the merge, known by its uid, with its file and id on each side that has it."""
 
     kind: Kind
@@ -30,7 +30,7 @@ class Subject:
     """The id it has after the merge."""
     aliases: tuple[str, ...] = ()
     """New names, where the merge itself gives it a new number."""
-    why: str = ""
+    reason: str = ""
 
     def id_on(self, side: Side) -> str | None:
         """Return the id the record has on a side, as its file says: git may have followed a rename of its folder."""
@@ -76,26 +76,26 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Subjects:
+class MergedRecords:
     """The records of a merge, and the files whose records can't be told."""
 
-    all: tuple[Subject, ...]
+    all: tuple[MergedRecord, ...]
     unreadable: Mapping[str, str]
     """Path → why."""
 
     def renames(self, side: Side) -> dict[str, str]:
         """Return what the ids of one side become."""
-        found = ((subject.id_on(side), subject.final) for subject in self.all)
-        return {old: new for old, new in found if old is not None and old != new}
+        pairs = ((subject.id_on(side), subject.final) for subject in self.all)
+        return {old: new for old, new in pairs if old is not None and old != new}
 
     def ids(self, side: Side) -> frozenset[str]:
         """Return the ids of these records on one side."""
-        return frozenset(found for subject in self.all if (found := subject.id_on(side)) is not None)
+        return frozenset(record_id for subject in self.all if (record_id := subject.id_on(side)) is not None)
 
 
-def find_subjects(workspace: Workspace, state: MergeState) -> Subjects:
+def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
     """Return the records in unmerged files, and those whose entries stand in unmerged logs under a contested number."""
-    found: dict[str, Subject] = {}
+    by_uid: dict[str, MergedRecord] = {}
     unreadable: dict[str, str] = {}
     for path, stages in state.unmerged.items():
         kind = kind_of(workspace, path)
@@ -106,13 +106,13 @@ def find_subjects(workspace: Workspace, state: MergeState) -> Subjects:
         if broken and is_needed:
             unreadable[path] = f"{broken[0]} holds no valid record"
             continue
-        _add(found, state, kind, path, stages)
+        _add(by_uid, state, kind, path, stages)
     for kind in workspace.kinds:
         if kind.numbering == "sequence":
             logs = _contested_in_logs(state, kind) if kind.in_document else []
-            for path in dict.fromkeys((*logs, *_mixed_up(state, kind))):
-                _add(found, state, kind, path, SIDES)
-    return Subjects(tuple(found.values()), unreadable)
+            for path in dict.fromkeys((*logs, *_mixed_records(state, kind))):
+                _add(by_uid, state, kind, path, SIDES)
+    return MergedRecords(tuple(by_uid.values()), unreadable)
 
 
 def kind_of(workspace: Workspace, path: str) -> Kind | None:
@@ -122,18 +122,18 @@ def kind_of(workspace: Workspace, path: str) -> Kind | None:
     return kind if kind is not None and parts[-1] == f"{kind.name}.yaml" else None
 
 
-def _add(found: dict[str, Subject], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]) -> None:
+def _add(by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]) -> None:
     """Add each record that one of the sides has at a path, with where the other sides have it."""
     home = path.rsplit("/", 2)[0]
     for uid in dict.fromkeys(uid_in(state.text(side, path)) for side in SIDES if side in sides):
-        if uid is None or uid in found:
+        if uid is None or uid in by_uid:
             continue
-        subject = found[uid] = Subject(kind, uid)
+        subject = by_uid[uid] = MergedRecord(kind, uid)
         for side in SIDES:
-            own = path if uid_in(state.text(side, path)) == uid else state.path_of_uid(side, uid, home)
-            text = state.text(side, own) if own else None
-            if own and text is not None:
-                subject.paths[side], subject.texts[side] = own, text
+            side_path = path if uid_in(state.text(side, path)) == uid else state.path_of_uid(side, uid, home)
+            text = state.text(side, side_path) if side_path else None
+            if side_path and text is not None:
+                subject.paths[side], subject.texts[side] = side_path, text
 
 
 def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
@@ -149,14 +149,14 @@ def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
                 texts[int(entry.number or 0)].add(entry.span.of(text).rstrip())
         for number in (number for number, versions in texts.items() if len(versions) > 1):
             record_id = sequence_id(kind.prefix, number)
-            own = f"{ORBIT}/{kind.file_of(record_id)}"
-            uids = {uid_in(state.text(side, own)) for side in SIDES} - {None}
-            if own not in state.unmerged and len(uids) > 1:
-                paths[own] = None
+            record_file = f"{ORBIT}/{kind.file_of(record_id)}"
+            uids = {uid_in(state.text(side, record_file)) for side in SIDES} - {None}
+            if record_file not in state.unmerged and len(uids) > 1:
+                paths[record_file] = None
     return list(paths)
 
 
-def _mixed_up(state: MergeState, kind: Kind) -> list[str]:
+def _mixed_records(state: MergeState, kind: Kind) -> list[str]:
     """Return the record files in which git merged an edit of one record into another that has its number by now.
 
     That happens in the later steps of a rebase, after a record of the first was renumbered.
@@ -165,18 +165,18 @@ def _mixed_up(state: MergeState, kind: Kind) -> list[str]:
     return [path for path in paths if len({uid_in(state.text(side, path)) for side in SIDES} - {None}) > 1]
 
 
-def add_shared(workspace: Workspace, state: MergeState, subjects: Subjects) -> Subjects:
+def add_shared(workspace: Workspace, state: MergeState, subjects: MergedRecords) -> MergedRecords:
     """Return the subjects with the records that both sides changed and git merged by line: both may name one number,
     and mean two records.
     """
-    found = {subject.uid: subject for subject in subjects.all}
+    by_uid = {subject.uid: subject for subject in subjects.all}
     if any(subjects.renames(side) for side in SIDES):
         for kind in workspace.kinds:
             for path in _changed_on_both(state, kind):
-                _add(found, state, kind, path, SIDES)
-    for subject in found.values():
+                _add(by_uid, state, kind, path, SIDES)
+    for subject in by_uid.values():
         subject.final = subject.final or _merged_id(subject)
-    return Subjects(tuple(found.values()), subjects.unreadable)
+    return MergedRecords(tuple(by_uid.values()), subjects.unreadable)
 
 
 def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
@@ -194,41 +194,41 @@ def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
 
 
 def assign_ids(
-    workspace: Workspace, state: MergeState, subjects: Subjects, records: RecordSet, *, claim: bool
-) -> list[Subject]:
+    workspace: Workspace, state: MergeState, subjects: MergedRecords, records: RecordSet, *, claim: bool
+) -> list[MergedRecord]:
     """Give each record its id after the merge; returns those that lose a number to another, in the order of ids.
 
     Of two records under one id, the one that the default branch has keeps it, else the older one. `claim` takes the
     new numbers for good; without it they are only looked up.
     """
-    by_id: dict[tuple[str, str], list[Subject]] = defaultdict(list)
+    by_id: dict[tuple[str, str], list[MergedRecord]] = defaultdict(list)
     for subject in subjects.all:
         subject.final = _merged_id(subject)
         by_id[subject.kind.name, subject.final].append(subject)
     here = {record.uid: record for record in records}
-    losers: list[Subject] = []
+    losers: list[MergedRecord] = []
     for (_, record_id), group in sorted(by_id.items()):
         kind = group[0].kind
         if kind.numbering != "sequence":
             continue
         keeper = _keeper(state, group, record_id, records)
         losers += [subject for subject in group if subject.uid != keeper]
-    fresh: list[Subject] = []
+    fresh: list[MergedRecord] = []
     for subject in losers:
-        known = here.get(subject.uid)
-        if known is not None and known.id != subject.final:
-            _renumber(subject, known.id, records)
+        existing = here.get(subject.uid)
+        if existing is not None and existing.id != subject.final:
+            _renumber(subject, existing.id, records)
         else:
             fresh.append(subject)
     for kind_name in dict.fromkeys(subject.kind.name for subject in fresh):
         kind = workspace.kinds[kind_name]
-        mine = sorted((one for one in fresh if one.kind.name == kind_name), key=lambda one: (one.final, one.uid))
+        mine = sorted((one for one in fresh if one.kind.name == kind_name), key=lambda loser: (loser.final, loser.uid))
         for subject, record_id in zip(mine, _numbers(workspace, kind, mine, claim=claim), strict=True):
             _renumber(subject, record_id, records)
     return losers
 
 
-def _merged_id(subject: Subject) -> str:
+def _merged_id(subject: MergedRecord) -> str:
     """Return the id the record has by itself: one side may have renumbered it since the base."""
     base, ours, theirs = (subject.id_on(side) for side in SIDES)
     if ours and theirs:
@@ -236,23 +236,23 @@ def _merged_id(subject: Subject) -> str:
     return ours or theirs or base or ""
 
 
-def _keeper(state: MergeState, group: list[Subject], record_id: str, records: RecordSet) -> str:
+def _keeper(state: MergeState, group: list[MergedRecord], record_id: str, records: RecordSet) -> str:
     """Return the uid of the record that keeps an id, and note why on the others."""
     path = f"{group[0].home}/{record_id}/{group[0].kind.name}.yaml"
-    held = records.with_id(record_id)
-    settled = held[0].uid if path not in state.unmerged and len(held) == 1 else None
+    existing = records.with_id(record_id)
+    settled = existing[0].uid if path not in state.unmerged and len(existing) == 1 else None
     uids = {subject.uid for subject in group}
     if settled is not None and settled not in uids:
         uids.add(settled)
-        keeper, why = settled, f"{record_id} is {held[0].title!r}, which is merged already"
+        keeper, reason = settled, f"{record_id} is {existing[0].title!r}, which is merged already"
     elif len(uids) == 1:
         return group[0].uid
     else:
         keeper, branch = _on_default_branch(state, path, uids) or (_oldest(group), "")
         title = next(subject.title for subject in group if subject.uid == keeper)
-        why = f"{record_id} is {title!r} on {branch}" if branch else f"{title!r} is older"
+        reason = f"{record_id} is {title!r} on {branch}" if branch else f"{title!r} is older"
     for subject in group:
-        subject.why = why if subject.uid != keeper else ""
+        subject.reason = reason if subject.uid != keeper else ""
     return keeper
 
 
@@ -260,8 +260,8 @@ def _on_default_branch(state: MergeState, path: str, uids: set[str]) -> tuple[st
     git = state.git
     default = git.default_branch()
     for branch in dict.fromkeys((default, _local(default), "refs/heads/main", "refs/heads/master")):
-        held = git.read(branch, path) if branch and git.commit(branch) else None
-        uid = uid_in(held.decode("utf-8", "replace")) if held is not None else None
+        content = git.read(branch, path) if branch and git.commit(branch) else None
+        uid = uid_in(content.decode("utf-8", "replace")) if content is not None else None
         if branch and uid in uids:
             short = branch.removeprefix("refs/heads/").removeprefix("refs/remotes/")
             return uid, short
@@ -272,8 +272,8 @@ def _local(branch: str | None) -> str | None:
     return f"refs/heads/{branch.removeprefix('refs/remotes/origin/')}" if branch else None
 
 
-def _oldest(group: list[Subject]) -> str:
-    def age(subject: Subject) -> tuple[float, str]:
+def _oldest(group: list[MergedRecord]) -> str:
+    def age(subject: MergedRecord) -> tuple[float, str]:
         try:
             return parse_time(str(subject.data.get("created_at"))).timestamp(), subject.uid
         except ValueError:
@@ -282,18 +282,18 @@ def _oldest(group: list[Subject]) -> str:
     return min(group, key=age).uid
 
 
-def _numbers(workspace: Workspace, kind: Kind, subjects: list[Subject], *, claim: bool) -> list[str]:
+def _numbers(workspace: Workspace, kind: Kind, subjects: list[MergedRecord], *, claim: bool) -> list[str]:
     count = len(subjects)
     if claim:
-        return [taken.id for taken in allocate(workspace, kind, count)]
+        return [allocation.id for allocation in allocate(workspace, kind, count)]
     claims = claims_folder(workspace) / f"{kind.name}.json"
-    highest = max((seen.number for seen in seen_numbers(workspace, kind, claims)), default=0)
+    highest = max((used.number for used in seen_numbers(workspace, kind, claims)), default=0)
     numbers = [sequence_number(subject.final, kind.prefix) or 0 for subject in subjects]
     highest = max(highest, *numbers)
     return [sequence_id(kind.prefix, highest + 1 + index) for index in range(count)]
 
 
-def _renumber(subject: Subject, record_id: str, records: RecordSet) -> None:
+def _renumber(subject: MergedRecord, record_id: str, records: RecordSet) -> None:
     old = subject.final
     others = [record for record in records if record.uid != subject.uid]
     subject.aliases = alias_ids(subject.title, subject.uid, old, others, bare=False)

@@ -12,9 +12,9 @@ from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml_edit import rewrite
-from orbit_registry.operations.citation_rewrite import Meaning, Moves, rewrite_mentions
+from orbit_registry.operations.citation_rewrite import CitationMap, DocumentMoves, rewrite_mentions
 from orbit_registry.operations.citing_files import rewrite_file
-from orbit_registry.operations.merge.conflicts import Subject, Subjects, kind_of
+from orbit_registry.operations.merge.conflicts import MergedRecord, MergedRecords, kind_of
 from orbit_registry.operations.merge.logs import merge_logs
 from orbit_registry.operations.merge.records import merge_records, merge_votes
 from orbit_registry.operations.merge.state import SIDES, MergeState, Side, data_in
@@ -43,7 +43,7 @@ class Resolution:
 
     workspace: Workspace
     state: MergeState
-    subjects: Subjects
+    subjects: MergedRecords
     draft: ChangeSet
     resolved: set[str] = field(default_factory=set)
     """Unmerged paths that are settled."""
@@ -51,7 +51,7 @@ class Resolution:
     """Unmerged paths that need a person → why."""
     created: set[str] = field(default_factory=set)
     """Paths that the merge brings into being or moves."""
-    written: set[str] = field(default_factory=set)
+    drafted: set[str] = field(default_factory=set)
     """Uids of the records that were drafted."""
     documents: dict[str, str] = field(default_factory=dict)
     """Uid → where the record's document is afterwards."""
@@ -88,25 +88,25 @@ class Resolution:
 
     def may_replace(self, path: str, text: str | None) -> bool:
         """Say whether the work tree holds what git left there: no line of its own, no conflict settled by hand."""
-        held = self.draft.on_disk(path)
-        sides = [one for side in SIDES if (one := self.state.text(side, path)) is not None]
-        if held is None or held == text:
+        current = self.draft.on_disk(path)
+        sides = [side_text for side in SIDES if (side_text := self.state.text(side, path)) is not None]
+        if current is None or current == text:
             return True
         if path not in self.state.unmerged:
-            return held == self.state.text("ours", path) or (len(sides) == 3 and held == merge_lines(*sides)[0])
-        if held in sides:
+            return current == self.state.text("ours", path) or (len(sides) == 3 and current == merge_lines(*sides)[0])
+        if current in sides:
             return True
-        if not _OPEN.search(held):
+        if not _OPEN.search(current):
             return False
-        known = {line.rstrip("\r") for one in (*sides, text or "") for line in one.split("\n")}
-        return all(line.rstrip("\r") in known for line in _MARKER.sub("", held).split("\n"))
+        side_lines = {line.rstrip("\r") for side_text in (*sides, text or "") for line in side_text.split("\n")}
+        return all(line.rstrip("\r") in side_lines for line in _MARKER.sub("", current).split("\n"))
 
 
 def write_records(resolution: Resolution) -> None:
     """Draft each record under the id it has afterwards, with the files of its folder."""
     state = resolution.state
-    for path, why in resolution.subjects.unreadable.items():
-        resolution.reasons[path] = why
+    for path, reason in resolution.subjects.unreadable.items():
+        resolution.reasons[path] = reason
     for path, stages in state.unmerged.items():
         if kind_of(resolution.workspace, path) and not stages:
             resolution.reasons[path] = "it is no regular file on one side"
@@ -114,15 +114,19 @@ def write_records(resolution: Resolution) -> None:
     for subject in resolution.subjects.all:
         path = subject.final_path
         if finals[path] > 1:
-            own = next((one for one in subject.paths.values() if one in state.unmerged), path)
-            resolution.reasons[own] = f"two records took the code {subject.final}; give one of them another by hand"
+            unmerged_path = next(
+                (candidate for candidate in subject.paths.values() if candidate in state.unmerged), path
+            )
+            resolution.reasons[unmerged_path] = (
+                f"two records took the code {subject.final}; give one of them another by hand"
+            )
             continue
         text = _record_text(resolution, subject, path)
         if text is None:
             continue
         resolution.translated.add(path)
         if resolution.settle(path, text, "merged"):
-            resolution.written.add(subject.uid)
+            resolution.drafted.add(subject.uid)
             if path not in state.unmerged:
                 resolution.created.add(path)
         if subject.is_renumbered:
@@ -132,54 +136,56 @@ def write_records(resolution: Resolution) -> None:
             resolution.settle(path, None, "moved")
 
 
-def _record_text(resolution: Resolution, subject: Subject, path: str) -> str | None:
+def _record_text(resolution: Resolution, subject: MergedRecord, path: str) -> str | None:
     """Return a record's merged text; None, with the reason noted, where a person has to decide."""
-    own = next((one for one in subject.paths.values() if one in resolution.state.unmerged), path)
+    unmerged_path = next(
+        (candidate for candidate in subject.paths.values() if candidate in resolution.state.unmerged), path
+    )
     try:
-        texts = {side: _translated(resolution, subject, side) for side in subject.texts}
+        texts = {side: _with_final_ids(resolution, subject, side) for side in subject.texts}
         ours, theirs, base = texts.get("ours"), texts.get("theirs"), texts.get("base")
         if ours is not None and theirs is not None:
             merged = merge_records(base, ours, theirs, subject.kind, path)
             if merged.text is None:
-                resolution.reasons[own] = "; ".join(merged.contested)
+                resolution.reasons[unmerged_path] = "; ".join(merged.contested)
             return merged.text
         if base is not None and (ours or theirs) != base:
-            kept, gone = ("ours", "theirs") if ours is not None else ("theirs", "ours")
-            resolution.reasons[own] = f"{gone} removed {subject.id_on('base')}, {kept} changed it"
+            keeper, remover = ("ours", "theirs") if ours is not None else ("theirs", "ours")
+            resolution.reasons[unmerged_path] = f"{remover} removed {subject.id_on('base')}, {keeper} changed it"
             return None
         text = ours if ours is not None else theirs
         if text is not None:
             validated(text, subject.kind, path)
         return text
     except YamlProblemError as error:
-        resolution.reasons[own] = f"{subject.final}: {error.problem.message}"
+        resolution.reasons[unmerged_path] = f"{subject.final}: {error.problem.message}"
     except InvalidRecordError as error:
-        resolution.reasons[own] = error.message
+        resolution.reasons[unmerged_path] = error.message
     return None
 
 
-def _meaning_on(resolution: Resolution, side: Side, base: str | None) -> Meaning:
+def _meaning_on(resolution: Resolution, side: Side, base: str | None) -> CitationMap:
     """Return what citations in one side's version of a file become; what stood there before both sides stays."""
     renames = resolution.subjects.renames(side)
     inherited = {line.rstrip("\r") for line in (base or "").split("\n")}
-    known = resolution.subjects.ids("base")
+    base_ids = resolution.subjects.ids("base")
 
-    def meaning(path: str, line: str, written: str) -> str:
+    def meaning(path: str, line: str, cited: str) -> str:
         del path
-        if side != "base" and written not in known and line.rstrip("\r") in inherited:
-            return written
-        return renames.get(written, written)
+        if side != "base" and cited not in base_ids and line.rstrip("\r") in inherited:
+            return cited
+        return renames.get(cited, cited)
 
     return meaning
 
 
-def _translated(resolution: Resolution, subject: Subject, side: Side) -> str:
+def _with_final_ids(resolution: Resolution, subject: MergedRecord, side: Side) -> str:
     """Return a record's text on one side, with all ids as they are afterwards."""
     text = subject.texts[side]
     ids = frozenset(resolution.subjects.renames(side))
     if ids:
         meaning = _meaning_on(resolution, side, subject.texts.get("base"))
-        text = rewrite_file(resolution.workspace, subject.paths[side], text, ids, meaning, Moves()).text
+        text = rewrite_file(resolution.workspace, subject.paths[side], text, ids, meaning, DocumentMoves()).text
     old = subject.id_on(side) or subject.final
     if old == subject.final:
         return text
@@ -188,7 +194,7 @@ def _translated(resolution: Resolution, subject: Subject, side: Side) -> str:
     return rewrite(text, data, order=subject.kind.schema.properties)
 
 
-def _move_folder(resolution: Resolution, subject: Subject, path: str) -> None:
+def _move_folder(resolution: Resolution, subject: MergedRecord, path: str) -> None:
     """Draft the other files of a renumbered record's folder; the old folder keeps those of the record that stays."""
     state, side = resolution.state, subject.side
     old_folder, new_folder = subject.paths[side].rpartition("/")[0], path.rpartition("/")[0]
@@ -208,9 +214,9 @@ def _move_folder(resolution: Resolution, subject: Subject, path: str) -> None:
         resolution.created.add(target)
         resolution.came_from[target] = resolution.draft.came_from[target] = name
         resolution.belongs[target] = side
-        kept = state.text(other, name)
-        if kept is None or name in state.unmerged:
-            resolution.settle(name, kept, "moved" if kept is None else "merged")
+        other_text = state.text(other, name)
+        if other_text is None or name in state.unmerged:
+            resolution.settle(name, other_text, "moved" if other_text is None else "merged")
             resolution.created.add(name)
 
 
@@ -219,12 +225,14 @@ def merge_documents(resolution: Resolution) -> None:
     state = resolution.state
     for subject in resolution.subjects.all:
         path = str(subject.source.get("path") or "")
-        if not path or subject.uid not in resolution.written:
+        if not path or subject.uid not in resolution.drafted:
             continue
         side, old = subject.side, subject.id_on(subject.side) or ""
         if not subject.is_renumbered:
             if not _is_log(resolution, path):
-                resolution.owners.setdefault(path, {one: one for one in resolution.subjects.ids(side)})
+                resolution.owners.setdefault(
+                    path, {record_id: record_id for record_id in resolution.subjects.ids(side)}
+                )
             continue
         target = moved_document(subject.source, old, subject.final) or path
         resolution.documents[subject.uid] = target
@@ -233,7 +241,7 @@ def merge_documents(resolution: Resolution) -> None:
                 _number_in(resolution, subject, path, path)
             continue
         if path in state.unmerged and len(state.unmerged[path]) > 1:
-            _part_documents(resolution, subject, path, target)
+            _separate_documents(resolution, subject, path, target)
             continue
         if target != path:
             resolution.moves[path] = target
@@ -243,7 +251,7 @@ def merge_documents(resolution: Resolution) -> None:
         _number_in(resolution, subject, path, target)
 
 
-def _number_in(resolution: Resolution, subject: Subject, path: str, target: str) -> None:
+def _number_in(resolution: Resolution, subject: MergedRecord, path: str, target: str) -> None:
     """Draft a document that git merged cleanly: its number, and its move."""
     text = resolution.draft.readable(path)
     if text is None:
@@ -260,22 +268,27 @@ def _number_in(resolution: Resolution, subject: Subject, path: str, target: str)
         resolution.reasons[path] = error.message
 
 
-def _part_documents(resolution: Resolution, subject: Subject, path: str, target: str) -> None:
+def _separate_documents(resolution: Resolution, subject: MergedRecord, path: str, target: str) -> None:
     """Draft two documents where both sides wrote one under the same name: each record keeps its own."""
     side = subject.side
     other: Side = "ours" if side == "theirs" else "theirs"
-    mine, kept = resolution.state.text(side, path), resolution.state.text(other, path)
+    mine, other_text = resolution.state.text(side, path), resolution.state.text(other, path)
     old = subject.id_on(side) or ""
-    if target == path or mine is None or kept is None:
+    if target == path or mine is None or other_text is None:
         resolution.reasons[path] = f"two decisions stand under one name; move {subject.final}'s away by hand"
         return
-    if not resolution.settle(path, kept, "merged"):
+    if not resolution.settle(path, other_text, "merged"):
         return
     numbered = renumbered_document(mine, path, None, subject.title, old, subject.final)
     renames = {old: subject.final}
     forms = resolution.workspace.kinds.id_forms
     result = rewrite_mentions(
-        numbered, target, forms, frozenset(renames), lambda _path, _line, cited: renames.get(cited, cited), Moves()
+        numbered,
+        target,
+        forms,
+        frozenset(renames),
+        lambda _path, _line, cited: renames.get(cited, cited),
+        DocumentMoves(),
     )
     resolution.draft.put(target, result.text)
     resolution.created.add(target)
@@ -331,7 +344,7 @@ def _log_text(resolution: Resolution, side: Side, path: str) -> str:
         if old in renames and subject.source.get("path") == path:
             text = renumbered_document(text, path, old, subject.title, old or "", subject.final)
     forms = resolution.workspace.kinds.id_forms
-    text = rewrite_mentions(text, path, forms, frozenset(renames), meaning, Moves()).text
+    text = rewrite_mentions(text, path, forms, frozenset(renames), meaning, DocumentMoves()).text
     return in_order(text, path, *sorted(renames.values()))
 
 

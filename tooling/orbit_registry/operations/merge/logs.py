@@ -82,11 +82,11 @@ def _split(text: str) -> _Log:
     starts = [entry.span.start for entry in file.entries]
     ends = [*starts[1:], file.entries[-1].span.end]
     entries: dict[Key, _Piece] = {}
-    seen: Counter[int] = Counter()
+    occurrences: Counter[int] = Counter()
     for entry, start, end in zip(file.entries, starts, ends, strict=True):
         number = int(entry.number) if entry.number else -1 - crc32(entry.title.encode())
-        entries[number, seen[number]] = _Piece(*split_separator(text[start:end]))
-        seen[number] += 1
+        entries[number, occurrences[number]] = _Piece(*split_separator(text[start:end]))
+        occurrences[number] += 1
     return _Log(_Piece(*split_separator(text[: starts[0]])), entries, _Piece(*split_separator(text[ends[-1] :])))
 
 
@@ -110,22 +110,22 @@ def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> l
     """Return every entry once: in the order of ours, those of the other versions where they belong among them."""
     result = list(ours)
     there = list(theirs)
-    known = set(result)
+    placed = set(result)
     numbers = [[key[0] for key in keys] for keys in (result, there)]
-    numbered = all(number >= 0 for found in numbers for number in found)
-    falling = numbered and all(found == sorted(found, reverse=True) for found in numbers) and max(map(len, numbers)) > 1
-    rising = numbered and all(found == sorted(found) for found in numbers)
+    numbered = all(number >= 0 for order in numbers for number in order)
+    falling = numbered and all(order == sorted(order, reverse=True) for order in numbers) and max(map(len, numbers)) > 1
+    rising = numbered and all(order == sorted(order) for order in numbers)
     for index, key in enumerate(there):
-        if key in known:
+        if key in placed:
             continue
-        known.add(key)
+        placed.add(key)
         if rising or falling:
-            later = (at for at, held in enumerate(result) if (held > key if rising else held < key))
+            later = (at for at, other in enumerate(result) if (other > key if rising else other < key))
             result.insert(next(later, len(result)), key)
         else:
             above = there[index - 1] if index else None
             result.insert(result.index(above) + 1 if above else 0, key)
-    return result + [key for key in base if key not in known]
+    return result + [key for key in base if key not in placed]
 
 
 def _merge_piece(

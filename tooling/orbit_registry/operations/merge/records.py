@@ -17,10 +17,10 @@ from orbit_registry.workspace.git import merge_lines
 
 _ABSENT = object()
 _LATEST = ("updated_at",)
-_WHOLE = ("freshness.fingerprint",)
+_UNMERGED_LISTS = ("freshness.fingerprint",)
 _VERIFIED = ("fingerprint", "verified_at", "verified_by")
 _FAILURE, _ATTEMPTS = "failure", "attempts"
-_RETOLD = ("title", "reason", "ttl_days")
+_FAILURE_FIELDS = ("title", "reason", "ttl_days")
 """What a failure says anew each time its target fails."""
 
 
@@ -77,7 +77,7 @@ def _take_later(base: Mapping[str, object], ours: dict[str, object], theirs: dic
     _replace(old, freshness, _freshness(later), _VERIFIED)
     earlier["freshness"] = freshness
     if kind.name == _FAILURE:
-        _replace(base, earlier, later, _RETOLD)
+        _replace(base, earlier, later, _FAILURE_FIELDS)
         counts = [count for data in (base, ours, theirs) if isinstance(count := data.get(_ATTEMPTS), int)]
         if len(counts) == len(SIDES) and counts[0] not in counts[1:]:
             ours[_ATTEMPTS] = theirs[_ATTEMPTS] = counts[1] + counts[2] - counts[0]
@@ -115,21 +115,21 @@ def _merged(base: object, ours: object, theirs: object, name: str, contested: li
             if value is not _ABSENT:
                 result[key] = value
         return result
-    if isinstance(ours, list) and isinstance(theirs, list) and name not in _WHOLE:
-        held = base if isinstance(base, list) else []
-        kept = [one for one in ours if one in theirs or one not in held]
-        return kept + [one for one in theirs if one not in ours and one not in held]
+    if isinstance(ours, list) and isinstance(theirs, list) and name not in _UNMERGED_LISTS:
+        base_items = base if isinstance(base, list) else []
+        own_items = [entry for entry in ours if entry in theirs or entry not in base_items]
+        return own_items + [entry for entry in theirs if entry not in ours and entry not in base_items]
     if name in _LATEST and isinstance(ours, str) and isinstance(theirs, str):
         return max(ours, theirs)
-    contested.append(f"`{name}` is {_shown(ours)} in ours, {_shown(theirs)} in theirs")
+    contested.append(f"`{name}` is {_excerpt(ours)} in ours, {_excerpt(theirs)} in theirs")
     return ours
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     if value is _ABSENT:
         return "removed"
-    said = json.dumps(value, ensure_ascii=False, default=str)
-    return said if len(said) <= 80 else f"{said[:79]}…"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _text(base: str | None, ours: str, theirs: str, merged: dict[str, object], kind: Kind) -> str | None:
@@ -142,8 +142,8 @@ def _text(base: str | None, ours: str, theirs: str, merged: dict[str, object], k
         text = rewrite(ours, merged, order=kind.schema.properties)
     except YamlProblemError:
         return None
-    known = {*_comments(text), *_comments(base or "")}
-    return text if all(comment in known for comment in _comments(theirs)) else None
+    kept_comments = {*_comments(text), *_comments(base or "")}
+    return text if all(comment in kept_comments for comment in _comments(theirs)) else None
 
 
 def _comments(text: str) -> list[str]:
@@ -153,15 +153,15 @@ def _comments(text: str) -> list[str]:
 def merge_votes(ours: str, theirs: str) -> str:
     """Return the votes of both sides, each once, the earliest of those that are the same; a torn line is kept too."""
     newline = "\r\n" if "\r\n" in ours else "\n"
-    kept: dict[object, str] = {}
+    votes: dict[object, str] = {}
     for line in (*ours.splitlines(), *theirs.splitlines()):
         if not line.strip():
             continue
         key, at = _vote_key(line)
-        held = kept.get(key)
-        if held is None or at < _vote_key(held)[1]:
-            kept[key] = line
-    return "".join(f"{line}{newline}" for line in kept.values())
+        earlier = votes.get(key)
+        if earlier is None or at < _vote_key(earlier)[1]:
+            votes[key] = line
+    return "".join(f"{line}{newline}" for line in votes.values())
 
 
 def _vote_key(line: str) -> tuple[object, str]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.citation_rewrite import Meaning, Moves, Unclear, search_patterns
-from orbit_registry.operations.citing_files import Cited, changed_files, lines_at, rewrite_everywhere
-from orbit_registry.operations.merge.conflicts import Subjects, add_shared, assign_ids, find_subjects
+from orbit_registry.operations.citation_rewrite import CitationMap, DocumentMoves, Unclear, search_patterns
+from orbit_registry.operations.citing_files import ChangedFile, changed_files, lines_at, rewrite_everywhere
+from orbit_registry.operations.merge.conflicts import MergedRecords, add_shared, assign_ids, find_records
 from orbit_registry.operations.merge.files import (
     Resolution,
     merge_documents,
@@ -35,7 +35,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnresolvedFile:
     """A file that is still in conflict, and why."""
 
     path: str
@@ -53,9 +53,9 @@ class ResolveReport:
     operation: str | None
     """merge, rebase, cherry-pick or revert; None where git names none."""
     renumbered: tuple[Renumbered, ...] = ()
-    files: tuple[Cited, ...] = ()
+    files: tuple[ChangedFile, ...] = ()
     """Files that changed, were merged or moved."""
-    unresolved: tuple[Left, ...] = ()
+    unresolved: tuple[UnresolvedFile, ...] = ()
     """Records, logs and votes that need a person."""
     others: tuple[str, ...] = ()
     """Files in conflict that are none of the registry's."""
@@ -76,33 +76,33 @@ class ResolveReport:
         return {
             "operation": self.operation,
             "dry_run": self.dry_run,
-            "renumbered": [one.as_dict() for one in self.renumbered],
-            "files": [one.as_dict() for one in self.files],
-            "unresolved": [one.as_dict() for one in self.unresolved],
+            "renumbered": [record.as_dict() for record in self.renumbered],
+            "files": [file.as_dict() for file in self.files],
+            "unresolved": [file.as_dict() for file in self.unresolved],
             "others": list(self.others),
-            "unclear": [one.as_dict() for one in self.unclear],
+            "unclear": [mention.as_dict() for mention in self.unclear],
             "unstaged": list(self.unstaged),
-            "later": [one.as_dict() for one in self.later],
+            "later": [mention.as_dict() for mention in self.later],
         }
 
     def text(self) -> str:
         """Return the report for people."""
         lines = ["nothing to resolve"] if self.is_empty else []
         would = "would become" if self.dry_run else "is now"
-        for one in self.renumbered:
-            lines.append(f"{one.old} ({one.title}) {would} {one.new}, because {one.why}")
-            lines.append(f"  still found as {', '.join(one.aliases)}")
+        for record in self.renumbered:
+            lines.append(f"{record.old} ({record.title}) {would} {record.new}, because {record.reason}")
+            lines.append(f"  still found as {', '.join(record.aliases)}")
         lines += file_lines(self.files)
         lines += unclear_lines(self.unclear)
         if self.unresolved:
-            lines += ["", "still in conflict:", *(f"  {left.path}: {left.reason}" for left in self.unresolved)]
+            lines += ["", "still in conflict:", *(f"  {file.path}: {file.reason}" for file in self.unresolved)]
         if self.others:
             lines += ["", "not the registry's; merge them by hand:", *(f"  {path}" for path in self.others)]
         if self.unstaged:
             lines += ["", "changed, but left for you to add:", *(f"  {path}" for path in self.unstaged)]
         if self.later:
             lines += ["", "later steps of this rebase cite the old number; look at these lines when it is done:"]
-            lines += [f"  {one.path}: {one.line}" for one in self.later]
+            lines += [f"  {mention.path}: {mention.line}" for mention in self.later]
         return "\n".join(lines).lstrip("\n")
 
 
@@ -119,7 +119,7 @@ def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
         report, draft, resolution = _plan(workspace, claim=True)
         staged = _stageable(workspace, draft, resolution)
         note = workspace.state / "resolve.json"
-        staged |= _begun(workspace, resolution.state)
+        staged |= _paths_of_killed_run(workspace, resolution.state)
         if staged:
             write_atomic(note, json.dumps({**_signature(resolution.state), "paths": sorted(staged)}))
         # What it writes was on one of the two branches, so the rule about agents held there or is a reviewer's to see.
@@ -129,8 +129,8 @@ def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
             workspace.git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=listed)
             note.unlink(missing_ok=True)
         changed = {change.path for change in draft.changes}
-        left = set(resolution.reasons) | set(report.others)
-        return _with_unstaged(report, sorted(changed - staged - left))
+        conflicting = set(resolution.reasons) | set(report.others)
+        return _with_unstaged(report, sorted(changed - staged - conflicting))
 
 
 def _with_unstaged(report: ResolveReport, paths: Iterable[str]) -> ResolveReport:
@@ -143,10 +143,10 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
     state = read_merge(workspace)
     draft = ChangeSet(workspace)
     if not state.unmerged and state.operation is None:
-        nothing = Subjects((), {})
+        nothing = MergedRecords((), {})
         return ResolveReport(state.operation, dry_run=not claim), draft, Resolution(workspace, state, nothing, draft)
     records = read_collection(workspace).records
-    subjects = find_subjects(workspace, state)
+    subjects = find_records(workspace, state)
     assign_ids(workspace, state, subjects, records, claim=claim)
     subjects = add_shared(workspace, state, subjects)
     resolution = Resolution(workspace, state, subjects, draft)
@@ -154,24 +154,24 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
     merge_documents(resolution)
     merge_logs_of(resolution)
     merge_votes_of(resolution)
-    files, unclear = _follow(resolution, records)
+    files, unclear = _rewrite_citations(resolution, records)
     for subject in subjects.all:
         document = resolution.documents.get(subject.uid)
         text = draft.readable(document) if subject.is_renumbered and document else None
         if document and text is not None and document not in state.unmerged:
             draft.put(document, in_order(text, document, subject.final))
-    left = tuple(Left(path, reason) for path, reason in sorted(resolution.reasons.items()))
-    ours = {one.path for one in left}
+    unresolved = tuple(UnresolvedFile(path, reason) for path, reason in sorted(resolution.reasons.items()))
+    ours = {file.path for file in unresolved}
     others = tuple(sorted(set(state.unmerged) - resolution.resolved - ours))
     return (
         ResolveReport(
             state.operation,
             tuple(_renumbered(resolution)),
             _with_resolved(files, resolution),
-            left,
+            unresolved,
             others,
             unclear,
-            later=tuple(_later(resolution)),
+            later=tuple(_later_citations(resolution)),
             dry_run=not claim,
         ),
         draft,
@@ -181,7 +181,7 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
 
 def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
     for subject in resolution.subjects.all:
-        if subject.is_renumbered and subject.uid in resolution.written:
+        if subject.is_renumbered and subject.uid in resolution.drafted:
             old = subject.id_on(subject.side) or ""
             document = resolution.documents.get(subject.uid)
             yield Renumbered(
@@ -192,48 +192,50 @@ def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
                 subject.aliases,
                 subject.final_path,
                 document,
-                subject.why,
+                subject.reason,
             )
 
 
-def _with_resolved(files: tuple[Cited, ...], resolution: Resolution) -> tuple[Cited, ...]:
+def _with_resolved(files: tuple[ChangedFile, ...], resolution: Resolution) -> tuple[ChangedFile, ...]:
     """Return the changed files, and those that were merged without a change in the work tree."""
     listed = {file.path: file for file in files}
     for path in resolution.resolved:
-        held = listed.get(path)
+        changed = listed.get(path)
         what = resolution.done.get(path, "merged")
         if what == "moved":
             continue
-        listed[path] = Cited(path, held.citations if held else 0, held.was if held else None, what)
+        listed[path] = ChangedFile(path, changed.citations if changed else 0, changed.was if changed else None, what)
     return tuple(listed[path] for path in sorted(listed))
 
 
-def _follow(resolution: Resolution, records: RecordSet) -> tuple[tuple[Cited, ...], tuple[Unclear, ...]]:
+def _rewrite_citations(
+    resolution: Resolution, records: RecordSet
+) -> tuple[tuple[ChangedFile, ...], tuple[Unclear, ...]]:
     """Draft what cites a record under an id that it no longer has."""
     subjects, state = resolution.subjects, resolution.state
     renames: dict[Side, dict[str, str]] = {side: subjects.renames(side) for side in ("base", "ours", "theirs")}
     ids = frozenset(old for side in renames.values() for old in side)
     if not ids:
         return changed_files(resolution.draft), ()
-    moves = Moves(resolution.moves, frozenset(), resolution.owners)
+    moves = DocumentMoves(resolution.moves, frozenset(), resolution.owners)
     lines = state.lines(search_patterns(ids, moves))
     meaning = _meaning(resolution, records, ids, renames, lines)
     return rewrite_everywhere(resolution.workspace, resolution.draft, ids, meaning, moves)
 
 
-def _later(resolution: Resolution) -> Iterator[Unclear]:
+def _later_citations(resolution: Resolution) -> Iterator[Unclear]:
     """Yield what the steps of a rebase that are still to come will cite by an old number."""
     state = resolution.state
     renames = resolution.subjects.renames("theirs")
     tip = rebased_tip(state.git) if state.operation == "rebase" and renames else None
     if tip is None:
         return
-    patterns = search_patterns(frozenset(renames), Moves())
-    known = lines_at(state.git, state.commits["theirs"], patterns)
+    patterns = search_patterns(frozenset(renames), DocumentMoves())
+    existing = lines_at(state.git, state.commits["theirs"], patterns)
     for path, lines in sorted(lines_at(state.git, tip, patterns).items()):
         if path.startswith(f"{ORBIT}/"):
             continue
-        for line in sorted(lines - known.get(path, set())):
+        for line in sorted(lines - existing.get(path, set())):
             for cited in find_citations(line, resolution.workspace.kinds.id_forms):
                 if cited.id in renames:
                     yield Unclear(path, cited.position, cited.id, line.strip()[:200])
@@ -245,29 +247,29 @@ def _meaning(
     ids: frozenset[str],
     renames: Mapping[Side, Mapping[str, str]],
     lines: Mapping[Side, Mapping[str, set[str]]],
-) -> Meaning:
+) -> CitationMap:
     """Return what a citation means by the side that its line came from."""
-    everywhere = {side: set().union(*held.values()) if held else set() for side, held in lines.items()}
+    everywhere = {side: set().union(*by_path.values()) if by_path else set() for side, by_path in lines.items()}
     sides: tuple[Side, ...] = ("ours", "theirs")
     base_ids = resolution.subjects.ids("base")
 
-    def meaning(path: str, line: str, written: str) -> str | None:
+    def meaning(path: str, line: str, cited: str) -> str | None:
         if path in resolution.translated:
-            return written
+            return cited
         bare = line.rstrip("\r")
         came = resolution.came_from.get(path, path)
         owner = resolution.belongs.get(path)
-        found: list[Side] = [owner] if owner else [side for side in sides if bare in lines[side].get(came, ())]
-        if not found:
-            found = [side for side in sides if bare in everywhere[side]]
-        if written not in ids:
-            mine = [side for side in found if renames[side]]
-            return written if records.candidates(written) or len(mine) != len(found) or not found else None
+        origins: list[Side] = [owner] if owner else [side for side in sides if bare in lines[side].get(came, ())]
+        if not origins:
+            origins = [side for side in sides if bare in everywhere[side]]
+        if cited not in ids:
+            mine = [side for side in origins if renames[side]]
+            return cited if records.candidates(cited) or len(mine) != len(origins) or not origins else None
         inherited = bare in lines["base"].get(came, ())
-        if inherited and written not in base_ids and len(found) == len(sides):
-            return written
-        meant = {renames[side].get(written, written) for side in found}
-        return meant.pop() if len(meant) == 1 else None
+        if inherited and cited not in base_ids and len(origins) == len(sides):
+            return cited
+        targets = {renames[side].get(cited, cited) for side in origins}
+        return targets.pop() if len(targets) == 1 else None
 
     return meaning
 
@@ -289,11 +291,11 @@ def _signature(state: MergeState) -> dict[str, object]:
     return {"ours": state.commits["ours"], "theirs": state.commits["theirs"]}
 
 
-def _begun(workspace: Workspace, state: MergeState) -> set[str]:
+def _paths_of_killed_run(workspace: Workspace, state: MergeState) -> set[str]:
     """Return the paths that a run of this very merge, killed before it was done, would have added."""
     try:
-        held = json.loads(read_text(workspace.state / "resolve.json"))
-        same = {key: held[key] for key in ("ours", "theirs")} == _signature(state)
-        return {str(path) for path in held["paths"]} if same else set()
+        note = json.loads(read_text(workspace.state / "resolve.json"))
+        same = {key: note[key] for key in ("ours", "theirs")} == _signature(state)
+        return {str(path) for path in note["paths"]} if same else set()
     except (OrbitError, ValueError, KeyError, TypeError):
         return set()

@@ -53,11 +53,11 @@ class MergeState:
     def _read(self, side: Side, path: str) -> str | None:
         stages = self.unmerged.get(path)
         commit = self.commits[side]
-        named = stages.get(side) if stages is not None else f"{commit}:{self.prefix}{path}" if commit else None
-        if named is None:
+        object_name = stages.get(side) if stages is not None else f"{commit}:{self.prefix}{path}" if commit else None
+        if object_name is None:
             return None
         try:
-            data = self.git.run("cat-file", "--filters", f"--path={self.prefix}{path}", named)
+            data = self.git.run("cat-file", "--filters", f"--path={self.prefix}{path}", object_name)
         except GitError:
             return None
         return data.decode("utf-8", "surrogateescape")
@@ -85,8 +85,8 @@ class MergeState:
             return None
         arguments = ("grep", "-l", "-z", "-F", "--no-color", "-e", uid, commit, "--", folder)
         settings = ("-c", "grep.fullName=false")
-        found = self.git.run_names(*arguments, settings=settings, check=False)
-        names = [name.removeprefix(f"{commit}:") for name in found]
+        matches = self.git.run_names(*arguments, settings=settings, check=False)
+        names = [name.removeprefix(f"{commit}:") for name in matches]
         return next((name for name in names if uid_in(self.text(side, name)) == uid), None)
 
     def lines(self, patterns: Iterable[str]) -> Mapping[Side, Mapping[str, set[str]]]:
@@ -94,15 +94,15 @@ class MergeState:
 
         Where an operation names no commit for `theirs`, its lines are those of the index that `ours` lacks.
         """
-        wanted = list(patterns)
+        expressions = list(patterns)
         result: dict[Side, dict[str, set[str]]] = {}
         for side in SIDES:
             commit = self.commits[side]
-            result[side] = lines_at(self.git, commit, wanted) if commit else {}
+            result[side] = lines_at(self.git, commit, expressions) if commit else {}
         if self.commits["theirs"] is None:
-            held = result["ours"]
-            index = lines_at(self.git, None, wanted)
-            result["theirs"] = {path: lines - held.get(path, set()) for path, lines in index.items()}
+            our_lines = result["ours"]
+            index = lines_at(self.git, None, expressions)
+            result["theirs"] = {path: lines - our_lines.get(path, set()) for path, lines in index.items()}
         for path, stages in self.unmerged.items():
             for side in stages:
                 text = self.text(side, path) or ""
@@ -127,8 +127,8 @@ def read_merge(workspace: Workspace) -> MergeState:
     """
     git = workspace.git
     if git.top is None:
-        said = "this is no git repository, so there is nothing to resolve"
-        raise GitError(said, hint="run it in the clone where the merge stopped")
+        message = "this is no git repository, so there is nothing to resolve"
+        raise GitError(message, hint="run it in the clone where the merge stopped")
     operation, theirs, base = _operation(git)
     ours = git.head()
     if theirs and base is None and operation == "merge":
@@ -156,15 +156,15 @@ def _operation(git: Git) -> tuple[str | None, str | None, str | None]:
 
 
 def _unmerged(git: Git) -> dict[str, dict[Side, str]]:
-    found: dict[str, dict[Side, str]] = {}
+    stages_of: dict[str, dict[Side, str]] = {}
     for row in git.run_names("ls-files", "-u", "-z"):
         facts, _, path = row.partition("\t")
         mode, blob, stage = facts.split(" ")
         if mode.startswith("100"):
-            found.setdefault(posixpath.normpath(path), {})[SIDES[int(stage) - 1]] = blob
+            stages_of.setdefault(posixpath.normpath(path), {})[SIDES[int(stage) - 1]] = blob
         else:
-            found.setdefault(posixpath.normpath(path), {})
-    return found
+            stages_of.setdefault(posixpath.normpath(path), {})
+    return stages_of
 
 
 def uid_in(text: str | None) -> str | None:
