@@ -8,13 +8,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 from orbit_registry.model.freshness import FilesystemView
-<<<<<<< HEAD
-from orbit_registry.operations.freshness.probe import Ground, kinds_of, look
-from orbit_registry.repository.documents import decision_paths
-=======
 from orbit_registry.operations.freshness.probe import Dependencies, evidence_kinds, probe
-from orbit_registry.repository.document_paths import decision_paths
->>>>>>> 528b7c49 (Name what the operations bind and define by its role)
+from orbit_registry.repository.documents import decision_paths
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.workspace.cache import FileValue, digest

@@ -20,14 +20,9 @@ from orbit_registry.matching.sources import digest_of
 from orbit_registry.matching.trust import trust_files, trust_of
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
-<<<<<<< HEAD
-from orbit_registry.operations.freshness.evaluate import standing
-from orbit_registry.operations.freshness.probe import windows_of
-from orbit_registry.repository.guard import free_of_secrets
-=======
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.operations.freshness.probe import volatility_windows
->>>>>>> 528b7c49 (Name what the operations bind and define by its role)
+from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days

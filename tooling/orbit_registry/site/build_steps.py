@@ -90,8 +90,8 @@ def prepare(
     citing = files_that_cite(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
     return BuildContext(
-        registry, records, freshness, now.dependencies, now.relevant_untracked, citing, collection, problems, sources, staged,
-        code, base_url,
+        registry, records, freshness, now.dependencies, now.relevant_untracked, citing, collection, problems, sources,
+        staged, code, base_url,
     )  # fmt: skip
 
 

@@ -34,13 +34,8 @@ from orbit_registry.operations.adopt.existing import ExistingRecords, candidates
 from orbit_registry.operations.adopt.fields import document_dates, document_fields, document_uid
 from orbit_registry.operations.adopt.ids import Candidate, NumberedDecision, number_candidates
 from orbit_registry.operations.adopt.next_steps import UNKNOWN, with_step
-<<<<<<< HEAD
-from orbit_registry.operations.import_report import Moves, Outcome, TakeoverReport
-from orbit_registry.repository.documents import decision_paths
-=======
 from orbit_registry.operations.import_report import Outcome, PathMoves, TakeoverReport
-from orbit_registry.repository.document_paths import decision_paths
->>>>>>> 528b7c49 (Name what the operations bind and define by its role)
+from orbit_registry.repository.documents import decision_paths
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
 from orbit_registry.repository.reader import read_collection
