@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
+from filelock import FileLock
 from playwright.sync_api import Browser
 from tests.acceptance import browsing
 from tests.acceptance.browsing import Tab
+from tests.acceptance.site_cases import site_of
+from tests.bench import synthetic
+
+from orbit_registry.importers.importer import import_from
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
 
 CHANGES = frozenset(("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"))
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND
 RAISED = 70
+ADDRESS = "https://example.org/why/"
 Look = Callable[[str], tuple[str, str]]
+DemoSite = Callable[..., Path]
+Shared = Callable[[str, Callable[[Path], Any]], Path]
 
 
 class RunKilled(Protocol):
@@ -91,6 +102,59 @@ def _kill_before(nth: int, below: str) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(watch)
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """Return a function that gives a folder which all workers read, filled by the first that asks for it."""
+    top = tmp_path_factory.getbasetemp()
+    top = top.parent if "PYTEST_XDIST_WORKER" in os.environ else top
+
+    def folder(name: str, fill: Callable[[Path], Any]) -> Path:
+        with FileLock(top / f"shared-{name}.lock"):
+            if not (top / f"shared-{name}.filled").exists():
+                (top / f"shared-{name}").mkdir()
+                fill(top / f"shared-{name}")
+                (top / f"shared-{name}.filled").touch()
+        return top / f"shared-{name}"
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo_site(shared: Shared) -> DemoSite:
+    """Return a function that gives the site of the case `demo`, to be read alone; see `site_of`."""
+
+    def site(*, every_kind: bool = False, has_address: bool = False) -> Path:
+        address = ADDRESS if has_address else None
+        name = f"demo-{every_kind:d}{has_address:d}"
+        return shared(name, lambda folder: site_of("demo", folder, address, every_kind=every_kind)) / "site"
+
+    return site
+
+
+@pytest.fixture(scope="session")
+def synthetic_site(shared: Shared) -> Path:
+    """Return the site of 120 made-up records, to be read alone; its repository stands beside it."""
+
+    def fill(folder: Path) -> None:
+        synthetic.make_repository(folder / "repo", 120)
+        build_site(Registry.open(folder / "repo"), folder / "site")
+
+    return shared("synthetic", fill) / "site"
+
+
+@pytest.fixture(scope="session")
+def real_site(shared: Shared, corpora: Path) -> Path:
+    """Return the site of 190 real records, to be read alone; its repository stands beside it."""
+
+    def fill(folder: Path) -> None:
+        root = Path(shutil.copytree(corpora / "orbit-2026-07", folder / "repo"))
+        (root / "dot_orbit").rename(root / ".orbit")
+        import_from(root / ".orbit", start=root)
+        build_site(Registry.open(root), folder / "site", snapshot=False)
+
+    return shared("real", fill) / "site"
 
 
 @pytest.fixture(scope="module")

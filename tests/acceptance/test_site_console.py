@@ -90,29 +90,42 @@ def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
     ],
     ids=["no-npm", "no-network", "another-archive"],
 )
-def test_a_build_goes_on_without_the_console(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, npm: str | None, said: str
+def test_what_keeps_the_console_out_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, npm: str | None, said: str
 ) -> None:
-    """Where npm is missing, fails or brings another file, a warning says what to put where, and so does the page."""
-    programs, cache = tmp_path / "bin", tmp_path / "cache/orbit-registry"
-    for folder in (programs, cache):
-        folder.mkdir(parents=True)
+    """Where npm is missing, fails or brings another file, a warning says what to put where."""
+    cache = only_npm(tmp_path, monkeypatch, npm)
+    folder, problem = console.fetched()
+    assert folder is None
+    assert problem is not None
+    assert said in problem.message
+    assert str(cache) in str(problem.hint)
+
+
+def test_a_build_goes_on_without_the_console(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page says how to ask without it; each build tries again, though no file has changed."""
+    only_npm(tmp_path, monkeypatch, None)
+    for _ in range(2):
+        done = built(root)
+        assert [problem.code for problem in done.diagnostics if problem.code == console.MISSING]
+    page = (done.out / "query/index.html").read_text("utf-8")
+    assert "FROM ranked()" in page
+    assert "site.console: true" in page
+    assert "wasm-unsafe-eval" not in page
+    assert not (done.out / console.FOLDER).exists()
+
+
+def only_npm(folder: Path, monkeypatch: pytest.MonkeyPatch, npm: str | None) -> Path:
+    """Let no program but git and this npm be found, and the cache hold damaged archives; return the cache."""
+    programs, cache = folder / "bin", folder / "cache/orbit-registry"
+    for made in (programs, cache):
+        made.mkdir(parents=True)
     (programs / "git").symlink_to(str(shutil.which("git")))
     if npm is not None:
         (programs / "npm").write_text(npm, "utf-8")
         (programs / "npm").chmod(0o755)
     for archive in console.ARCHIVES:
         (cache / archive.file).write_bytes(b"cut off")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     monkeypatch.setenv("PATH", str(programs))
-
-    for _ in range(2):  # nothing has changed, and yet it is tried again
-        done = built(root)
-        found = [one for one in done.diagnostics if one.code == console.MISSING]
-        assert said in found[0].message
-        assert str(cache) in str(found[0].hint)
-    page = (done.out / "query/index.html").read_text("utf-8")
-    assert "FROM ranked()" in page
-    assert "site.console: true" in page
-    assert "wasm-unsafe-eval" not in page
-    assert not (done.out / console.FOLDER).exists()
+    return cache

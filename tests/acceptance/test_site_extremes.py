@@ -67,7 +67,7 @@ def test_one_of_many_tags_is_typed(home: str, tab: Tab) -> None:
     box, rows = page.locator("input[name=tag]"), page.locator("table.orbit-index tbody tr")
     box.focus()
     expect(page.locator("#orbit-tag option")).to_have_count(TAGS)
-    box.press_sequentially("ProseLoader-7")
+    box.press_sequentially("Shelf-7")
     expect(page.locator(".orbit-filter output")).to_have_text("1 found")  # there is a tag of just that name
     box.fill("sh")
     expect(page.locator(".orbit-filter output")).to_have_text(f"{TAGS} found")

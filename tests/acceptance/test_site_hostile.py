@@ -63,6 +63,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top / "site"
 
 
+@pytest.fixture(scope="module")
+def published(site: Path) -> Iterator[str]:
+    """Serve the hostile site as it is published."""
+    with browsing.served(site) as url:
+        yield url
+
+
 @pytest.fixture(scope="module", params=["as published", "without the policy"])
 def home(site: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve the hostile site, as it is published or with the policy taken out: the markup alone has to hold."""
@@ -93,7 +100,7 @@ def test_hostile_text_stays_text(site: Path, home: str, tab: Tab) -> None:
     """On pages of every type, scripts, handlers, addresses, drawings and the theme's names are only shown."""
     found = sorted(page.relative_to(site) for page in site.rglob("*.html") if "legacy" not in page.parts)
     kinds = groupby(found, lambda page: page.parent.parent)
-    urls = [page.as_posix() for _, alike in kinds for page in list(alike)[:3]]
+    urls = [page.as_posix() for _, alike in kinds for page in list(alike)[:2]]
     assert len(urls) > 12
     for url in urls:
         page = tab.go(home + url)
@@ -125,16 +132,16 @@ def test_what_scripts_write_stays_text(home: str, tab: Tab) -> None:
     assert tab.said == tab.asked == []
 
 
-def test_template_syntax_is_shown_as_written(home: str, tab: Tab) -> None:
+def test_template_syntax_is_shown_as_written(published: str, tab: Tab) -> None:
     """Neither the theme nor our own templates evaluate what a record says."""
-    text = tab.go(f"{home}adrs/ADR-0001/").inner_text("body")
+    text = tab.go(f"{published}adrs/ADR-0001/").inner_text("body")
     for written in ("{{ config.items() }}", "{{ 7*7 }}", "@@orbit:title@@", "@@orbit:content@@", "{% raw %}", "${1+1}"):
         assert written in text
 
 
-def test_turned_text_turns_nothing_else(home: str, tab: Tab) -> None:
+def test_turned_text_turns_nothing_else(published: str, tab: Tab) -> None:
     """After a title that runs from right to left, the status stands where it stands after any other."""
-    hit = tab.go(f"{home}?q=turned").locator("a.orbit-hit")
+    hit = tab.go(f"{published}?q=turned").locator("a.orbit-hit")
     title, chip = hit.locator("b").bounding_box(), hit.locator(".orbit-chip").bounding_box()
     assert title is not None
     assert chip is not None
@@ -142,7 +149,7 @@ def test_turned_text_turns_nothing_else(home: str, tab: Tab) -> None:
 
 
 @pytest.mark.parametrize(("record", "side"), [("L-ev1s1", "left"), ("L-ev1s2", "right")])
-def test_a_title_begins_where_its_script_does(home: str, tab: Tab, record: str, side: str) -> None:
+def test_a_title_begins_where_its_script_does(published: str, tab: Tab, record: str, side: str) -> None:
     """On its page and in its index, a title in a script that runs from right to left stands at the right."""
     gap = """(one, side) => {
         const words = document.createRange();
@@ -151,7 +158,7 @@ def test_a_title_begins_where_its_script_does(home: str, tab: Tab, record: str, 
         const room = parseFloat(style[side === "left" ? "paddingLeft" : "paddingRight"]);
         return Math.abs(one.getBoundingClientRect()[side] - words.getBoundingClientRect()[side]) - room;
     }"""
-    page = tab.go(f"{home}learnings/{record}/")
+    page = tab.go(f"{published}learnings/{record}/")
     assert page.locator("h1").evaluate(gap, side) < 1
-    page.goto(f"{home}learnings/")
+    page.goto(f"{published}learnings/")
     assert page.locator(f"tr:has(a[href*={record}]) .orbit-col-summary").evaluate(gap, side) < 1

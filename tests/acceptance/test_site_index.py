@@ -12,30 +12,24 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
-from tests.acceptance.site_cases import site_of
-from tests.bench import synthetic
+from tests.acceptance.conftest import DemoSite
 
-from orbit_registry.registry import Registry
-from orbit_registry.site.build import build_site
 from orbit_registry.site.serve import SiteServer
 
 Look = Callable[[str], tuple[str, str]]
 ROW = re.compile(r'<tr class="orbit-row-[a-z]+">(.*?)</tr>', re.DOTALL)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def site(synthetic_site: Path) -> Path:
     """Return the site of a collection with enough records to choose from."""
-    root = tmp_path_factory.mktemp("index")
-    synthetic.make_repository(root / "repo", 120)
-    build_site(Registry.open(root / "repo"), root / "site", snapshot=False)
-    return root / "site"
+    return synthetic_site
 
 
 @pytest.fixture(scope="module")
-def served(site: Path) -> Iterator[str]:
+def served(synthetic_site: Path) -> Iterator[str]:
     """Serve that site."""
-    server = SiteServer(site, 0)
+    server = SiteServer(synthetic_site, 0)
     yield server.url
     server.close()
 
@@ -104,23 +98,23 @@ def test_the_timeline_names_and_links_every_decision(site: Path) -> None:
     assert re.search(r"<a href=\"\.\" aria-current=page>Timeline</a>", html)
 
 
-def test_what_replaced_a_decision_is_drawn(tmp_path: Path) -> None:
+def test_what_replaced_a_decision_is_drawn(demo_site: DemoSite) -> None:
     """An arc on the timeline and boxes on both pages, each of them linked."""
-    site_of("demo", tmp_path)
-    old = next(one for one in records(tmp_path / "site", "adr") if one["replaced_by"])
+    site = demo_site()
+    old = next(one for one in records(site, "adr") if one["replaced_by"])
     (new,) = old["replaced_by"]
 
-    html = (tmp_path / "site/adrs/timeline/index.html").read_text("utf-8")
+    html = (site / "adrs/timeline/index.html").read_text("utf-8")
     assert ('class="orbit-arc"' in html, "an arc leads" in html) == (True, True)
     for here, there in ((old["id"], new), (new, old["id"])):
-        html = (tmp_path / f"site/adrs/{here}/index.html").read_text("utf-8")
+        html = (site / f"adrs/{here}/index.html").read_text("utf-8")
         (drawing,) = re.findall(r'<svg class="orbit-drawing orbit-neighbours".*?</svg>', html, re.DOTALL)
         assert f"../{there}/" in {link.get("href") for link in ElementTree.fromstring(drawing).iter("a")}
 
 
-def test_an_index_says_how_often_a_record_is_cited(look: Look, tmp_path: Path) -> None:
+def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSite) -> None:
     """The last column counts the records and files that cite each, also where the filter has filled the table."""
-    site = site_of("demo", tmp_path)
+    site = demo_site()
     cited = {one["id"]: str(one["cited_by"] or "") for one in records(site, "adr")}
     assert any(cited.values())
     html = (site / "adrs/index.html").read_text("utf-8")

@@ -44,7 +44,19 @@ ADR-0004
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """Return a repository with records, documents and a site of its own."""
-    root = copied("demo", tmp_path / "repo")
+    return repository(tmp_path / "repo")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> SiteResult:
+    """Return the result of a build of such a repository, whose site is to be read alone."""
+    top = tmp_path_factory.mktemp("own")
+    return build(repository(top / "repo"), top / "site")
+
+
+def repository(root: Path) -> Path:
+    """Make a repository with records, documents and a site of its own."""
+    copied("demo", root)
     (root / "mkdocs.yml").write_text(CONFIG, "utf-8")
     (root / "docs/index.md").write_text(
         "# Handbook\n\n[Decisions](adrs/index.md), [guide](guide/start.md), [code](../src/a.py), "
@@ -86,8 +98,8 @@ def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
     (own / "link").symlink_to(tmp_path / "mine")
     monkeypatch.chdir(own)
     (own / "docs/index.md").write_text('# Handbook\n\n--8<-- "link"\n', "utf-8")
-    built = build(own, tmp_path / "site")
-    assert [one.message for one in built.diagnostics if "are left out: what mkdocs.yml names" in one.message] != []
+    first = build(own, tmp_path / "site")
+    assert [one.message for one in first.diagnostics if "are left out: what mkdocs.yml names" in one.message] != []
     assert (ran.exists(), "My own words" in (tmp_path / "site/index.html").read_text("utf-8")) == (False, False)
     workspace = Registry.open(own).workspace
     found = read_user_config(own)
@@ -120,22 +132,20 @@ def test_folders_that_their_site_watches_do_not_stop_a_build(own: Path, tmp_path
     assert (tmp_path / "site/index.html").is_file()
 
 
-def test_their_pages_stay_and_the_registry_joins(own: Path, tmp_path: Path) -> None:
+def test_their_pages_stay_and_the_registry_joins(built: SiteResult) -> None:
     """The site keeps its name and pages; the indexes and documents are added to the navigation."""
-    result = build(own, tmp_path / "site")
-    assert result.config == "mkdocs.yml"
-    home = (tmp_path / "site/index.html").read_text("utf-8")
+    assert built.config == "mkdocs.yml"
+    home = (built.out / "index.html").read_text("utf-8")
     assert "Our handbook" in home
     assert 'href="adrs/"' in home
     assert 'href="documents/"' in home
-    assert (tmp_path / "site/guide/start/index.html").is_file()
-    assert "Our handbook" in (tmp_path / "site/adrs/ADR-0002/index.html").read_text("utf-8")
+    assert (built.out / "guide/start/index.html").is_file()
+    assert "Our handbook" in (built.out / "adrs/ADR-0002/index.html").read_text("utf-8")
 
 
-def test_their_links_are_resolved_like_ours(own: Path, tmp_path: Path) -> None:
+def test_their_links_are_resolved_like_ours(built: SiteResult) -> None:
     """A link out of the pages' folder leads to the record, the document or the file; a dead one has its line."""
-    result = build(own, tmp_path / "site")
-    home = (tmp_path / "site/index.html").read_text("utf-8")
+    home = (built.out / "index.html").read_text("utf-8")
     for href in (
         "adrs/ADR-0002/",
         "design/core/1_overview/",
@@ -143,7 +153,7 @@ def test_their_links_are_resolved_like_ours(own: Path, tmp_path: Path) -> None:
         "https://github.com/acme/demo/blob/main/src/a.py",
     ):
         assert f'href="{href}"' in home
-    (dead,) = [one for one in result.diagnostics if one.location.path == "docs/index.md"]
+    (dead,) = [one for one in built.diagnostics if one.location.path == "docs/index.md"]
     assert str(dead.location).startswith("docs/index.md:3:")
     assert "../gone.md" in dead.message
 
@@ -170,10 +180,9 @@ def test_plain_mkdocs_is_strict_when_asked(own: Path, tmp_path: Path) -> None:
     assert mkdocs(own, "--strict", "--site-dir", str(tmp_path / "site")).returncode != 0
 
 
-def test_the_search_of_the_theme_holds_curated_pages_alone(own: Path, tmp_path: Path) -> None:
+def test_the_search_of_the_theme_holds_curated_pages_alone(built: SiteResult) -> None:
     """Records and shells are not in the theme's index, which grows too heavy with them; documents are."""
-    build(own, tmp_path / "site")
-    index = json.loads((tmp_path / "site/search/search_index.json").read_text("utf-8"))
+    index = json.loads((built.out / "search/search_index.json").read_text("utf-8"))
     places = {entry["location"].partition("#")[0] for entry in index["docs"]}
     assert "design/core/1_overview/" in places
     assert "guide/start/" in places

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -40,8 +42,14 @@ SENTINELS = (
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a repository in which every kind of text names what is withheld."""
-    root = copied("demo", tmp_path / "repo")
+    """Return a repository in which every kind of text names what is withheld, as the working folder."""
+    monkeypatch.chdir(made := repository(tmp_path / "repo"))
+    return made
+
+
+def repository(root: Path) -> Path:
+    """Make a repository in which every kind of text names what is withheld."""
+    copied("demo", root)
     _filter(root, FILTER)
     (root / "mkdocs.yml").write_text(
         "site_name: Handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"
@@ -50,7 +58,6 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     _texts(root)
     _records(root)
-    monkeypatch.chdir(root)
     return root
 
 
@@ -134,10 +141,12 @@ def _records(root: Path) -> None:
     )
 
 
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def plain() -> Iterator[None]:
     """Compress nothing, so that bytes can be looked for."""
-    monkeypatch.setattr("orbit_registry.snapshot.export.COMPRESSION", "uncompressed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("orbit_registry.snapshot.export.COMPRESSION", "uncompressed")
+        yield
 
 
 def _put(root: Path, path: str, text: str) -> None:
@@ -175,37 +184,49 @@ def _rows(file: Path) -> str:
         return repr([held.execute(f'FROM "{name}"').fetchall() for name in tables])
 
 
-def test_no_term_of_what_is_withheld_is_among_those_of_the_search_box(root: Path, tmp_path: Path) -> None:
+@dataclass
+class Filtered:
+    """A site built twice into one folder: without the filter, then with it."""
+
+    site: Path
+    result: SiteResult
+    leaked_before: set[str]
+    terms_before: set[str]
+
+
+def terms(site: Path) -> set[str]:
+    """Return the terms of the search box."""
+    return {term for file in (site / "search/words").iterdir() for term in json.loads(file.read_text("utf-8"))["terms"]}
+
+
+@pytest.fixture(scope="module")
+def filtered(tmp_path_factory: pytest.TempPathFactory, plain: None) -> Filtered:
+    """Return a site, read only, whose folder held all that is withheld before the filter was written."""
+    top = tmp_path_factory.mktemp("filtered")
+    root, site = repository(top / "repo"), top / "site"
+    _filter(root, "")
+    build(root, site)
+    leaked, before = {leak.rpartition(": ")[2] for leak in leaks(site)}, terms(site)
+    _filter(root, FILTER)
+    return Filtered(site, build(root, site), leaked, before)
+
+
+def test_no_term_of_what_is_withheld_is_among_those_of_the_search_box(filtered: Filtered) -> None:
     """Terms are single words, apart and without their endings, which no sentinel is."""
     withheld = {"dilig", "rival", "redi", "drawer", "falcon", "nobodi", "unclaim"}
-    held = {}
-    for section in ("", FILTER):
-        _filter(root, section)
-        build(root, tmp_path / "site")
-        files = (tmp_path / "site/search/words").iterdir()
-        held[section] = {term for file in files for term in json.loads(file.read_text("utf-8"))["terms"]}
     # No record claims the one, and what has the other has a page of its own, which the pages' search finds.
-    assert withheld - held[""] == {"unclaim", "dilig"}
-    assert not withheld & held[FILTER]
+    assert withheld - filtered.terms_before == {"unclaim", "dilig"}
+    assert not withheld & terms(filtered.site)
 
 
-def test_nothing_of_what_is_withheld_is_in_any_byte_of_the_site(root: Path, tmp_path: Path) -> None:
-    """Ids, titles, texts, paths and earlier names of it are in no page, feed, index, redirect or database.
-
-    The same folder held all of it before the filter was written, so what the filter changes is made again.
-    """
-    _filter(root, "")
-    build(root, tmp_path / "site")
-    there = {one.rpartition(": ")[2] for one in leaks(tmp_path / "site")}
-    assert there == set(SENTINELS)
-
-    _filter(root, FILTER)
-    result = build(root, tmp_path / "site")
-    assert leaks(tmp_path / "site") == []
-    assert (tmp_path / "site/snapshot.duckdb").is_file()
-    pages = {path.relative_to(tmp_path / "site").as_posix() for path in (tmp_path / "site").rglob("*.html")}
+def test_nothing_of_what_is_withheld_is_in_any_byte_of_the_site(filtered: Filtered) -> None:
+    """Ids, titles, texts, paths and earlier names of it are in no page, feed, index, redirect or database."""
+    assert filtered.leaked_before == set(SENTINELS)
+    assert leaks(filtered.site) == []
+    assert (filtered.site / "snapshot.duckdb").is_file()
+    pages = {path.relative_to(filtered.site).as_posix() for path in filtered.site.rglob("*.html")}
     assert {"adrs/ADR-0002/index.html", "legacy/core/ADR-001/index.html", "learnings/L-7k3fq/index.html"} <= pages
-    assert not [one for one in result.diagnostics if "0006" in one.message]
+    assert not [problem for problem in filtered.result.diagnostics if "0006" in problem.message]
 
 
 def test_a_record_that_becomes_internal_is_forgotten_everywhere(root: Path, tmp_path: Path) -> None:

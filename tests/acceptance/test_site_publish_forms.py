@@ -99,26 +99,48 @@ def test_mkdocs_leaves_nothing_of_what_is_withheld_since(tmp_path: Path) -> None
     assert found[1] == set()
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_what_a_form_of_the_filter_withholds_is_nowhere(name: str, tmp_path: Path) -> None:
-    """No name, title or line of it is in a page, feed, index, search text or table; what is published is there."""
-    section, is_published = FORMS[name]
-    root = with_every_kind(copied("demo", tmp_path / "repo"))
+@pytest.fixture(scope="module")
+def every_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository with a record of every kind; each test writes its own filter."""
+    return with_every_kind(copied("demo", tmp_path_factory.mktemp("forms") / "repo"))
+
+
+def write_filter(root: Path, section: str) -> Registry:
+    """Put a filter in place of the one that is there, and return the registry."""
     config = root / ".orbit/config.yaml"
-    config.write_text(f"{config.read_text('utf-8')}  publish: {section}\n", "utf-8")
-    records = [*Registry.open(root).records]
-    kept = [one for one in records if is_published(one)]
-    public = "\n".join(f"{one.data} {one.prose}" for one in kept)
-    withheld = {word for one in records if one not in kept for word in words_of(one) if word not in public}
-    assert kept
+    config.write_text(f"{config.read_text('utf-8').partition('  publish:')[0]}  publish: {section}\n", "utf-8")
+    return Registry.open(root)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_of_the_filter_admits_what_it_names(name: str, every_kind: Path) -> None:
+    """Kinds, statuses and tags, each with and without an exclamation mark, and all of them."""
+    section, is_published = FORMS[name]
+    registry = write_filter(every_kind, section)
+    publication = publication_of(registry.workspace, registry.collection)
+    admitted = [record.id for record in registry.records if publication.admits(record)]
+    assert admitted == [record.id for record in registry.records if is_published(record)]
+    assert 0 < len(admitted) < len(registry.records)
+
+
+def test_what_a_filter_withholds_is_nowhere(every_kind: Path, tmp_path: Path) -> None:
+    """No name, title or line of it is in a page, feed, index, search text or table; what is published is there."""
+    section, is_published = FORMS["all of it"]
+    registry = write_filter(every_kind, section)
+    records = [*registry.records]
+    published = [record for record in records if is_published(record)]
+    public = "\n".join(f"{record.data} {record.prose}" for record in published)
+    withheld = {
+        word for record in records if record not in published for word in words_of(record) if word not in public
+    }
     assert withheld
 
-    build_site(Registry.open(root), tmp_path / "site", "https://example.org/")
+    build_site(registry, tmp_path / "site", "https://example.org/")
 
-    said = said_by(tmp_path / "site")
-    assert [f"{file}: {word}" for file, text in said.items() for word in withheld if word in text] == []
-    shown = [one for one in kept if one.status.shown]
-    assert [one.id for one in shown if not any(one.id in text for text in said.values())] == []
+    texts = said_by(tmp_path / "site")
+    assert [f"{file}: {word}" for file, text in texts.items() for word in withheld if word in text] == []
+    shown = [record.id for record in published if record.status.shown]
+    assert [name for name in shown if not any(name in text for text in texts.values())] == []
 
 
 def test_a_tag_is_chosen_by_all_its_names(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     words = [*ORBIT, "site", "build", "--out", str(out)]
     running = []
-    for number in range(4):
+    for number in range(3):
         retitle(root, f"Title {number}")
         (root / f"docs/design/core/{number}_new.md").write_text(f"# New {number}\n", "utf-8")
         (root / f"docs/design/core/{number - 2}_new.md").unlink(missing_ok=True)
@@ -124,7 +124,7 @@ def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None
 
 
 def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run_killed: RunKilled) -> None:
-    """Killed at its first and last changes of files and at some between; then files change, and a build is clean."""
+    """Killed in a first build, at the start of a second, and late in a third; then the next is clean."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     document = root / "docs/design/core/9_more.md"
 
@@ -133,7 +133,7 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run
         return 0
 
     killed = []
-    for nth in (1, 9, 40, 130, 260):
+    for nth in (40, 9, 130):
         retitle(root, f"Before {nth}")
         document.write_text(f"# More {nth}\n\nSee ADR-0003 and [gone](gone.md).\n", "utf-8")
         killed.append(run_killed(work, nth, root))
@@ -146,7 +146,7 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run
         assert left == [], nth
         if nth % 20:
             shutil.rmtree(out)
-    assert sum(killed) > 2
+    assert all(killed)
 
 
 @pytest.mark.parametrize("out", ["docs/site", ".orbit/adrs/site"])

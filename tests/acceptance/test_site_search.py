@@ -12,11 +12,11 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser
 from tests.acceptance.browsing import served, tab
-from tests.acceptance.site_cases import copied, site_of
+from tests.acceptance.conftest import DemoSite
+from tests.acceptance.site_cases import copied
 from tests.conftest import Git
 
 from orbit_registry.cli.main import main
-from orbit_registry.importers.importer import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.search.text import STOP_WORDS, words
 from orbit_registry.site.build import build_site
@@ -30,9 +30,9 @@ MRR = 0.55
 """Of the first hits for real questions, in the search box."""
 
 
-def test_the_search_box_finds_records(look: Look, tmp_path: Path) -> None:
+def test_the_search_box_finds_records(look: Look, demo_site: DemoSite) -> None:
     """By id, by a word of the title, by an earlier name: a link to the record's page, from a page of any depth."""
-    site = site_of("demo", tmp_path)
+    site = demo_site()
     held = json.loads((site / "records.json").read_text("utf-8"))["records"]
     old = next(one for one in held if one["legacy_ids"])
     word = max(old["title"].split(), key=len)
@@ -71,9 +71,9 @@ def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
     assert all(f'id="s-adr-000{number}' in page for number in (1, 2)), "the page itself has all"
 
 
-def test_words_are_found_by_their_stem_and_never_by_a_part_of_them(look: Look, tmp_path: Path) -> None:
+def test_words_are_found_by_their_stem_and_never_by_a_part_of_them(look: Look, demo_site: DemoSite) -> None:
     """Another form of a word finds it, and so does the start of the last one; what stands inside a word does not."""
-    server = SiteServer(site_of("demo", tmp_path), 0)  # ADR-0002: Store sessions in files
+    server = SiteServer(demo_site(), 0)  # ADR-0002: Store sessions in files
     try:
         hits = {}
         for said in ("stored session", "session fil", "essio", "fil sessio", "ADR-0002"):
@@ -98,19 +98,10 @@ def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_pat
     assert len(found) > 10_000
 
 
-def _real(corpora: Path, tmp_path: Path) -> Registry:
-    """Return a registry of 190 real records."""
-    root = Path(shutil.copytree(corpora / "orbit-2026-07", tmp_path / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
-    import_from(root / ".orbit", start=root)
-    return Registry.open(root)
-
-
-def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, tmp_path: Path) -> None:
+def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, real_site: Path) -> None:
     """Of 190 real records: an id always, so does an earlier name that is no other's id; a title no less often."""
-    registry = _real(corpora, tmp_path)
+    registry = Registry.open(real_site.parent / "repo")
     records = list(registry.records)
-    build_site(registry, tmp_path / "out", snapshot=False)
     ids = {record.id for record in records}
     names = [(name, record.id) for record in records for name in (record.id, *(set(record.legacy_ids) - ids))]
     questions = [json.loads(file.read_text("utf-8")) for file in sorted((corpora / "recall").glob("*.json"))]
@@ -121,7 +112,7 @@ def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, 
         return Promise.all(texts.map(async (text) => (await find(text, 10)).rows.map((row) => data.records[row][0])));
     }"""
     queries = [question for part in questions for question in part]
-    with served(tmp_path / "out") as url, tab(browser) as opened:
+    with served(real_site) as url, tab(browser) as opened:
         page = opened.go(url)
         by_name = page.evaluate(script, [name for name, _ in names])
         by_title = page.evaluate(script, [record.title for record in records])

@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.acceptance.site_cases import site_of
-from tests.bench import synthetic
+from tests.acceptance.conftest import DemoSite
 
 from orbit_registry.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
@@ -16,20 +15,10 @@ from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 
-ATOM = "{http://www.w3.org/2005/Atom}"
 
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the site of some made-up records."""
-    root = tmp_path_factory.mktemp("ways")
-    synthetic.make_repository(root / "repo", 80)
-    build_site(Registry.open(root / "repo"), root / "site", snapshot=False)
-    return root / "site"
-
-
-def test_every_tag_and_area_has_a_page_of_its_records(site: Path) -> None:
+def test_every_tag_and_area_has_a_page_of_its_records(synthetic_site: Path) -> None:
     """A tag's page and that of a feature or category name each record that has it; the record's page leads there."""
+    site = synthetic_site
     held = json.loads((site / "records.json").read_text("utf-8"))["records"]
     wanted: dict[str, set[str]] = {}
     for one in held:
@@ -48,9 +37,9 @@ def test_every_tag_and_area_has_a_page_of_its_records(site: Path) -> None:
     assert all(f'href="{tag}/"' in (site / "tags/index.html").read_text("utf-8") for one in held for tag in one["tags"])
 
 
-def test_a_folder_of_documents_leads_to_them(tmp_path: Path) -> None:
+def test_a_folder_of_documents_leads_to_them(demo_site: DemoSite) -> None:
     """Whoever shortens a document's address finds its folder in the overview; a folder with a page keeps it."""
-    site = site_of("demo", tmp_path)
+    site = demo_site()
     folders = {page.parent.parent for page in (site / "design").rglob("*/index.html")}
     assert folders
     for folder in folders:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from orbit_registry.errors import UsageError
 from orbit_registry.site.check import resolved
-from orbit_registry.site.urls import document_url, file_of, legacy_url, record_url, relative, safe_segment
+from orbit_registry.site.urls import document_url, file_of, legacy_url, record_url, relative, safe_segment, site_address
 
 segments = st.text(
     alphabet=st.characters(exclude_characters="/\x00#?", exclude_categories=["Cs"]), min_size=1, max_size=6
@@ -69,3 +70,23 @@ def test_a_document_has_the_page_its_path_suggests(path: str, docs: str | None, 
 def test_a_record_has_a_stable_page() -> None:
     """A record's page is named by the plural of its kind and its id."""
     assert file_of(record_url("adrs", "ADR-0001")) == "adrs/ADR-0001/index.html"
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("https://example.org", "https://example.org/"),
+        ("HTTPS://Example.org:8443/d//", "https://example.org:8443/d/"),
+        ("https://exämple.org/ü b/%20c", "https://xn--exmple-cua.org/%C3%BC%20b/%20c/"),
+    ],
+)
+def test_a_sites_address_is_ascii_and_ends_in_a_slash(written: str, address: str) -> None:
+    """Feeds and sitemaps take no other."""
+    assert site_address(written) == address
+
+
+@pytest.mark.parametrize("text", ["example.org", "ftp://example.org/", "https://", "https://[x/", "https://a.b/?c=d"])
+def test_what_is_no_web_address_is_refused(text: str) -> None:
+    """Nothing is written with links that lead nowhere."""
+    with pytest.raises(UsageError, match="no address where a site can stand"):
+        site_address(text)
