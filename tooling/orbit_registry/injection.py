@@ -56,12 +56,12 @@ class LearningsCache(Generic[Held]):
 
     def get(self, category: str, stamp: str = "") -> Held | None:
         """Return what is kept of a category; None where there is nothing, its time is over, or the content changed."""
-        found = self._entries.get(category)
-        if found is None:
+        entry = self._entries.get(category)
+        if entry is None:
             return None
-        at, known, held = found
-        if known == stamp and self._clock() - at < self.ttl_seconds:
-            return held
+        at, read_stamp, learnings = entry
+        if read_stamp == stamp and self._clock() - at < self.ttl_seconds:
+            return learnings
         self._entries.pop(category, None)
         return None
 
@@ -101,7 +101,7 @@ class Learnings(Sequence[Learning]):
         return len(self.items)
 
     @overload
-    def __getitem__(self, place: int) -> Learning: ...
+    def __getitem__(self, index: int) -> Learning: ...
     @overload
     def __getitem__(self, place: slice) -> tuple[Learning, ...]: ...
     def __getitem__(self, place: int | slice) -> Learning | tuple[Learning, ...]:
@@ -124,9 +124,9 @@ class LearningsContextInjector:
     @property
     def _limits(self) -> LearningsConfig:
         """What the configuration says now: a program may outlive a change of it."""
-        stated = self._stamp_of_configuration()
-        if stated != self._stated:
-            self.registry, self._stated = Registry.open(self.registry.workspace.root), stated
+        current = self._stamp_of_configuration()
+        if current != self._stated:
+            self.registry, self._stated = Registry.open(self.registry.workspace.root), current
         return self.registry.workspace.config.learnings
 
     def _stamp_of_configuration(self) -> str:
@@ -138,12 +138,12 @@ class LearningsContextInjector:
         One that neither names gets `general` alone, and the log a warning. Without a name nothing is narrowed: all
         categories that a record in force has.
         """
-        found = self._limits.categories_for(agent)
-        if found is None:
+        categories = self._limits.categories_for(agent)
+        if categories is None:
             return self._every_category()
-        if not found.is_mapped:
+        if not categories.is_mapped:
             _LOG.warning("no mapping names the agent %s: it gets `%s` alone", agent_name(agent)[:100], GENERAL)
-        return tuple(found.names)
+        return tuple(categories.names)
 
     def fetch_learnings(self, categories: Sequence[str], *, agent: str = "", session: str = "") -> Learnings:
         """Return the learnings of some categories, within the limits of the configuration, and write the event.
@@ -154,7 +154,7 @@ class LearningsContextInjector:
             SnapshotError: the index can't be made.
             WriteError: the session's ledger can't be kept.
         """
-        begun = time.monotonic()
+        started = time.monotonic()
         limits = self._limits
         workspace = self.registry.workspace
         event = Event(SURFACE, time.time())
@@ -163,16 +163,16 @@ class LearningsContextInjector:
         context.project = working_project()
         context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
         try:
-            found = select(self._index(), context, ledger) if categories else Selection([], 0, [], "nothing asked")
+            selection = select(self._index(), context, ledger) if categories else Selection([], 0, [], "nothing asked")
         except OSError as error:
             raise write_error(workspace.state / "log", error) from None
         event.session = ledger.name if ledger is not None else ""
-        event.set_selection(found, tokens(render(found)))
+        event.set_selection(selection, tokens(render(selection)))
         event.agent = context.agent[:100]
         event.details = _details(context, limits.categories_for(agent))
-        event.ms = (time.monotonic() - begun) * 1000
+        event.ms = (time.monotonic() - started) * 1000
         append(str(workspace.root), event)
-        return Learnings(tuple(map(_learning, found.matches)), found.omitted, render(found))
+        return Learnings(tuple(map(_learning, selection.matches)), selection.omitted, render(selection))
 
     def learnings_for(self, agent: str, *, session: str = "") -> Learnings:
         """Return the learnings of an agent's categories."""
@@ -229,15 +229,15 @@ class AgentRenderer:
         Raises:
             SnapshotError: the index can't be made.
         """
-        given = dict(additional_context or {})
+        variables = dict(additional_context or {})
         # What would not be seen is not fetched: it would count as shown.
-        injected = inject_learnings and VARIABLE not in given
+        injected = inject_learnings and VARIABLE not in variables
         learnings = self.injector.learnings_for(agent_name) if injected else Learnings()
-        whole = {**self.context, VARIABLE: learnings, **given}
+        all_variables = {**self.context, VARIABLE: learnings, **variables}
         if callable(self.templates):
-            return self.templates(agent_name, whole)
+            return self.templates(agent_name, all_variables)
         template: HasRender = self.templates.get_template(self.file.format(name=agent_name))
-        return template.render(whole)
+        return template.render(all_variables)
 
 
 AgentRegistry = AgentRenderer
@@ -294,9 +294,9 @@ class _KeptIndex(Index):
 def content_stamp(root: Path) -> str:
     """Return what tells the content of the records apart from earlier and later: no file is opened for it."""
     digest = hashlib.sha256()
-    for path, found in sorted(_files(f"{root}/.orbit", top=True)):
+    for path, status in sorted(_files(f"{root}/.orbit", top=True)):
         digest.update(
-            f"{path}\0{found.st_mtime_ns}\0{found.st_size}\0{found.st_ino}\0".encode("utf-8", "surrogateescape")
+            f"{path}\0{status.st_mtime_ns}\0{status.st_size}\0{status.st_ino}\0".encode("utf-8", "surrogateescape")
         )
     return digest.hexdigest()
 
@@ -317,13 +317,13 @@ def _files(folder: str, *, top: bool = False) -> Iterator[tuple[str, os.stat_res
             continue  # it went meanwhile
 
 
-def _learning(one: Match) -> Learning:
-    values = one.row.values
-    return Learning(values[ID], values[KIND], values[CATEGORY], one.text, values[PATH])
+def _learning(match: Match) -> Learning:
+    values = match.row.values
+    return Learning(values[ID], values[KIND], values[CATEGORY], match.text, values[PATH])
 
 
-def _details(context: Context, known: Categories | None) -> str:
+def _details(context: Context, mapping: Categories | None) -> str:
     """Return what the event keeps of who asked and for what."""
-    is_named = not context.agent or (known is not None and known.is_mapped)
+    is_named = not context.agent or (mapping is not None and mapping.is_mapped)
     notes = [] if is_named else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
     return f", {json.dumps({'categories': list(context.categories), 'notes': notes})[1:-1]}"

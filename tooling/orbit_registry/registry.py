@@ -385,8 +385,8 @@ class Registry:
         from orbit_registry.briefs import brief
 
         self.refresh()
-        wanted = brief.BriefRequest(paths, tags, agent, task, task_class, text, session, project)
-        return brief.brief(self.workspace, wanted, lambda words: self.searcher.fitting(words))
+        request = brief.BriefRequest(paths, tags, agent, task, task_class, text, session, project)
+        return brief.brief(self.workspace, request, lambda words: self.searcher.fitting(words))
 
     def explain(self, path: str, *, project: str = "") -> list[matches.Verdict]:
         """Return why each record that has to do with a path (from the root) is pushed there, or is not."""
@@ -405,15 +405,15 @@ class Registry:
         from orbit_registry.search.suggest import suggestions
 
         self.refresh()
-        named = {self._found(any_id).path for any_id in any_ids}
+        named_paths = {self._found(any_id).path for any_id in any_ids}
         open_ones = {record.path for record in self.collection.records if record.phase != "closed" and not record.globs}
-        return suggestions(self.workspace, [one for one in self.records if one.path in (named or open_ones)])
+        return suggestions(self.workspace, [one for one in self.records if one.path in (named_paths or open_ones)])
 
     def add_globs(self, wanted: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[FileChange]:
         """Return what adding the proposed globs changes, by the records' paths; `write` does it."""
         from orbit_registry.operations import links as linking
 
-        pairs = [(one, [entry.glob for entry in wanted.get(one.path, ())]) for one in self.collection.records]
+        pairs = [(record, [entry.glob for entry in wanted.get(record.path, ())]) for record in self.collection.records]
         return (linking.add_globs if write else linking.plan_globs)(self.workspace, pairs)
 
     def query(self, sql: str, form: str = "table") -> str:

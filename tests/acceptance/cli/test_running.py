@@ -14,7 +14,7 @@ from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.mcp.dispatch import known_tools, reply
+from orbit_registry.mcp.dispatch import available_tools, reply
 from orbit_registry.mcp.tools import Caller
 from orbit_registry.model.kind import SHIPPED
 from orbit_registry.registry import Registry
@@ -337,7 +337,7 @@ def test_agents_are_offered_it_only_where_both_allow_it(
     config = Path(".orbit/config.yaml")
 
     def offered() -> bool:
-        return "run" in known_tools(workspace=Registry.open().workspace)
+        return "run" in available_tools(workspace=Registry.open().workspace)
 
     monkeypatch.setenv("ORBIT_PROGRAMS", "on")
     assert not offered()

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from orbit_registry.mcp import read_tools
-from orbit_registry.mcp.tools import Asked, Caller
+from orbit_registry.mcp.tools import Caller, ToolCall
 from orbit_registry.registry import Registry
 
 
@@ -60,7 +60,7 @@ def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
     assert [(row["id"], round(row["score"], 4)) for row in found] == [
         (hit["id"], round(hit["score"], 4)) for hit in hits
     ]
-    asked = Asked(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
+    asked = ToolCall(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
     assert read_tools.query(asked).data["rows"] == found
     if not duckdb.__version__.startswith("1."):  # which can't ask it once for each row
         each = shell.json("query", "SELECT count(*) AS n FROM records, LATERAL (FROM search(title))")[1]["data"]
@@ -127,7 +127,7 @@ def test_a_scope_without_words_leads_to_all_in_it(shell: Any) -> None:
 
 
 def test_words_that_no_record_has_are_named(shell: Any) -> None:
-    """Beside the hits of the others, or alone."""
+    """ResultAnnotator the hits of the others, or alone."""
     code, out, err = shell("search", "leap", "xyzzy")
     assert (code, "Look before you leap" in out, "no record has xyzzy" in err) == (0, True, True)
 

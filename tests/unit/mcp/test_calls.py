@@ -14,7 +14,7 @@ from orbit_registry.cli.main import run
 from orbit_registry.hook.index import ID, Index
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.sync import open_index
-from orbit_registry.mcp.dispatch import Reply, UnknownToolError, known_tools, reply
+from orbit_registry.mcp.dispatch import Reply, UnknownToolError, available_tools, reply
 from orbit_registry.mcp.tools import Caller
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.registry import Registry
@@ -49,8 +49,8 @@ def call(root: Path) -> Call:
 
     def called(name: str, **arguments: object) -> Reply:
         found = reply(name, arguments, Caller("some-agent", "session"), lambda: Registry.open(root))
-        assert list(ENVELOPE.iter_errors(dict(found.whole))) == []
-        assert found.whole["ok"] is not found.is_error
+        assert list(ENVELOPE.iter_errors(dict(found.structured))) == []
+        assert found.structured["ok"] is not found.is_error
         return found
 
     return called
@@ -59,7 +59,7 @@ def call(root: Path) -> Call:
 def data(found: Reply) -> Any:
     """Return an answer's data; a refusal has none."""
     assert not found.is_error, found.text
-    return found.whole["data"]
+    return found.structured["data"]
 
 
 def learnings(root: Path) -> list[str]:
@@ -86,8 +86,8 @@ def test_a_bug_is_answered_in_the_envelope(capsys: pytest.CaptureFixture[str]) -
     answer = reply("search", {"query": "x"}, Caller("some-agent", "session"), broken)
 
     assert answer.is_error
-    assert list(ENVELOPE.iter_errors(dict(answer.whole))) == []
-    assert answer.whole["error"] == "orbit failed: ZeroDivisionError: a bug"
+    assert list(ENVELOPE.iter_errors(dict(answer.structured))) == []
+    assert answer.structured["error"] == "orbit failed: ZeroDivisionError: a bug"
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -112,7 +112,7 @@ def test_nothing_is_added_until_it_is_said_again(call: Call, root: Path) -> None
     first = call("add", **wanted, task="T-1")
     assert data(first)["written"] is False
     assert learnings(root) == before
-    assert first.whole["next"][0] == f'vote {{"id": "{data(first)["nearest"][0]["id"]}", "task": "T-1"}}'
+    assert first.structured["next"][0] == f'vote {{"id": "{data(first)["nearest"][0]["id"]}", "task": "T-1"}}'
 
     second = data(call("add", **wanted, confirm=True))
     assert (second["written"], second["status"], second["phase"]) == (True, "candidate", "pending")
@@ -274,16 +274,14 @@ def test_a_question_in_sql_has_limits(call: Call) -> None:
 
 def test_every_tool_says_what_it_takes() -> None:
     """Each tool and each argument is described, each schema is one, and all together stay small."""
-    tools = known_tools().values()
+    tools = available_tools().values()
     for tool in tools:
         Draft202012Validator.check_schema(tool.schema())
-        assert tool.said
+        assert tool.description
         assert all("description" in form for form in tool.properties.values()), tool.name
-    assert len(json.dumps([[tool.name, tool.said, tool.schema()] for tool in tools])) < 26_000
-    assert (
-        len(json.dumps([[tool.name, tool.said, tool.schema()] for tool in known_tools(aliases=False).values()]))
-        < 12_000
-    )
+    assert len(json.dumps([[tool.name, tool.description, tool.schema()] for tool in tools])) < 26_000
+    few = available_tools(aliases=False).values()
+    assert len(json.dumps([[tool.name, tool.description, tool.schema()] for tool in few])) < 12_000
 
 
 def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path, call: Call) -> None:
@@ -310,7 +308,7 @@ def test_show_takes_the_name_of_a_chunk(root: Path, call: Call, monkeypatch: pyt
 
     shown = call("show", id=name)
 
-    assert found.whole["next"] == [f'show {{"id": "{name}"}}']
+    assert found.structured["next"] == [f'show {{"id": "{name}"}}']
     assert data(shown)["chunk"] == hit["chunk"]
     assert "| ## Part rollback\n" in shown.text
     assert "## Part start" not in shown.text

@@ -11,7 +11,7 @@ import pytest
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.mcp import prompts
-from orbit_registry.mcp.dispatch import Reply, known_tools, reply
+from orbit_registry.mcp.dispatch import Reply, available_tools, reply
 from orbit_registry.mcp.tools import Caller
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
@@ -63,7 +63,7 @@ def texts(value: object) -> Iterator[str]:
 def said(found: Reply) -> str:
     """Return all that a model or a program may see of a reply."""
     beside = [] if found.sidecar is None else [found.sidecar.text, list(found.sidecar.learnings)]
-    return "\n".join(texts([found.text, dict(found.whole), beside]))
+    return "\n".join(texts([found.text, dict(found.structured), beside]))
 
 
 def assert_harmless(text: str) -> None:
@@ -96,7 +96,7 @@ def test_a_record_that_means_harm_stays_data_in_every_answer(call: Call, root: P
         "supersede": {"id": one, "fields": {"summary": "Something else"}},
         "link": {"id": one, "rel": "related_to", "to": one},
     }
-    assert asked.keys() == known_tools(aliases=False).keys()
+    assert asked.keys() == available_tools(aliases=False).keys()
 
     for name, arguments in asked.items():
         found = call(name, **arguments)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from orbit_registry.mcp import prompts
-from orbit_registry.mcp.dispatch import ALIASES, LONGEST_ANSWER, PREFIX, known_tools
+from orbit_registry.mcp.dispatch import ALIASES, LONGEST_ANSWER, PREFIX, available_tools
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/reference/mcp.md").read_text("utf-8")
@@ -18,14 +18,14 @@ def test_the_table_of_tools_is_the_servers() -> None:
     """Each tool has a row with its arguments, in their order, and no other tool has one."""
     rows = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in ROW.findall(PAGE)}
 
-    assert rows == {tool.name: list(tool.properties) for tool in known_tools(aliases=False).values()}
+    assert rows == {tool.name: list(tool.properties) for tool in available_tools(aliases=False).values()}
 
 
 def test_every_tool_is_tried_by_the_inspector() -> None:
     """The calls that `nox -s mcp-conformance` makes are of every tool, each once."""
     called = [name for name, _ in json.loads((ROOT / "tests/cases/mcp/calls.json").read_text("utf-8"))["calls"]]
 
-    assert sorted(called) == sorted(known_tools(aliases=True))
+    assert sorted(called) == sorted(available_tools(aliases=True))
 
 
 def test_the_names_for_one_kind_are_told() -> None:

@@ -17,10 +17,10 @@ from orbit_registry.mcp.proxy import (
     LARGEST,
     META,
     MOST_PENDING,
-    Asked,
+    Insertions,
     Member,
     Pending,
-    Places,
+    PendingCall,
     Requests,
     Results,
     UnreadableError,
@@ -65,7 +65,7 @@ def chunks(whole: bytes, cuts: Sequence[int]) -> list[bytes]:
     return [whole[start:end] for start, end in pairwise(places)]
 
 
-def unchanged(text: str, _result: Member, _asked: Asked) -> str:
+def unchanged(text: str, _result: Member, _asked: PendingCall) -> str:
     """Decide that nothing goes beside a result."""
     return text
 
@@ -101,7 +101,7 @@ def test_a_call_is_known_before_its_last_byte_goes_on() -> None:
         requests.feed(whole[:cut])
         assert len(pending) == 0
         requests.feed(whole[cut:])
-        assert pending.take(7) == Asked("read", {"path": "src/a.py"})
+        assert pending.take(7) == PendingCall("read", {"path": "src/a.py"})
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,11 @@ def test_an_id_is_what_it_is_written_as() -> None:
     pending = Pending()
     requests = Requests(pending)
     requests.feed(sent(call(1, "a")) + sent(call("1", "b")))
-    assert [pending.take(key) for key in ("1", 1, 1, True, None, [])] == [Asked("b", {}), Asked("a", {}), *[None] * 4]
+    assert [pending.take(key) for key in ("1", 1, 1, True, None, [])] == [
+        PendingCall("b", {}),
+        PendingCall("a", {}),
+        *[None] * 4,
+    ]
 
 
 def test_calls_that_are_never_answered_are_forgotten_in_the_end() -> None:
@@ -138,7 +142,7 @@ def test_calls_that_are_never_answered_are_forgotten_in_the_end() -> None:
     requests = Requests(pending)
     for number in range(MOST_PENDING + 5):
         requests.feed(sent(call(number)))
-    assert (len(pending), pending.take(4), pending.take(5)) == (MOST_PENDING, None, Asked("read", {}))
+    assert (len(pending), pending.take(4), pending.take(5)) == (MOST_PENDING, None, PendingCall("read", {}))
     before = len(pending)
     requests.feed(sent(call("big", held="x" * LARGEST)))
     assert len(pending) == before
@@ -162,7 +166,7 @@ def test_a_huge_result_goes_on_in_pieces() -> None:
 def test_a_fault_of_ours_lets_the_message_pass(fault: type[Exception]) -> None:
     """Whatever goes wrong while it is decided, the client gets what the server said."""
 
-    def broken(_text: str, _result: Member, _asked: Asked) -> str:
+    def broken(_text: str, _result: Member, _asked: PendingCall) -> str:
         raise fault
 
     pending = Pending()
@@ -220,7 +224,7 @@ def test_what_is_added_leaves_everything_else_as_it_was_written(
 ) -> None:
     """The message is the old one with pieces put in: every byte is there in its order; read, nothing else differs."""
     text = data.draw(written({"id": 1, "result": result, "jsonrpc": "2.0"}))
-    filled = Places(text, members(text)["result"]).filled("notes", LEARNINGS, structured=structured)
+    filled = Insertions(text, members(text)["result"]).filled("notes", LEARNINGS, structured=structured)
     found = json.loads(filled)["result"]
     assert found["content"].pop()["text"] == "notes"
     assert found["_meta"].pop(META) == LEARNINGS
@@ -245,7 +249,7 @@ def test_a_result_of_another_shape_is_left_alone(result: str) -> None:
     """No content, other metadata, a key twice, or learnings that another wrapper has put there."""
     text = f'{{"id": 1, "result": {result}}}'
     with pytest.raises(UnreadableError):
-        Places(text, members(text)["result"])
+        Insertions(text, members(text)["result"])
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import text_from
-from orbit_registry.cli.kind import kind_group, say_near
-from orbit_registry.cli.output import emit, format_option, open_registry, refuse, say_astray
+from orbit_registry.cli.kind import kind_group, note_near
+from orbit_registry.cli.output import emit, format_option, note_unreachable, open_registry, refuse
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
-from orbit_registry.render.hits import neighbours_data, shows
+from orbit_registry.render.hits import neighbours_data, show_commands
 from orbit_registry.render.records import record_data
 from orbit_registry.search.similarity import normalised
 
@@ -63,7 +63,7 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
         values["status"] = "proposed"
 
     def admit(new: Record) -> None:  # nobody else can write any more: what is compared is all there is
-        _refuse_same_title(registry, new, values["distinct_from"], output)
+        _refuse_duplicate_title(registry, new, values["distinct_from"], output)
 
     added = registry.add_adr(NewAdr(body=body, **values), admit=admit, dry_run=dry_run)
     record = added.record
@@ -76,22 +76,24 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
     text += f"\n  {record.status.name}; when its text is written: {accept[0]}" if accept else ""
     data = {**record_data(record), "document": added.document, "above": added.above, "dry_run": dry_run}
     data["neighbours"] = neighbours_data(near)
-    emit(output, data, text, next_commands=[f"edit {added.document}", *accept, *shows(near), "orbit check"])
-    say_near(near)
-    say_astray(registry, record)
+    emit(output, data, text, next_commands=[f"edit {added.document}", *accept, *show_commands(near), "orbit check"])
+    note_near(near)
+    note_unreachable(registry, record)
 
 
-def _refuse_same_title(registry: Registry, new: Record, apart: tuple[str, ...], output: str) -> None:
+def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, ...], output: str) -> None:
     """Raise where a decision that is not closed has the title, but for its form, and nobody said that they differ."""
-    known = registry.collection.records
-    ids = {known.get(one).id for one in apart}
-    wanted = normalised(new.title)
-    held = (one for one in known.of_kind("adr") if one.phase != "closed" and normalised(one.title) == wanted)
-    same = next((one for one in held if one.id not in ids), None)
+    records = registry.collection.records
+    ids = {records.get(any_id).id for any_id in apart}
+    title = normalised(new.title)
+    same_titles = (
+        record for record in records.of_kind("adr") if record.phase != "closed" and normalised(record.title) == title
+    )
+    same = next((record for record in same_titles if record.id not in ids), None)
     if same is not None:
         hint = f"`orbit show {same.id}`; where the two differ, add `--distinct-from {same.id}`"
-        said = f"this is decided already: {same.id} ({same.status.name}) has the same title: {same.title}"
-        refuse(output, RefusedError(said, hint=hint), next_commands=[f"orbit show {same.id}"])
+        message = f"this is decided already: {same.id} ({same.status.name}) has the same title: {same.title}"
+        refuse(output, RefusedError(message, hint=hint), next_commands=[f"orbit show {same.id}"])
 
 
 @group.command("amend")
@@ -111,8 +113,8 @@ def amend(any_id: str, task: str, text: str | None, body_file: str | None, date:
         raise UsageError(
             "give --text or --body-file", hint="one of them says what changes; `--body-file -` reads stdin"
         )
-    said = text if text is not None else text_from(str(body_file))
-    record = open_registry().amend_adr(any_id, said, task, date)
+    amendment = text if text is not None else text_from(str(body_file))
+    record = open_registry().amend_adr(any_id, amendment, task, date)
     where = record.source.path if record.source else record.path
     emit(output, record_data(record), f"{record.id} amended in {where}", next_commands=["orbit check"])
 

@@ -27,7 +27,7 @@ LONGEST_TEXT = 100_000
 CLASSES = ("code-gen", "exploration", "qa", "other")
 
 
-class _Words(click.File):
+class _TextOption(click.File):
     """A file of words; somebody who gives the words themselves is told how."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -54,7 +54,7 @@ class _Words(click.File):
 @click.option("--tag", "tags", multiple=True, help="A tag that the work is about.")
 @click.option("--agent", default="", help="The agent's name: its categories lead to learnings and narrow them.")
 @click.option("--project", default="", help="Which project it is of, where the repository has several: it narrows.")
-@click.option("--text", type=_Words("rb"), help="A file with the task's words; - is the input.")
+@click.option("--text", type=_TextOption("rb"), help="A file with the task's words; - is the input.")
 @click.option("--task-class", type=click.Choice(CLASSES), help="What the work is; told by its words if not given.")
 @click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="What this session was shown is not repeated.")
 @click.option("--out", metavar="FILE", help="Keep a plan's brief there, too; the same again does not rewrite it.")
@@ -80,7 +80,7 @@ def brief(
     orbit brief --for plan --out .orbit/state/plan.json
     """
     words = _content(text, 4 * LONGEST_TEXT)[:LONGEST_TEXT]
-    asked: str | Task = task
+    task_read: str | Task = task
     if task_file is not None:
         from orbit_registry.briefs.tasks import LARGEST, read_task
 
@@ -88,12 +88,12 @@ def brief(
         if len(content.encode()) > LARGEST - 4:  # a character may have been cut off
             hint = "name long texts in `context_files`"
             raise UsageError(f"{_name(task_file)}: a task has at most {LARGEST:,} bytes", hint=hint)
-        found = read_task(content, _name(task_file))
-        asked = replace(found, id=task or found.id)
+        read = read_task(content, _name(task_file))
+        task_read = replace(read, id=task or read.id)
     registry = open_registry()
-    wanted: dict[str, Any] = {
+    request: dict[str, Any] = {
         "agent": agent,
-        "task": asked,
+        "task": task_read,
         "text": words,
         "paths": [from_root(registry, path) for path in paths],
         "tags": tags,
@@ -102,37 +102,37 @@ def brief(
         "project": project,
     }
     if purpose == "plan":
-        _plan(registry, wanted, out, output)
+        _print_plan(registry, request, out, output)
         return
     if out is not None:
         raise UsageError("--out keeps a plan's brief", hint="give --for plan, or redirect the output")
-    made = registry.brief(**wanted)
-    for warning in made.warnings:
+    result = registry.brief(**request)
+    for warning in result.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
-    emit(output, made.as_data(), made.text())
+    emit(output, result.as_data(), result.text())
 
 
-def _plan(registry: Registry, wanted: Mapping[str, Any], out: str | None, output: str) -> None:
+def _print_plan(registry: Registry, request: Mapping[str, Any], out: str | None, output: str) -> None:
     """Print what to know before planning, and keep it in a file where one is named."""
     from orbit_registry.briefs.plan import plan_brief, plan_text, write_plan
 
     records = registry.collection.records  # read once: `Registry.brief` reads anew
 
     def related() -> Iterator[Mapping[str, Any]]:
-        for one in registry.brief(**wanted).selection.matches:
-            held = records.with_id(one.row.values[ID])
-            for record in held[:1]:  # a personal record is none of the project's, and --out may be committed
+        for match in registry.brief(**request).selection.matches:
+            full_record = records.with_id(match.row.values[ID])
+            for record in full_record[:1]:  # a personal record is none of the project's, and --out may be committed
                 if record.kind.voted:
                     yield {"id": record.id, "summary": record.title, "path": record.path}
 
-    is_known = any(wanted[name] for name in ("agent", "task", "text", "paths", "tags"))
-    made = plan_brief(registry.workspace, records, datetime.now(UTC), related if is_known else None)
-    for warning in made.warnings:
+    is_known = any(request[name] for name in ("agent", "task", "text", "paths", "tags"))
+    plan = plan_brief(registry.workspace, records, datetime.now(UTC), related if is_known else None)
+    for warning in plan.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
     if out is not None:
-        written = write_plan(Path(out).resolve(), made.data)
-        click.echo(visible(f"{out} {'written' if written else 'unchanged'}"), err=True)
-    emit(output, made.data, plan_text(made.data), next_commands=["orbit pitch", "orbit queue"])
+        path = write_plan(Path(out).resolve(), plan.data)
+        click.echo(visible(f"{out} {'written' if path else 'unchanged'}"), err=True)
+    emit(output, plan.data, plan_text(plan.data), next_commands=["orbit pitch", "orbit queue"])
 
 
 def _content(file: BinaryIO | None, limit: int) -> str:
@@ -178,25 +178,25 @@ def pitch(
             raise UsageError(f"{decision} what", hint=f"orbit pitch {decision} ADR-0007")
         if by or reason:
             raise UsageError("--by and --reason belong to a verdict", hint="orbit pitch reject ID --reason WHY")
-        found = pitched(registry.workspace, registry.collection.records, now, limit)
-        for warning in found.warnings:
+        result = pitched(registry.workspace, registry.collection.records, now, limit)
+        for warning in result.warnings:
             click.echo(visible(f"warning: {warning}"), err=True)
-        first = [f"orbit pitch approve {found.pitched[0].candidate.id}"] if found.pitched else []
-        emit(output, found.as_data(), _text(found), next_commands=first)
+        first = [f"orbit pitch approve {result.pitched[0].candidate.id}"] if result.pitched else []
+        emit(output, result.as_data(), _pitch_text(result), next_commands=first)
         return
     review = Review(line(by, "--by"), line(reason, "--reason"))
     record = verdict(registry.workspace, name, registry.author(), review, now, approved=decision == "approve")
     word = "approved" if decision == "approve" else "rejected"
     status = record.status.name if record is not None else None
     data = {"id": record.id if record is not None else name, "verdict": word, "status": status}
-    left = "" if decision == "approve" else "; it is left alone for 7 days"
-    emit(output, data, f"{data['id']} {word}{left}" + (f"\n  {record.path}" if record is not None else ""))
+    consequence = "" if decision == "approve" else "; it is left alone for 7 days"
+    emit(output, data, f"{data['id']} {word}{consequence}" + (f"\n  {record.path}" if record is not None else ""))
 
 
-def _text(found: Pitch) -> str:
-    lines = [found.reason] if found.reason else []
-    for place, one in enumerate(found.pitched, 1):
-        lines.append(f"{place}. {one.candidate.id}  {one.candidate.title}  ({one.score:g})")
-        lines += [f"     {weight:+g}  {name}: {why}" for name, weight, why in one.factors]
-    lines += [f"left out: {one.id}  {one.title}\n     {why}" for one, why in found.left_out]
+def _pitch_text(result: Pitch) -> str:
+    lines = [result.reason] if result.reason else []
+    for position, entry in enumerate(result.pitched, 1):
+        lines.append(f"{position}. {entry.candidate.id}  {entry.candidate.title}  ({entry.score:g})")
+        lines += [f"     {weight:+g}  {name}: {reason}" for name, weight, reason in entry.factors]
+    lines += [f"left out: {candidate.id}  {candidate.title}\n     {reason}" for candidate, reason in result.left_out]
     return "\n".join(lines)

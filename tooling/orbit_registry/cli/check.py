@@ -86,13 +86,15 @@ def check(
     else:
         if days is not None:
             raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")
-        wanted = [_existing(registry, path) for path in paths]
+        checked = [_existing(registry, path) for path in paths]
         announce = _announcement(output, dry_run=dry_run)
         outcome = registry.check(
-            wanted, against=against, fix=side or fix, everything=everything, announce=announce, dry_run=dry_run
+            checked, against=against, fix=side or fix, everything=everything, announce=announce, dry_run=dry_run
         )
     click.echo(render(output, outcome), nl=False)
-    if not outcome.ok or (strict and any(found.severity is Severity.WARNING for found in outcome.diagnostics)):
+    if not outcome.ok or (
+        strict and any(diagnostic.severity is Severity.WARNING for diagnostic in outcome.diagnostics)
+    ):
         context.exit(1)
 
 
@@ -115,10 +117,10 @@ def _existing(registry: Registry, path: str) -> str:
     Raises:
         UsageError: nothing is there, or it is outside.
     """
-    found = from_root(registry, path)
-    if not (registry.workspace.root / found).exists():
+    relative = from_root(registry, path)
+    if not (registry.workspace.root / relative).exists():
         raise UsageError(f"{path!r} is not there", hint="name files and folders from where you are")
-    return found
+    return relative
 
 
 @click.group()
@@ -138,9 +140,9 @@ def update(output: str) -> None:
     \b
     orbit baseline update && git diff .orbit/baseline.yaml
     """
-    held, changed = open_registry().update_baseline()
-    text = f"{plural(held, 'finding')} in the baseline" + ("" if changed else ", as before")
-    emit(output, {"held": held, "changed": changed}, text, next_commands=["orbit check --all"])
+    count, changed = open_registry().update_baseline()
+    text = f"{plural(count, 'finding')} in the baseline" + ("" if changed else ", as before")
+    emit(output, {"held": count, "changed": changed}, text, next_commands=["orbit check --all"])
 
 
 @click.command()

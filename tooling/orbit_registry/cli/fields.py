@@ -32,7 +32,7 @@ MANAGED = FIXED | {
 STANDARD_INPUT = "-"
 
 
-class _Needed(click.Option):
+class _RequiredUnlessEdited(click.Option):
     """An option that has to be given unless the text is completed in an editor."""
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
@@ -45,13 +45,13 @@ class _Needed(click.Option):
 def add_options(kind: Kind) -> list[click.Option]:
     """Return the options of `add`: the headline, each field of the schema, scope, evidence, labels."""
     required = set(kind.schema.document["required"])
-    options = [_field_option(kind, name, name in required) for name in _own_fields(kind)]
+    options = [_field_option(kind, name, name in required) for name in _field_names(kind)]
     return [option for option in options if option is not None] + shared_options()
 
 
 def update_options(kind: Kind) -> list[click.Option]:
     """Return the options of `update`: the same fields, none required, and removals from lists."""
-    options = [_field_option(kind, name, required=False) for name in _own_fields(kind)]
+    options = [_field_option(kind, name, required=False) for name in _field_names(kind)]
     removals = [
         click.Option([f"--remove-{name}"], multiple=True, metavar=metavar, help=f"Take one away ({field}).")
         for name, metavar, field in _LISTS
@@ -92,7 +92,7 @@ def shared_options(*, adding: bool = False) -> list[click.Option]:
     ]
 
 
-def _own_fields(kind: Kind) -> list[str]:
+def _field_names(kind: Kind) -> list[str]:
     managed = MANAGED | kind.schema.managed
     names = [name for name in kind.schema.properties if name not in managed or name == kind.headline]
     return sorted(names, key=lambda name: name != kind.headline)
@@ -102,18 +102,20 @@ def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
     form: Mapping[str, Any] = kind.schema.document["properties"][name]
     shared = kind.schema.document["$defs"][form["$ref"].rpartition("/")[2]] if "$ref" in form else {}
     form = {**shared, **form}
-    said = str(form.get("description", "")) or None
+    description = str(form.get("description", "")) or None
     flag = f"--{name.replace('_', '-')}"
     if "enum" in form:
-        return _Needed([flag], type=click.Choice([str(one) for one in form["enum"]]), required=required, help=said)
+        return _RequiredUnlessEdited(
+            [flag], type=click.Choice([str(choice) for choice in form["enum"]]), required=required, help=description
+        )
     if form.get("type") == "string":
-        return _Needed([flag], required=required, metavar="TEXT", help=said)
+        return _RequiredUnlessEdited([flag], required=required, metavar="TEXT", help=description)
     if form.get("type") == "integer":
-        return _Needed([flag], type=int, required=required, help=said)
+        return _RequiredUnlessEdited([flag], type=int, required=required, help=description)
     if form.get("type") == "boolean":
-        return click.Option([f"{flag}/--no-{name.replace('_', '-')}"], default=None, help=said)
+        return click.Option([f"{flag}/--no-{name.replace('_', '-')}"], default=None, help=description)
     if form.get("type") == "array" and form.get("items", {}).get("type") == "string":
-        return click.Option([flag.removesuffix("s"), name], multiple=True, metavar="TEXT", help=said)
+        return click.Option([flag.removesuffix("s"), name], multiple=True, metavar="TEXT", help=description)
     return None
 
 
@@ -138,14 +140,14 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
         "symbols": list(values.get("symbol", ())),
         "semantic_seed": values.get("semantic_seed"),
     }
-    given: dict[str, object] = {
+    others: dict[str, object] = {
         "scope": {axis: words for axis, words in scope.items() if words},
         "labels": list(values.get("label", ())),
         "evidence": [evidence_from(text) for text in values.get("evidence", ())],
         "legacy_ids": list(values.get("legacy_id", ())),
         "distinct_from": list(values.get("distinct_from", ())),
     }
-    fields.update({name: value for name, value in given.items() if value})
+    fields.update({name: value for name, value in others.items() if value})
     return {**fields, **dict(setting_from(kind, text) for text in values.get("settings", ()))}
 
 
@@ -192,14 +194,16 @@ def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, ob
         result = dict(data)
         for name, value in fields.items():
             if name == "scope" and isinstance(value, Mapping):
-                held = _mapping(result.get("scope"))
-                result["scope"] = {**held, **{axis: _merged(held.get(axis), new) for axis, new in value.items()}}
+                scope = _as_mapping(result.get("scope"))
+                result["scope"] = {**scope, **{axis: _merge_lists(scope.get(axis), new) for axis, new in value.items()}}
             else:
-                result[name] = _merged(result.get(name), value)
-        for name, _, place in _LISTS:
-            gone = values.get(f"remove_{name.replace('-', '_')}", ())
-            if gone:
-                result = _without(result, place, [evidence_from(one) if name == "evidence" else one for one in gone])
+                result[name] = _merge_lists(result.get(name), value)
+        for name, _, location in _LISTS:
+            removed = values.get(f"remove_{name.replace('-', '_')}", ())
+            if removed:
+                result = _remove_entries(
+                    result, location, [evidence_from(entry) if name == "evidence" else entry for entry in removed]
+                )
         return {name: value for name, value in result.items() if value not in ([], {}) or name not in _EMPTIABLE}
 
     return edit
@@ -208,66 +212,66 @@ def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, ob
 _EMPTIABLE = frozenset(("scope", "labels", "evidence", "legacy_ids", "distinct_from"))
 
 
-def _merged(held: object, value: object) -> object:
-    return _joined(held, value) if isinstance(value, list) else value
+def _merge_lists(current: object, value: object) -> object:
+    return _append_new(current, value) if isinstance(value, list) else value
 
 
-def _without(data: dict[str, object], place: str, gone: list[Any]) -> dict[str, object]:
+def _remove_entries(data: dict[str, object], location: str, removed: list[Any]) -> dict[str, object]:
     """Return a record's data without some entries of a list.
 
     Raises:
         RefusedError: one of them is not there; it names those that are.
     """
-    name, _, axis = place.partition(".")
-    held = _list(_mapping(data.get(name)).get(axis) if axis else data.get(name))
-    for one in gone:
-        found = [entry for entry in held if _is_entry(entry, one)]
-        if not found:
-            there = ", ".join(f"`{_entry_words(entry)}`" for entry in held) or "nothing"
-            raise RefusedError(f"`{_entry_words(one)}` is not in {place}", hint=f"{place} holds {there}")
-        held = [entry for entry in held if entry not in found]
+    name, _, axis = location.partition(".")
+    entries = _as_list(_as_mapping(data.get(name)).get(axis) if axis else data.get(name))
+    for unwanted in removed:
+        matches = [entry for entry in entries if _matches(entry, unwanted)]
+        if not matches:
+            there = ", ".join(f"`{_entry_words(entry)}`" for entry in entries) or "nothing"
+            raise RefusedError(f"`{_entry_words(unwanted)}` is not in {location}", hint=f"{location} holds {there}")
+        entries = [entry for entry in entries if entry not in matches]
     if not axis:
-        return {**data, name: held}
-    scope = {**_mapping(data.get(name)), axis: held}
+        return {**data, name: entries}
+    scope = {**_as_mapping(data.get(name)), axis: entries}
     return {**data, name: {key: value for key, value in scope.items() if value not in ([], None)}}
 
 
-def _is_entry(entry: object, wanted: object) -> bool:
+def _matches(entry: object, pattern: object) -> bool:
     """Say whether an entry of a list is the one that is meant; evidence may hold more than kind and reference."""
-    if isinstance(entry, Mapping) and isinstance(wanted, Mapping):
-        return all(entry.get(key) == value for key, value in wanted.items())
-    return entry == wanted
+    if isinstance(entry, Mapping) and isinstance(pattern, Mapping):
+        return all(entry.get(key) == value for key, value in pattern.items())
+    return entry == pattern
 
 
 def _entry_words(entry: object) -> str:
     return f"{entry.get('kind')}:{entry.get('reference')}" if isinstance(entry, Mapping) else str(entry)
 
 
-def _mapping(value: object) -> dict[str, object]:
+def _as_mapping(value: object) -> dict[str, object]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def _list(value: object) -> list[object]:
+def _as_list(value: object) -> list[object]:
     return list(value) if isinstance(value, (list, tuple)) else []
 
 
-def _joined(held: object, added: object) -> list[object]:
-    present = _list(held)
-    return present + [one for one in _list(added) if one not in present]
+def _append_new(current: object, added: object) -> list[object]:
+    present = _as_list(current)
+    return present + [entry for entry in _as_list(added) if entry not in present]
 
 
 def text_from(value: str) -> str:
     """Return the text of a file named on the command line, or of a pipe: `-` is the standard input."""
     path = Path(value)
     if value == STANDARD_INPUT:
-        return _text_of(sys.stdin.buffer, "the standard input")
+        return _read_stream(sys.stdin.buffer, "the standard input")
     if path.is_fifo():  # process substitution: `--body-file <(command)`
         with path.open("rb") as pipe:
-            return _text_of(pipe, value)
+            return _read_stream(pipe, value)
     return read_text(path.resolve())
 
 
-def _text_of(stream: BinaryIO, name: str) -> str:
+def _read_stream(stream: BinaryIO, name: str) -> str:
     """Return the text of a stream, which may have no end."""
     content = stream.read(RECORD_LIMIT + 1)
     if len(content) > RECORD_LIMIT:

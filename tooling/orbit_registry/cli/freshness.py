@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, open_registry, plural, say_refusals, warn_of_unread
+from orbit_registry.cli.output import emit, format_option, open_registry, plural, print_refusals, warn_of_unread
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.model.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.model.record import Record
@@ -31,19 +31,19 @@ def stale(kind: str | None, cause: tuple[str, ...], output: str) -> None:
     registry = Registry.open()
     if kind is not None:
         registry.workspace.kinds[kind]
-    found = registry.freshness()
-    asked = [one for one in registry.collection.records if kind is None or one.kind.name == kind]
+    by_path = registry.freshness()
+    records = [candidate for candidate in registry.collection.records if kind is None or candidate.kind.name == kind]
     listed = [
         (record, freshness)
-        for record in asked
-        if (freshness := found.get(record.path)) is not None
+        for record in records
+        if (freshness := by_path.get(record.path)) is not None
         and (not cause or any(reason.cause in cause for reason in freshness.reasons))
     ]
-    held = sum(record.phase != "closed" for record in asked)
-    end = f"{len(listed)} of {plural(held, 'record')} may no longer hold" if listed else "every record is fresh"
+    open_records = sum(record.phase != "closed" for record in records)
+    end = f"{len(listed)} of {plural(open_records, 'record')} may no longer hold" if listed else "every record is fresh"
     if cause and not listed:
         end = "no record is stale for that cause"
-    text = "\n".join([*(_said(*pair) for pair in listed), end])
+    text = "\n".join([*(_stale_text(*pair) for pair in listed), end])
     commands = [remedies(*pair)[0] for pair in listed if remedies(*pair)][:3]
     emit(output, [freshness_data(*pair) for pair in listed], text, next_commands=commands)
     warn_of_unread(registry)
@@ -70,23 +70,23 @@ def verify(
     orbit verify L-7k3fq --input package.json#scripts.test --input src/parser/
     """
     registry = open_registry()
-    said = Verification(by, inputs, removed, volatility, expires)
+    statement = Verification(by, inputs, removed, volatility, expires)
     done: list[dict[str, object]] = []
     lines: list[str] = []
     failed: list[OrbitError] = []
     for any_id in any_ids:
         try:
-            verified = registry.verify(any_id, said)
+            verified = registry.verify(any_id, statement)
         except OrbitError as error:
             failed.append(error)
             continue
         record = verified.record
-        left = registry.freshness([record]).get(record.path, FRESH)
+        remaining = registry.freshness([record]).get(record.path, FRESH)
         lines.append(f"{record.id} is verified" + "".join(f"\n    `{text}` hashed anew" for text in verified.changed))
-        lines += [f"    still {left.state}: {reason.message}" for reason in left.reasons]
-        done.append({**record_data(record), "state": left.state.value, "hashed": list(verified.changed)})
+        lines += [f"    still {remaining.state}: {reason.message}" for reason in remaining.reasons]
+        done.append({**record_data(record), "state": remaining.state.value, "hashed": list(verified.changed)})
     if failed:
-        say_refusals(output, done or None, "\n".join(lines), failed)
+        print_refusals(output, done or None, "\n".join(lines), failed)
     emit(output, done, "\n".join(lines), next_commands=["orbit stale", "orbit check"])
 
 
@@ -111,20 +111,20 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
     if fix_renames:
         if cause or stale_only:
             raise UsageError("--fix-renames asks git, whatever the cause", hint="leave --cause and --stale-only away")
-        _follow(registry, confirm, output)
+        _follow_renames(registry, confirm, output)
         return
-    found = registry.freshness()
+    by_path = registry.freshness()
     listed = [
         (record, freshness)
         for record in registry.collection.records.of_kind("learning")
         if record.phase == "live"
-        and (freshness := found.get(record.path)) is not None
+        and (freshness := by_path.get(record.path)) is not None
         and not (stale_only and freshness.state is State.EXPIRED)
         and (not cause or any(reason.cause in cause for reason in freshness.reasons))
     ]
-    moved = _moved(registry, [record for record, freshness in listed if freshness.is_gone])
+    moved = _moved_ids(registry, [record for record, freshness in listed if freshness.is_gone])
     doomed = [record for record, freshness in listed if (cause or freshness.is_gone) and record.id not in moved]
-    retired, failed = _retired(registry, doomed) if confirm else ([], [])
+    retired, failed = _retire(registry, doomed) if confirm else ([], [])
     data = {
         "stale": [
             {
@@ -137,17 +137,17 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
         ],
         "retired": retired,
     }
-    lines = [_said(*pair) for pair in listed if pair[0].id not in retired]
+    lines = [_stale_text(*pair) for pair in listed if pair[0].id not in retired]
     lines += [f"{record_id} is retired" for record_id in retired]
-    lines += _ends(len(listed), len(doomed), len(moved), confirm=confirm)
+    lines += _prune_summary(len(listed), len(doomed), len(moved), confirm=confirm)
     text = "\n".join(lines or ["every learning is fresh"])
     if failed:
-        say_refusals(output, data, text, failed)
+        print_refusals(output, data, text, failed)
     again = ["orbit learning prune --confirm"] if doomed and not confirm else ["orbit check"]
     emit(output, data, text, next_commands=["orbit learning prune --fix-renames", *again] if moved else again)
 
 
-def _ends(listed: int, doomed: int, moved: int, *, confirm: bool) -> Iterator[str]:
+def _prune_summary(listed: int, doomed: int, moved: int, *, confirm: bool) -> Iterator[str]:
     """Yield what a pruning comes to, in counts."""
     if not confirm and listed:
         end = f"{doomed} of {plural(listed, 'learning')} would be retired"
@@ -155,48 +155,52 @@ def _ends(listed: int, doomed: int, moved: int, *, confirm: bool) -> Iterator[st
     elif listed and not doomed and not moved:
         yield "none is retired: what changed or aged wants to be read again"
     if moved:
-        kept = plural(moved, "learning")
-        yield f"{kept} left alone: git saw the files move, `orbit learning prune --fix-renames` follows them"
+        corrected = plural(moved, "learning")
+        yield f"{corrected} left alone: git saw the files move, `orbit learning prune --fix-renames` follows them"
 
 
-def _moved(registry: Registry, gone: Sequence[Record]) -> frozenset[str]:
+def _moved_ids(registry: Registry, missing: Sequence[Record]) -> frozenset[str]:
     """Return the ids of records whose ground is not gone but elsewhere, as git saw it move."""
-    if not gone:
+    if not missing:
         return frozenset()
-    return frozenset(one.record.id for one in registry.follow_renames("learning").moves if one.new is not None)
+    return frozenset(move.record.id for move in registry.follow_renames("learning").moves if move.new is not None)
 
 
-def _retired(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], list[OrbitError]]:
+def _retire(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], list[OrbitError]]:
     """Retire records as one step; return the ids of those that were, and why others were not."""
     from orbit_registry.operations.lifecycle import transitions  # it reads documents, which other commands do not
 
     if not doomed:
         return [], []
     try:
-        done, left = transitions(registry.workspace, [one.id for one in doomed], "retired", registry.author())
+        done, refusals = transitions(
+            registry.workspace, [doomed_record.id for doomed_record in doomed], "retired", registry.author()
+        )
     except OrbitError as error:
         return [], [error]
-    return [record.id for record in done], left
+    return [record.id for record in done], refusals
 
 
-def _follow(registry: Registry, confirm: bool, output: str) -> None:
+def _follow_renames(registry: Registry, confirm: bool, output: str) -> None:
     """Show, or write, where what learnings name is now."""
-    found = registry.follow_renames("learning", write=confirm)
-    moves = [{"id": one.record.id, "field": one.field, "old": one.old, "new": one.new} for one in found.moves]
-    left = [f"{one.record.id}: nobody saw where `{one.old}` went" for one in found.moves if one.new is None]
-    names = plural(sum(one.new is not None for one in found.moves), "name")
+    renames = registry.follow_renames("learning", write=confirm)
+    moves = [{"id": move.record.id, "field": move.field, "old": move.old, "new": move.new} for move in renames.moves]
+    unknown = [f"{move.record.id}: nobody saw where `{move.old}` went" for move in renames.moves if move.new is None]
+    names = plural(sum(move.new is not None for move in renames.moves), "name")
     end = f"{names} corrected" if confirm else f"{names} to correct: `--confirm` writes this"
-    lines = [*([found.diff.rstrip("\n")] if found.changes else []), *left]
-    text = "\n".join([*lines, *([end] if found.changes else [] if left else ["nothing that learnings name is gone"])])
-    data = {"moves": moves, "diff": found.diff, "written": confirm and bool(found.changes)}
-    again = "orbit stale" if confirm or not found.changes else "orbit learning prune --fix-renames --confirm"
+    lines = [*([renames.diff.rstrip("\n")] if renames.changes else []), *unknown]
+    text = "\n".join(
+        [*lines, *([end] if renames.changes else [] if unknown else ["nothing that learnings name is gone"])]
+    )
+    data = {"moves": moves, "diff": renames.diff, "written": confirm and bool(renames.changes)}
+    again = "orbit stale" if confirm or not renames.changes else "orbit learning prune --fix-renames --confirm"
     emit(output, data, text, next_commands=[again])
 
 
-def _said(record: Record, freshness: Freshness) -> str:
+def _stale_text(record: Record, freshness: Freshness) -> str:
     causes = ", ".join(dict.fromkeys(reason.cause.value for reason in freshness.reasons))
     head = "expired" if freshness.cause is Cause.EXPIRED else f"stale ({causes})"
     lines = [f"{record.id}  {head}  {record.title}"]
     lines += [f"    {reason.message}" for reason in freshness.reasons]
-    lines += [f"    do: {'  or  '.join(f'`{one}`' for one in remedies(record, freshness))}"]
+    lines += [f"    do: {'  or  '.join(f'`{command}`' for command in remedies(record, freshness))}"]
     return "\n".join(lines)

@@ -56,27 +56,27 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
     from orbit_registry.install import install as installation
     from orbit_registry.workspace.git import Git
 
-    known, root = agents.agent(agent), _root(scope)
+    chosen, root = agents.agent(agent), _root(scope)
     if with_skills and agent not in plugin.FOLDERS:
-        raise UsageError(f"{known.title} reads no skills of ours", hint=f"they are for {', '.join(plugin.FOLDERS)}")
+        raise UsageError(f"{chosen.title} reads no skills of ours", hint=f"they are for {', '.join(plugin.FOLDERS)}")
     pages = plugin.skill_changes(open_registry().workspace.root, agent) if with_skills else []
-    state = installation.install(root, known, scope, dry_run=dry_run)
+    state = installation.install(root, chosen, scope, dry_run=dry_run)
     if not dry_run:
         apply_changes(root, pages)
     lines = [f"{state.path} {'would have' if dry_run else 'has'} the hook" if state.changed else f"{state.path} has it"]
     if dry_run:
         lines.append(state.diff.rstrip("\n"))
     if state.scope == "user":
-        narrower = [name for name in known.settings if name != "user"]
+        narrower = [name for name in chosen.settings if name != "user"]
         lines.append(f"it acts in all your projects; with `--scope {narrower[0]}` it acts in this one alone")
-    lines += [f"{'would write' if dry_run else 'wrote'} the skill {one.path}" for one in pages]
+    lines += [f"{'would write' if dry_run else 'wrote'} the skill {page.path}" for page in pages]
     if state.changed and state.scope == "local":
         lines += keep_out(Git(root), state.path)
-    lines += [known.after] if known.after and state.changed else []
-    lines += [] if known.proven else [f"unproven with {known.title}: {known.evidence}"]
+    lines += [chosen.after] if chosen.after and state.changed else []
+    lines += [] if chosen.proven else [f"unproven with {chosen.title}: {chosen.evidence}"]
     following = [f"orbit hook test {agent} --scope {state.scope}"]
     lines += [] if dry_run else [f"try it: `{following[0]}`"]
-    data = {**state.as_data(), "skills": [one.as_data() for one in pages]}
+    data = {**state.as_data(), "skills": [page.as_data() for page in pages]}
     emit(output, data, "\n".join(filter(None, lines)), next_commands=following)
 
 
@@ -96,8 +96,8 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
 
     state = installation.uninstall(_root(scope), agents.agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
-    said = f"the hook {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
-    emit(output, state.as_data(), "\n".join(filter(None, [said, state.diff.rstrip("\n") if dry_run else ""])))
+    text = f"the hook {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
+    emit(output, state.as_data(), "\n".join(filter(None, [text, state.diff.rstrip("\n") if dry_run else ""])))
 
 
 def _root(scope: Scope | None) -> Path:
@@ -125,15 +125,15 @@ def status(agents: tuple[str, ...], output: str) -> None:
     states = installation.status(open_registry().workspace.root, agents or NAMES)
     lines = []
     for name in agents or NAMES:
-        own = [state for state in states if state.agent.name == name]
-        known = own[0].agent
-        lines.append(f"{name} ({known.title}; {'proven' if known.proven else 'unproven'}: {known.evidence})")
-        lines += [f"  {state.scope}: {_standing(state)} ({state.path})" for state in own]
+        scopes = [state for state in states if state.agent.name == name]
+        agent = scopes[0].agent
+        lines.append(f"{name} ({agent.title}; {'proven' if agent.proven else 'unproven'}: {agent.evidence})")
+        lines += [f"  {state.scope}: {_state_text(state)} ({state.path})" for state in scopes]
     following = [] if any(state.current for state in states) else [f"orbit hook install {(agents or ['claude'])[0]}"]
     emit(output, {"hooks": [state.as_data() for state in states]}, "\n".join(lines), next_commands=following)
 
 
-def _standing(state: HookState) -> str:
+def _state_text(state: HookState) -> str:
     if state.problem:
         return f"not known: {state.problem}"
     if not state.installed:
@@ -156,25 +156,25 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     from orbit_registry.install import agents, trial
     from orbit_registry.install import install as installation
 
-    workspace, known = open_registry().workspace, agents.agent(agent)
+    workspace, chosen = open_registry().workspace, agents.agent(agent)
     states = installation.status(workspace.root, [agent])
     scope = scope or next((state.scope for state in states if state.installed), None)
-    state = installation.state_of(workspace.root, known, scope)
-    command = installation.installed_command(workspace.root, known, state.scope)
+    state = installation.state_of(workspace.root, chosen, scope)
+    command = installation.installed_command(workspace.root, chosen, state.scope)
     if command is None:
         scopes = [scope] if scope else [state.scope for state in states]
         paths = " or ".join(str(state.path) for state in states if state.scope in scopes)
         hint = "run " + " or ".join(f"`orbit hook install {agent} --scope {name}`" for name in scopes)
         raise RefusedError(f"no hook of ours is in {paths}", hint=hint)
-    found = trial.try_hook(workspace, known, command)
-    lines = [f"{'failed' if found.problems else 'works'}: {command}", *(f"  {one}" for one in found.problems)]
-    if found.path is None:
+    result = trial.try_hook(workspace, chosen, command)
+    lines = [f"{'failed' if result.problems else 'works'}: {command}", *(f"  {problem}" for problem in result.problems)]
+    if result.path is None:
         lines.append("  no record is pushed for a tracked file, so it has nothing to say yet")
     else:
-        lines.append(f"  at an edit of {found.path}, in {found.milliseconds:.0f} ms:")
-        lines += [f"    {line}" for line in found.text.splitlines()]
-    emit(output, found.as_data(), "\n".join(lines), ok=not found.problems)
-    if found.problems:
+        lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")
+        lines += [f"    {line}" for line in result.text.splitlines()]
+    emit(output, result.as_data(), "\n".join(lines), ok=not result.problems)
+    if result.problems:
         raise click.exceptions.Exit(1)
 
 
@@ -220,7 +220,7 @@ def serve(root: Path | None, no_aliases: bool, http: bool, host: str, port: int,
             return
         from orbit_registry.mcp.http import serve_http
     except ModuleNotFoundError as error:
-        raise _without_sdk(error) from None
+        raise _sdk_error(error) from None
 
     def announce(address: str, needed: str) -> None:
         click.echo(f"serving at {address}", err=True)
@@ -250,7 +250,7 @@ def wrap(session: str, timeout: int, command: tuple[str, ...]) -> None:
     raise click.exceptions.Exit(run(command, session, timeout))
 
 
-def _without_sdk(error: ModuleNotFoundError) -> Exception:
+def _sdk_error(error: ModuleNotFoundError) -> Exception:
     if (error.name or "").partition(".")[0] not in SDK:
         return error
     return UsageError("the MCP server needs the extra `mcp`", hint="install the extra `orbit-registry[mcp]`")

@@ -22,22 +22,22 @@ from orbit_registry.cli.fields import (
     verbs_hint,
 )
 from orbit_registry.cli.output import (
+    copy_name,
     copy_path,
     edited_text,
     emit,
     format_option,
-    kept_name,
+    note_unknown,
+    note_unmatched,
+    note_unreachable,
     open_registry,
     plural,
+    print_diagnostics,
+    print_refusals,
     refuse,
-    say_astray,
-    say_diagnostics,
-    say_refusals,
-    say_unknown,
-    say_unmatched,
     warn_of_unread,
 )
-from orbit_registry.cli.records import binding_options, bound, say_part, search_command
+from orbit_registry.cli.records import binding_options, print_part, review_of, search_command
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Severity
@@ -47,7 +47,14 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.votes import distinct_votes
 from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
-from orbit_registry.render.hits import MOST_NAMED, known_already, near_text, neighbours_data, settles, shows
+from orbit_registry.render.hits import (
+    MOST_NAMED,
+    duplicate_message,
+    near_text,
+    neighbours_data,
+    override_hint,
+    show_commands,
+)
 from orbit_registry.render.records import ORDERS, in_order, record_data, records_table, vote_data
 from orbit_registry.repository.votes import BROKEN, half_life_days
 from orbit_registry.repository.writer import fields_of, records_added
@@ -63,15 +70,15 @@ def kind_of(name: str) -> Kind:
     return Registry.open().workspace.kinds[name]
 
 
-def one_of(kind: Kind) -> str:
+def with_article(kind: Kind) -> str:
     """Return the kind's name with its article."""
     name = kind.label.lower()
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-def with_examples(said: str, *lines: str) -> str:
+def with_examples(summary: str, *lines: str) -> str:
     """Return a help text that ends with commands as one types them."""
-    return "\n".join([said, "", "\b", *lines])
+    return "\n".join([summary, "", "\b", *lines])
 
 
 def example_id(kind: Kind) -> str:
@@ -88,18 +95,20 @@ def registry_for(kind: Kind, any_id: str) -> Registry:
 
 def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
     """Raise when an id given to a kind's command is of another kind."""
-    found = registry.collection.records.candidates(any_id)
-    if found and all(record.kind.name != kind.name for record in found):
-        other = found[0].kind
-        raise UsageError(f"{found[0].id} is {one_of(other)}", hint=f"`orbit {other.name} --help` lists what it can do")
+    candidates = registry.collection.records.candidates(any_id)
+    if candidates and all(record.kind.name != kind.name for record in candidates):
+        other = candidates[0].kind
+        raise UsageError(
+            f"{candidates[0].id} is {with_article(other)}", hint=f"`orbit {other.name} --help` lists what it can do"
+        )
 
 
 def list_command(kind: Kind) -> click.Command:
     """Return `orbit KIND list`."""
-    said = f"List {kind.labels.lower()}."
+    summary = f"List {kind.labels.lower()}."
 
     @click.command(
-        "list", help=with_examples(said, f"orbit {kind.name} list", f"orbit {kind.name} list --all --sort updated")
+        "list", help=with_examples(summary, f"orbit {kind.name} list", f"orbit {kind.name} list --all --sort updated")
     )
     @click.option("--status", type=click.Choice(list(kind.statuses)), multiple=True, help="With this status.")
     @click.option("--phase", type=click.Choice(PHASES), multiple=True, help="Waiting, in force or closed.")
@@ -122,10 +131,10 @@ def list_command(kind: Kind) -> click.Command:
         registry = open_registry()
         records = registry.collection.records.of_kind(kind.name)
         if legacy_id is not None:
-            found = {record.path for record in registry.collection.records.with_former_name(legacy_id)}
-            records = [record for record in records if record.path in found]
+            former = {record.path for record in registry.collection.records.with_former_name(legacy_id)}
+            records = [record for record in records if record.path in former]
         closed_too = everything or status or phase or legacy_id is not None
-        wanted = [
+        chosen = [
             record
             for record in records
             if (closed_too or record.phase != "closed")
@@ -136,10 +145,10 @@ def list_command(kind: Kind) -> click.Command:
             and (feature is None or record.text("feature") == feature)
             and (task is None or task in record.words("tasks") or task in record.scope.tasks)
         ]
-        wanted = in_order(wanted, sort)[:limit]
+        chosen = in_order(chosen, sort)[:limit]
         columns = [*kind.columns, "votes"] if sort == "votes" and kind.voted else kind.columns
-        emit(output, [record_data(record) for record in wanted], records_table(wanted, columns))
-        say_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
+        emit(output, [record_data(record) for record in chosen], records_table(chosen, columns))
+        note_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
         warn_of_unread(registry)
 
     return list_kind
@@ -147,26 +156,26 @@ def list_command(kind: Kind) -> click.Command:
 
 def show_command(kind: Kind) -> click.Command:
     """Return `orbit KIND show`."""
-    said = f"Show {one_of(kind)} by any id."
+    summary = f"Show {with_article(kind)} by any id."
 
-    @click.command("show", help=with_examples(said, f"orbit {kind.name} show {example_id(kind)}"))
+    @click.command("show", help=with_examples(summary, f"orbit {kind.name} show {example_id(kind)}"))
     @click.argument("any_id", metavar="ID")
     @format_option
     def show(any_id: str, output: str) -> None:
         registry = registry_for(kind, any_id)
         record, name = registry.part(any_id)
         refuse_other_kind(registry, kind, record.id)
-        say_part(registry, record, name, output)
+        print_part(registry, record, name, output)
 
     return show
 
 
 def supersede_command(kind: Kind) -> click.Command:
     """Return `orbit KIND supersede`."""
-    said = f"Let one {kind.label.lower()} replace another; both ends are written, or neither."
+    summary = f"Let one {kind.label.lower()} replace another; both ends are written, or neither."
     example = f"orbit {kind.name} supersede OLD --with NEW"
 
-    @click.command("supersede", help=with_examples(said, example))
+    @click.command("supersede", help=with_examples(summary, example))
     @click.argument("old_id", metavar="OLD")
     @click.argument("new_id", metavar="[NEW]", required=False)
     @click.option("--with", "replacement", metavar="NEW", help="The record that replaces it.")
@@ -183,9 +192,9 @@ def supersede_command(kind: Kind) -> click.Command:
 def renumber_command(kind: Kind) -> click.Command:
     """Return `orbit KIND renumber`, for a kind whose records are numbered."""
     follow = "its document and every citation follow" if kind.in_document else "every citation follows"
-    said = f"Give {one_of(kind)} another number; {follow}, and the old id goes on resolving."
+    summary = f"Give {with_article(kind)} another number; {follow}, and the old id goes on resolving."
 
-    @click.command("renumber", help=with_examples(said, f"orbit {kind.name} renumber {example_id(kind)} --dry-run"))
+    @click.command("renumber", help=with_examples(summary, f"orbit {kind.name} renumber {example_id(kind)} --dry-run"))
     @click.argument("any_id", metavar="ID")
     @click.option("--to", "number", type=click.IntRange(min=1), help="The new number; the next free one if not given.")
     @click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
@@ -214,12 +223,12 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
     ) -> None:
         if (of_status is None) == (not any_ids):
             raise UsageError("name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids")
-        said = Review(" ".join((by or "").split()), " ".join((reason or "").split()))
+        review = Review(" ".join((by or "").split()), " ".join((reason or "").split()))
         registry = open_registry()
         if of_status is not None:
             records = registry.collection.records.of_kind(kind.name)
             any_ids = [record.id for record in records if record.status.name == of_status]
-        reviewed = bound(any_ids, said, expect, yes or not live or dry_run or of_status is not None, output)
+        reviewed = review_of(any_ids, review, expect, yes or not live or dry_run or of_status is not None, output)
         moved: list[Record] = []
         failed: list[OrbitError] = []
         for any_id in any_ids:
@@ -232,11 +241,13 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
         text = "\n".join(f"{record.id} {becomes} {record.status.name}  {record.title}" for record in moved)
         data = [record_data(record) for record in moved]
         if failed:
-            say_refusals(output, data if moved else None, text, failed)
+            print_refusals(output, data if moved else None, text, failed)
         emit(output, data, text or f"nothing is {of_status}")
 
     unstated = [
-        one.name for one in kind.statuses.values() if one.phase == "pending" and not one.waits and status in one.to
+        other.name
+        for other in kind.statuses.values()
+        if other.phase == "pending" and not other.waits and status in other.to
     ]
     at_once = live and bool(unstated)
     params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)]
@@ -252,8 +263,8 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
             click.Option(["--dry-run"], is_flag=True, help="Say what would change, change nothing."),
         ]
         examples.append(f"orbit {kind.name} {verb} --status {unstated[0]} --dry-run")
-    said = with_examples(f"Set the status to {status}.", *examples)
-    command = click.Command(verb, params=params, callback=move, help=said)
+    summary = with_examples(f"Set the status to {status}.", *examples)
+    command = click.Command(verb, params=params, callback=move, help=summary)
     return format_option(binding_options(command) if live else command)
 
 
@@ -276,11 +287,11 @@ def add_command(kind: Kind) -> click.Command:
             fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
         if pending:
             fields["status"] = kind.initial["agent"]
-        say = _Adding(registry, kind, output, ask=_may_ask(output, yes), dry_run=dry_run, task=task)
+        say = _AddRun(registry, kind, output, ask=_may_ask(output, yes), dry_run=dry_run, task=task)
         if not editor:
             say.add(fields)
             return
-        name = kept_name(registry.workspace, f"new-{kind.name}", fields)
+        name = copy_name(registry.workspace, f"new-{kind.name}", fields)
         with edited_text(registry.workspace, name, registry.draft_text(kind.name, fields)) as text:
             status = {"status": fields["status"]} if pending else {}
             say.add({**fields_of(kind, text, copy_path(registry.workspace, name)), **status})
@@ -298,33 +309,37 @@ def add_command(kind: Kind) -> click.Command:
     ]
     if kind.voted:
         options.append(click.Option(["--task"], help="For a vote, where it is known already."))
-    said = with_examples(f"Add {one_of(kind)}.", f"orbit {kind.name} add {_required(kind, options)} --dry-run")
-    return format_option(click.Command("add", params=options, callback=add, help=said))
+    summary = with_examples(
+        f"Add {with_article(kind)}.", f"orbit {kind.name} add {_required_words(kind, options)} --dry-run"
+    )
+    return format_option(click.Command("add", params=options, callback=add, help=summary))
 
 
-def _required(kind: Kind, options: Sequence[click.Parameter]) -> str:
+def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> str:
     """Return the options that have to be given, each with a value that it takes; `--set` for fields that have none."""
-    found = []
-    for one in options:
-        if one.required:
-            found.append(f"{one.opts[0]} " + (one.type.choices[0] if isinstance(one.type, click.Choice) else '"…"'))
-    named = {one.name for one in options}
+    words = []
+    for option in options:
+        if option.required:
+            words.append(
+                f"{option.opts[0]} " + (option.type.choices[0] if isinstance(option.type, click.Choice) else '"…"')
+            )
+    names = {option.name for option in options}
     for name in kind.schema.document.get("required", ()):
-        if name not in named | MANAGED | kind.schema.managed:
+        if name not in names | MANAGED | kind.schema.managed:
             example = next(iter(kind.schema.document["properties"][name].get("examples", ())), "…")
-            found.append(f"--set '{name}={_flow(example)}'")
-    return " ".join(found)
+            words.append(f"--set '{name}={_flow_yaml(example)}'")
+    return " ".join(words)
 
 
-def _flow(value: object) -> str:
+def _flow_yaml(value: object) -> str:
     """Return an example of a field as YAML on one line."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{name}: {_flow(one)}' for name, one in value.items())}}}"
+        return f"{{{', '.join(f'{name}: {_flow_yaml(part)}' for name, part in value.items())}}}"
     return str(value)
 
 
 @dataclass(frozen=True)
-class _Adding:
+class _AddRun:
     """One call of `add`: where it writes and how it answers."""
 
     registry: Registry
@@ -339,24 +354,24 @@ class _Adding:
         text, draft = self.registry.draft(self.kind.name, fields)
         near = self.registry.neighbours(draft)
         if near and self.ask:
-            chosen = _ask(self.kind, near)
+            chosen = _ask_person(self.kind, near)
             if chosen is not None:
                 task = self.task or click.prompt("In which task did it help")
-                say_vote(self.registry, chosen.record.id, task, None, self.output)
+                print_vote(self.registry, chosen.record.id, task, None, self.output)
                 return
-            apart = [one.record.id for one in near if one.is_duplicate]
+            apart = [neighbour.record.id for neighbour in near if neighbour.is_duplicate]
             fields |= {"distinct_from": [*draft.words("distinct_from"), *apart]} if apart else {}
         else:
             _refuse_duplicate(self.output, self.kind, near, self.task)
         if self.dry_run:
-            said = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
+            message = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
             emit(
                 self.output,
                 {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True},
-                said.rstrip("\n"),
+                message.rstrip("\n"),
             )
-            say_near(near)
-            say_unmatched(self.registry, draft)
+            note_near(near)
+            note_unmatched(self.registry, draft)
         else:
             compared = {record.path for record in self.registry.collection.records.of_kind(self.kind.name)}
 
@@ -365,36 +380,40 @@ class _Adding:
                 _refuse_duplicate(self.output, self.kind, copies_of(since, new), self.task)
 
             record = self.registry.add(self.kind.name, fields, admit=admit)
-            say_added(record, self.output, near)
-            say_astray(self.registry, record)
+            print_added(record, self.output, near)
+            note_unreachable(self.registry, record)
 
 
-def say_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
+def print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
     """Print a record just written, and on the side which ones are like it."""
     waits = " (waits for review)" if record.phase == "pending" else ""
     text = f"{record.id}{waits}  {record.title}\n  {record.path}"
     data = {**record_data(record), "neighbours": neighbours_data(near)}
-    emit(output, data, text, next_commands=[f"orbit show {record.id}", *shows(near), "orbit check"])
-    say_near(near)
+    emit(output, data, text, next_commands=[f"orbit show {record.id}", *show_commands(near), "orbit check"])
+    note_near(near)
 
 
-def say_near(near: Sequence[Neighbour]) -> None:
+def note_near(near: Sequence[Neighbour]) -> None:
     """Name the nearest ones on the side."""
-    for one in near[:MOST_NAMED]:
-        click.echo(visible(f"near: {near_text(one)}"), err=True)
+    for neighbour in near[:MOST_NAMED]:
+        click.echo(visible(f"near: {near_text(neighbour)}"), err=True)
 
 
 def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
     """Raise where the gate would call one of the neighbours a duplicate."""
-    same = next((one for one in near if one.is_duplicate), None)
+    same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
     if same is None:
         return
-    known = same.record
-    vote = f"orbit {kind.name} vote {known.id} --task {task or 'TASK'}"
-    instead = f"`{vote}` strengthens it" if kind.voted and known.phase == "live" else f"`orbit show {known.id}`"
-    hint = f"{instead}; {settles(same, f'add `--distinct-from {known.id}`')}"
-    follows = [vote, f"orbit show {known.id}"] if kind.voted and known.phase == "live" else [f"orbit show {known.id}"]
-    refuse(output, RefusedError(known_already(same), hint=hint), next_commands=follows)
+    existing = same.record
+    vote = f"orbit {kind.name} vote {existing.id} --task {task or 'TASK'}"
+    instead = f"`{vote}` strengthens it" if kind.voted and existing.phase == "live" else f"`orbit show {existing.id}`"
+    hint = f"{instead}; {override_hint(same, f'add `--distinct-from {existing.id}`')}"
+    follows = (
+        [vote, f"orbit show {existing.id}"]
+        if kind.voted and existing.phase == "live"
+        else [f"orbit show {existing.id}"]
+    )
+    refuse(output, RefusedError(duplicate_message(same), hint=hint), next_commands=follows)
 
 
 def _may_ask(output: str, yes: bool) -> bool:
@@ -402,16 +421,16 @@ def _may_ask(output: str, yes: bool) -> bool:
     return output == "text" and not yes and not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _ask(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
+def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
     """Return the record to vote for instead, or None where the new one shall be added; ends where neither is wanted."""
     listed = list(near[:MOST_NAMED])
     click.echo("this may be known already:")
-    for number, one in enumerate(listed, start=1):
-        click.echo(visible(f"  {number}  {near_text(one)}"))
+    for number, neighbour in enumerate(listed, start=1):
+        click.echo(visible(f"  {number}  {near_text(neighbour)}"))
     numbers = [str(number) for number in range(1, len(listed) + 1)] if kind.voted else []
-    asked = "vote for one (its number), add this one too (a), or stop (s)" if numbers else "add it (a), or stop (s)"
-    default = "s" if any(one.is_duplicate for one in near) else "a"
-    answer = click.prompt(asked, type=click.Choice([*numbers, "a", "s"]), default=default, show_choices=False)
+    question = "vote for one (its number), add this one too (a), or stop (s)" if numbers else "add it (a), or stop (s)"
+    default = "s" if any(neighbour.is_duplicate for neighbour in near) else "a"
+    answer = click.prompt(question, type=click.Choice([*numbers, "a", "s"]), default=default, show_choices=False)
     if answer == "s":
         raise click.exceptions.Exit(1)
     return None if answer == "a" else listed[int(answer) - 1]
@@ -428,13 +447,13 @@ def update_command(kind: Kind) -> click.Command:
             if values.get(kind.prose) is not None:
                 raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
             values[kind.prose] = text_from(body_file)
-        given = any(value not in (None, ()) for value in values.values())
+        has_options = any(value not in (None, ()) for value in values.values())
         if editor:
-            if given or dry_run:
+            if has_options or dry_run:
                 raise UsageError("--editor stands alone", hint="change everything there, or nothing")
             record = _in_editor(registry, any_id)
         else:
-            if not given:
+            if not has_options:
                 raise UsageError(
                     "there is nothing to change", hint=f"`orbit {kind.name} update --help` lists the fields"
                 )
@@ -442,13 +461,13 @@ def update_command(kind: Kind) -> click.Command:
             edit = merged_edit(kind, values)
             if dry_run:
                 record, changes = registry.planned_update(any_id, edit, title=title)
-                said = unified_diff(changes)
-                emit(output, {**record_data(record), "diff": said, "dry_run": True}, said.rstrip("\n") or "no change")
+                diff = unified_diff(changes)
+                emit(output, {**record_data(record), "diff": diff, "dry_run": True}, diff.rstrip("\n") or "no change")
                 return
             record = registry.update(any_id, edit, title=title)
         emit(output, record_data(record), f"{record.id}  {record.title}", next_commands=["orbit check"])
         if editor or values.get("path") or values.get("evidence"):
-            say_astray(registry, record)
+            note_unreachable(registry, record)
 
     def refuse(context: click.Context, option: click.Parameter, status: str | None) -> None:
         if status is not None:
@@ -468,11 +487,11 @@ def update_command(kind: Kind) -> click.Command:
     ]  # fmt: skip
     if not kind.in_document:
         params.append(click.Option(["--editor"], is_flag=True, help="Change the file in $VISUAL or $EDITOR."))
-    said = with_examples(
-        f"Change fields of {one_of(kind)}; lists gain entries, what isn't named stays.",
+    summary = with_examples(
+        f"Change fields of {with_article(kind)}; lists gain entries, what isn't named stays.",
         f"orbit {kind.name} update {example_id(kind)} --add-tag network --dry-run",
     )
-    return format_option(click.Command("update", params=params, callback=update, help=said))
+    return format_option(click.Command("update", params=params, callback=update, help=summary))
 
 
 def _in_editor(registry: Registry, any_id: str) -> Record:
@@ -486,20 +505,20 @@ def _in_editor(registry: Registry, any_id: str) -> Record:
 def vote_command(kind: Kind) -> click.Command:
     """Return `orbit KIND vote`."""
 
-    said = f"Say that a {kind.label.lower()} helped in a task; the same voter counts once a task."
+    summary = f"Say that a {kind.label.lower()} helped in a task; the same voter counts once a task."
 
-    @click.command("vote", help=with_examples(said, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"))
+    @click.command("vote", help=with_examples(summary, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"))
     @click.argument("any_id", metavar="ID")
     @click.option("--task", required=True, help="The task in which it helped.")
     @click.option("--model", help="Who votes; the person or agent running this if not given.")
     @format_option
     def vote(any_id: str, task: str, model: str | None, output: str) -> None:
-        say_vote(registry_for(kind, any_id), any_id, task, model, output)
+        print_vote(registry_for(kind, any_id), any_id, task, model, output)
 
     return vote
 
 
-def say_vote(registry: Registry, any_id: str, task: str, model: str | None, output: str) -> None:
+def print_vote(registry: Registry, any_id: str, task: str, model: str | None, output: str) -> None:
     """Vote, and print what the record's votes come to."""
     result = registry.vote(any_id, task, model)
     already = "" if result.new else " (this vote was counted before)"
@@ -510,27 +529,29 @@ def say_vote(registry: Registry, any_id: str, task: str, model: str | None, outp
 def sync_command(kind: Kind) -> click.Command:
     """Return `orbit KIND sync`."""
 
-    said = (
+    summary = (
         f"Look through the files of {kind.labels.lower()}, their votes line by line, and bring the snapshot up to "
         "date.\n\nWhat can't be read is named with its place; no file of yours is rewritten."
     )
 
-    @click.command("sync", help=with_examples(said, f"orbit {kind.name} sync"))
+    @click.command("sync", help=with_examples(summary, f"orbit {kind.name} sync"))
     @format_option
     def sync(output: str) -> None:
         registry = open_registry()
         half_life_days()
         folder = f"{registry.workspace.relative(registry.workspace.folder_of(kind))}/"
-        found = [one for one in registry.collection.problems if f"{one.location.path}/".startswith(folder)]
-        broken = [one for one in found if one.code == BROKEN]
+        problems = [
+            problem for problem in registry.collection.problems if f"{problem.location.path}/".startswith(folder)
+        ]
+        broken = [problem for problem in problems if problem.code == BROKEN]
         votes = sum(len(distinct_votes(record.votes)) for record in registry.collection.records.of_kind(kind.name))
         result = registry.sync()
-        wrong = any(one.severity is Severity.ERROR for one in found)
+        wrong = any(problem.severity is Severity.ERROR for problem in problems)
         if output == "text":
-            say_diagnostics(found)
+            print_diagnostics(problems)
         text = f"{plural(votes, 'vote')}, {plural(len(broken), 'line')} skipped\n{result.text()}"
         data = {"votes": votes, "skipped": len(broken), "snapshot": result.as_data()}
-        emit(output, data, text, next_commands=['orbit query "FROM vote_ranking"'], diagnostics=found, ok=not wrong)
+        emit(output, data, text, next_commands=['orbit query "FROM vote_ranking"'], diagnostics=problems, ok=not wrong)
         if wrong:
             raise click.exceptions.Exit(1)
 
@@ -540,8 +561,8 @@ def sync_command(kind: Kind) -> click.Command:
 def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with every shared verb."""
     kind = kind_of(name)
-    said = with_examples(f"{kind.labels}.", f"orbit {name} list", f"orbit {name} show {example_id(kind)}")
-    group = click.Group(name, help=said, no_args_is_help=True)
+    summary = with_examples(f"{kind.labels}.", f"orbit {name} list", f"orbit {name} show {example_id(kind)}")
+    group = click.Group(name, help=summary, no_args_is_help=True)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
     commands += [
         list_command(kind),

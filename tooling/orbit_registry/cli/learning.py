@@ -9,7 +9,7 @@ import click
 from orbit_registry.cli.freshness import prune, verify
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
-from orbit_registry.cli.records import binding_options, bound, say_record
+from orbit_registry.cli.records import binding_options, print_record, review_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
 from orbit_registry.formats.markdown import slug
 from orbit_registry.matching.personal import personal_workspace
@@ -57,13 +57,13 @@ def lessons_group() -> None:
     """
 
 
-def _scopes(registry: Registry) -> list[tuple[str, Registry]]:
+def _registries(registry: Registry) -> list[tuple[str, Registry]]:
     """Return the project's registry and, where there is one, the person's own, each under the name of its scope."""
     personal = personal_workspace(registry.workspace)
     return [("project", registry), *([("personal", Registry(personal))] if personal is not None else [])]
 
 
-def named(registry: Registry, name: str) -> tuple[Registry, Record]:
+def find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
     """Return the learning that an id or a slug means, of the project or else a personal one, and whose it is.
 
     Raises:
@@ -72,25 +72,27 @@ def named(registry: Registry, name: str) -> tuple[Registry, Record]:
     """
     if name.startswith((".", "~")) or "\\" in name or ".." in name:
         raise UsageError(f"{name!r} is no name of a lesson", hint="`orbit lessons list` shows ids and slugs")
-    for _, owner in _scopes(registry):
-        found = _meant(owner, name)
-        if len(found) > 1:
-            listed = "\n".join(f"  {one.id}  {slug(one.title)}" for one in found)
-            ids = tuple(one.id for one in found)
-            raise AmbiguousIdError(f"{name!r} means {len(found)} lessons:\n{listed}", candidates=ids, hint="name an id")
-        if found:
-            return owner, found[0]
+    for _, owner in _registries(registry):
+        matches = _lesson_matches(owner, name)
+        if len(matches) > 1:
+            listed = "\n".join(f"  {record.id}  {slug(record.title)}" for record in matches)
+            ids = tuple(record.id for record in matches)
+            raise AmbiguousIdError(
+                f"{name!r} means {len(matches)} lessons:\n{listed}", candidates=ids, hint="name an id"
+            )
+        if matches:
+            return owner, matches[0]
     short = f"; the beginning of a slug has {FEWEST} characters or more" if len(name) < FEWEST else ""
     hint = f"`orbit lessons list` shows ids and slugs{short}"
-    raise RecordNotFoundError(f"no lesson is named {name!r}", hint=hint)
+    raise RecordNotFoundError(f"no lesson is find_lesson {name!r}", hint=hint)
 
 
-def _meant(registry: Registry, name: str) -> list[Record]:
+def _lesson_matches(registry: Registry, name: str) -> list[Record]:
     """Return the learnings that a name may mean: by id, else by slug, else by the beginning of one."""
     learnings = registry.collection.records.of_kind(KIND)
-    found = [one for one in registry.collection.records.candidates(name) if one.kind.name == KIND]
-    found = found or [one for one in learnings if slug(one.title) == name]
-    return found or [one for one in learnings if len(name) >= FEWEST and slug(one.title).startswith(name)]
+    matches = [record for record in registry.collection.records.candidates(name) if record.kind.name == KIND]
+    matches = matches or [record for record in learnings if slug(record.title) == name]
+    return matches or [record for record in learnings if len(name) >= FEWEST and slug(record.title).startswith(name)]
 
 
 @lessons_group.command("list")
@@ -105,13 +107,13 @@ def list_lessons(everything: bool, output: str) -> None:
     """
     registry = open_registry()
     listed = [
-        (scope, one)
-        for scope, owner in _scopes(registry)
-        for one in owner.collection.records.of_kind(KIND)
-        if everything or one.phase != "closed"
+        (scope, record)
+        for scope, owner in _registries(registry)
+        for record in owner.collection.records.of_kind(KIND)
+        if everything or record.phase != "closed"
     ]
-    data = [{**record_data(one), "slug": slug(one.title), "scope_of": scope} for scope, one in listed]
-    rows = [(one.id, one.status.name, scope, slug(one.title)[:60]) for scope, one in listed]
+    data = [{**record_data(record), "slug": slug(record.title), "scope_of": scope} for scope, record in listed]
+    rows = [(record.id, record.status.name, scope, slug(record.title)[:60]) for scope, record in listed]
     emit(output, data, table(("id", "status", "scope", "slug"), rows) or "no lessons")
     warn_of_unread(registry)
 
@@ -127,8 +129,8 @@ def show(name: str, output: str) -> None:
     orbit lessons show tests-run-with-nox
     """
     registry = open_registry()
-    owner, record = named(registry, name)
-    say_record(owner, owner.get(record.id), output)
+    owner, record = find_lesson(registry, name)
+    print_record(owner, owner.get(record.id), output)
 
 
 @lessons_group.command("promote")
@@ -141,12 +143,14 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
     \b
     orbit lessons promote tests-run-with-nox
     """
-    reviewed = bound(names, Review(), expect, yes, output)
+    reviewed = review_of(names, Review(), expect, yes, output)
     registry = open_registry()
-    owned = [named(registry, name) for name in names]
-    given = [(owner.workspace, owner.get(one.id)) for owner, one in owned]
+    owned = [find_lesson(registry, name) for name in names]
+    reviewed_records = [(owner.workspace, owner.get(record.id)) for owner, record in owned]
     author = registry.author()
-    _say([review.decide(of, one, "live", author, reviewed(one)) for of, one in given], output)
+    _print_decisions(
+        [review.decide(of, record, "live", author, reviewed(record)) for of, record in reviewed_records], output
+    )
 
 
 @lessons_group.command("rm")
@@ -161,17 +165,17 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
     """
     registry = open_registry()
     author, done = registry.author(), []
-    for owner, record in [named(registry, name) for name in names]:
+    for owner, record in [find_lesson(registry, name) for name in names]:
         if record.phase == "pending":
             done.append(review.decide(owner.workspace, record, "closed", author, Review(reason=reason)))
         else:
             done.append(owner.transition(record.id, "retired"))
-    _say(done, output)
+    _print_decisions(done, output)
 
 
-def _say(done: Sequence[Record], output: str) -> None:
-    text = "\n".join(f"{one.id} is {one.status.name}  {one.title}" for one in done)
-    emit(output, [record_data(one) for one in done], text, next_commands=["orbit check"])
+def _print_decisions(done: Sequence[Record], output: str) -> None:
+    text = "\n".join(f"{record.id} is {record.status.name}  {record.title}" for record in done)
+    emit(output, [record_data(record) for record in done], text, next_commands=["orbit check"])
 
 
 @lessons_group.command("stale")
@@ -184,9 +188,13 @@ def stale(output: str) -> None:
     orbit verify L-7k3fq
     """
     registry = open_registry()
-    found = registry.freshness()
-    pairs = [(one, found[one.path]) for one in registry.collection.records.of_kind(KIND) if one.path in found]
-    lines = [f"{one.id}  {one.title}\n    {why.reasons[0].message}" for one, why in pairs]
-    following = [f"orbit verify {one.id}" for one, _ in pairs[:3]]
-    said = "\n".join(lines) or "every lesson is fresh"
-    emit(output, [freshness_data(*pair) for pair in pairs], said, next_commands=following)
+    freshness = registry.freshness()
+    pairs = [
+        (record, freshness[record.path])
+        for record in registry.collection.records.of_kind(KIND)
+        if record.path in freshness
+    ]
+    lines = [f"{record.id}  {record.title}\n    {result.reasons[0].message}" for record, result in pairs]
+    following = [f"orbit verify {record.id}" for record, _ in pairs[:3]]
+    text = "\n".join(lines) or "every lesson is fresh"
+    emit(output, [freshness_data(*pair) for pair in pairs], text, next_commands=following)

@@ -86,7 +86,7 @@ HIDDEN: Mapping[str, tuple[str, str]] = {
 }
 
 
-_LOOPS = r"(?m)^loop:[ \t]*(?:\{[^}\n]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*#.*\n|\n)*?[ \t]+)\benabled:[ \t]*true\b"
+_LOOP_ENABLED = r"(?m)^loop:[ \t]*(?:\{[^}\n]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*#.*\n|\n)*?[ \t]+)\benabled:[ \t]*true\b"
 
 
 class Commands(click.Group):
@@ -94,16 +94,16 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, the ones most people need first."""
-        return [*FIRST, *_own_kinds(), *REST, *LOOP]
+        return [*FIRST, *_kind_names(), *REST, *LOOP]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; a kind of the workspace is one too."""
-        place = {**FIRST, **REST, **LOOP, **HIDDEN}.get(cmd_name)
-        if place is not None:
-            module, _, name = place[0].partition(":")
-            found: click.Command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
-            return found
-        if cmd_name in _own_kinds():
+        target = {**FIRST, **REST, **LOOP, **HIDDEN}.get(cmd_name)
+        if target is not None:
+            module, _, name = target[0].partition(":")
+            command: click.Command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
+            return command
+        if cmd_name in _kind_names():
             from orbit_registry.cli.kind import kind_group  # only a workspace with kinds of its own pays for it
 
             return kind_group(cmd_name)
@@ -124,33 +124,33 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help's lists without importing the commands."""
-        loops = _loops()
-        known = (name for name in _own_kinds() if loops or name not in LOOP_KINDS)
-        own = {name: ("", f"Records of the kind {name}.") for name in known}
+        loops = _is_loop_enabled()
+        names = (name for name in _kind_names() if loops or name not in LOOP_KINDS)
+        kinds = {name: ("", f"Records of the kind {name}.") for name in names}
         loop = (("The loop", LOOP),) if loops else ()
-        for title, commands in (("Commands", {**FIRST, **own}), ("More", REST), *loop):
+        for title, commands in (("Commands", {**FIRST, **kinds}), ("More", REST), *loop):
             with formatter.section(title):
-                formatter.write_dl([(name, said) for name, (_, said) in commands.items()])
+                formatter.write_dl([(name, summary) for name, (_, summary) in commands.items()])
 
 
-def _loops() -> bool:
+def _is_loop_enabled() -> bool:
     """Say whether the workspace that one stands in has the loop's commands in its help; parses no YAML for it."""
     folder = Path.cwd()
-    for place in (folder, *folder.parents):
+    for parent in (folder, *folder.parents):
         try:
-            return re.search(_LOOPS, (place / ".orbit/config.yaml").read_text("utf-8", "replace")) is not None
+            return re.search(_LOOP_ENABLED, (parent / ".orbit/config.yaml").read_text("utf-8", "replace")) is not None
         except OSError:
             continue
     return False
 
 
-def _own_kinds() -> list[str]:
+def _kind_names() -> list[str]:
     """Return the kinds that have no commands of their own: shipped ones and those of the workspace; reads no file."""
     shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in {**FIRST, **LOOP}]
     folder = Path.cwd()
-    for place in (folder, *folder.parents):
-        if (place / ".orbit").is_dir():
-            return sorted({*shipped, *(file.parent.name for file in (place / ".orbit/kinds").glob("*/kind.yaml"))})
+    for parent in (folder, *folder.parents):
+        if (parent / ".orbit").is_dir():
+            return sorted({*shipped, *(file.parent.name for file in (parent / ".orbit/kinds").glob("*/kind.yaml"))})
     return sorted(shipped)
 
 
@@ -173,19 +173,19 @@ def orbit(directory: str | None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(FEWER_COLLECTIONS, 20, 100)
-    sys.exit(run(given))
+    sys.exit(run(words))
 
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code."""
     as_json = _wants_json(arguments)
-    _written().clear()
+    _written_roots().clear()
     try:
         _refuse_bytes(arguments)
         try:
-            code = orbit.main(args=arguments, prog_name=_called(), standalone_mode=False)
+            code = orbit.main(args=arguments, prog_name=_program_name(), standalone_mode=False)
         finally:
             _sync_written()
         return code if isinstance(code, int) else 0
@@ -197,8 +197,8 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         if as_json:
             context = error.ctx if isinstance(error, click.UsageError) else None
-            asked = context.command_path if context is not None else "orbit"
-            _say_json(error.format_message(), f"`{asked} --help` says what can be given")
+            command = context.command_path if context is not None else "orbit"
+            _print_json_error(error.format_message(), f"`{command} --help` says what can be given")
         else:
             error.show()
         return error.exit_code
@@ -207,25 +207,27 @@ def run(arguments: list[str]) -> int:
         return 130
     except OrbitError as error:
         if as_json:
-            _say_json(error.message, error.hint)
+            _print_json_error(error.message, error.hint)
         else:
             click.echo(visible(f"error: {error.message}"), err=True)
             click.echo(visible(f"  hint: {error.hint}"), err=True)
         return error.exit_code
     except BrokenPipeError:
-        _say_no_more()  # the reader left; end in peace
+        _discard_output()  # the reader left; end in peace
         return 0
     except Exception as error:  # noqa: BLE001 - the boundary: a bug is said to be one, with what reports it
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
-            _say_no_more()
+            _discard_output()
             click.echo("error: what this prints can't be written: no space is left where it goes", err=True)
             click.echo("  hint: free some, or send it elsewhere; what the command did stands", err=True)
             return WriteError.exit_code
         import traceback
 
         if as_json:
-            said = f"{type(error).__name__}: {error}"
-            _say_json(f"orbit failed: {said}", "this is a bug, please report it with what stands on the error output")
+            message = f"{type(error).__name__}: {error}"
+            _print_json_error(
+                f"orbit failed: {message}", "this is a bug, please report it with what stands on the error output"
+            )
         click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
         click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
@@ -233,25 +235,25 @@ def run(arguments: list[str]) -> int:
 
 def _sync_written() -> None:
     """Bring the push index up to date, so that a hook's very next call shows what the command wrote."""
-    if _written():
+    if _written_roots():
         from orbit_registry.matching.match import sync_written
 
         if problem := sync_written():
             click.echo(visible(f"warning: {problem}"), err=True)
 
 
-def _written() -> set[Path]:
+def _written_roots() -> set[Path]:
     """Return the roots in which this process has written; many commands do without the module that writes."""
     journal = sys.modules.get("orbit_registry.workspace.journal")
     return journal.WRITTEN_ROOTS if journal is not None else set()
 
 
-def _called() -> str:
+def _program_name() -> str:
     """Return the name of the program; only what completes words in a shell asks for the longer one."""
     return "orbit-registry" if "_ORBIT_REGISTRY_COMPLETE" in os.environ else "orbit"
 
 
-def _say_no_more() -> None:
+def _discard_output() -> None:
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - it stays open to the end
 
 
@@ -266,7 +268,7 @@ def _wants_json(arguments: list[str]) -> bool:
     return "--format=json" in arguments or any(pair == ("--format", "json") for pair in itertools.pairwise(arguments))
 
 
-def _say_json(message: str, hint: str | None) -> None:
+def _print_json_error(message: str, hint: str | None) -> None:
     click.echo(json_text(envelope(None, ok=False, error=message, hint=hint)))
 
 

@@ -8,11 +8,11 @@ from orbit_registry.cli.output import (
     emit,
     format_option,
     from_root,
+    note_stale_index,
+    note_unknown,
+    note_unread,
     open_registry,
     plural,
-    say_behind,
-    say_unknown,
-    say_unread,
 )
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import one_line
@@ -44,18 +44,18 @@ def match(
     from orbit_registry.matching.match import texts
 
     registry = open_registry()
-    asked = [from_root(registry, path) for path in paths]
-    found = registry.match(asked, tags, task=task, everything=everything, project=project)
-    kept = found[:limit]
-    omitted = len(found) - len(kept)
-    said = texts(kept) or "no record applies"
+    files = [from_root(registry, path) for path in paths]
+    matches = registry.match(files, tags, task=task, everything=everything, project=project)
+    listed = matches[:limit]
+    omitted = len(matches) - len(listed)
+    text = texts(listed) or "no record applies"
     if omitted:
-        said += f"\nomitted: {omitted}"
-    data = {"matches": [one.as_data() for one in kept], "omitted": omitted}
-    following = [f"orbit show {data_id}" for data_id in [one.as_data()["id"] for one in kept[:1]]]
-    emit(output, data, said, next_commands=following)
-    say_unknown(registry, tag=tags)
-    say_unread(registry)
+        text += f"\nomitted: {omitted}"
+    data = {"matches": [match.as_data() for match in listed], "omitted": omitted}
+    following = [f"orbit show {data_id}" for data_id in [match.as_data()["id"] for match in listed[:1]]]
+    emit(output, data, text, next_commands=following)
+    note_unknown(registry, tag=tags)
+    note_unread(registry)
 
 
 @click.command()
@@ -71,20 +71,24 @@ def explain(path: str, project: str, output: str) -> None:
     orbit explain src/app.py
     """
     registry = open_registry()
-    say_behind(registry)
+    note_stale_index(registry)
     verdicts = registry.explain(from_root(registry, path), project=project)
     lines: list[str] = []
-    for one in verdicts:
-        data = one.as_data()
-        cause = f" ({one.doubt})" if one.why in ("stale", "doubted") else ""
+    for verdict in verdicts:
+        data = verdict.as_data()
+        cause = f" ({verdict.doubt})" if verdict.why in ("stale", "doubted") else ""
         lines += [
             f"{'+' if data['pushed'] else '-'} {data['id']}  {data['title']}",
-            f"    {one.glob or f'link with {one.link}'}: {data['said']}{cause}",
+            f"    {verdict.glob or f'link with {verdict.link}'}: {data['said']}{cause}",
         ]
     if not lines and path in {record.id for record in registry.collection.records}:
         lines.append(f"no record has to do with a path of that name; {path} is a record: `orbit show {path}`")
-    emit(output, {"verdicts": [one.as_data() for one in verdicts]}, "\n".join(lines) or "no record has to do with it")
-    say_unread(registry)
+    emit(
+        output,
+        {"verdicts": [verdict.as_data() for verdict in verdicts]},
+        "\n".join(lines) or "no record has to do with it",
+    )
+    note_unread(registry)
 
 
 @click.command()
@@ -96,10 +100,10 @@ def coverage(output: str) -> None:
     orbit coverage
     orbit coverage --format json
     """
-    found = open_registry().coverage()
-    emit(output, found.as_data(), found.text())
-    if output == "text" and found.uncovered:
-        click.echo(f"{plural(len(found.uncovered), 'file')} without a record: `--format json` lists them", err=True)
+    result = open_registry().coverage()
+    emit(output, result.as_data(), result.text())
+    if output == "text" and result.uncovered:
+        click.echo(f"{plural(len(result.uncovered), 'file')} without a record: `--format json` lists them", err=True)
 
 
 @click.group(no_args_is_help=True)
@@ -126,28 +130,33 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     orbit scope suggest ADR-0042 --apply
     """
     registry = open_registry()
-    found = registry.suggest_scopes(any_ids)
-    changes = registry.add_globs(found, write=write)
+    suggestions = registry.suggest_scopes(any_ids)
+    changes = registry.add_globs(suggestions, write=write)
     records = {record.path: record for record in registry.collection.records}
     lines: list[str] = []
-    for path, proposals in found.items():
-        for one in proposals:
-            said = "; ".join(one.reasons)
-            lines.append(one_line(f"# {records[path].id}: {one.glob} ({plural(one.files, 'file')}): {said}"))
-    none = sum(not proposals for proposals in found.values())
+    for path, proposals in suggestions.items():
+        for proposal in proposals:
+            reasons = "; ".join(proposal.reasons)
+            lines.append(
+                one_line(f"# {records[path].id}: {proposal.glob} ({plural(proposal.files, 'file')}): {reasons}")
+            )
+    none = sum(not proposals for proposals in suggestions.values())
     diff = unified_diff(changes)
     end = f"# {plural(len(changes), 'record')} {'changed' if write else 'would change: `--apply` writes it'}"
-    left = f"# nothing speaks of files for {plural(none, 'record')}" if none else ""
-    whole = "" if found else "# every record that waits or holds names paths"
-    text = "\n".join(part for part in (*lines, diff.rstrip("\n"), end if changes else "", left, whole) if part)
+    without = f"# nothing speaks of files for {plural(none, 'record')}" if none else ""
+    complete = "" if suggestions else "# every record that waits or holds names paths"
+    text = "\n".join(part for part in (*lines, diff.rstrip("\n"), end if changes else "", without, complete) if part)
     data = {
         "suggestions": [
             {
                 "id": records[path].id,
                 "path": path,
-                "globs": [{"glob": one.glob, "files": one.files, "reasons": list(one.reasons)} for one in proposals],
+                "globs": [
+                    {"glob": proposal.glob, "files": proposal.files, "reasons": list(proposal.reasons)}
+                    for proposal in proposals
+                ],
             }
-            for path, proposals in found.items()
+            for path, proposals in suggestions.items()
         ],
         "diff": diff,
         "written": write and bool(changes),

@@ -50,9 +50,9 @@ def emit(
 ) -> None:
     """Print data as JSON, or the text made of them; findings stand in the JSON alone."""
     if output == "json":
-        found = [diagnostic.as_dict() for diagnostic in diagnostics]
-        whole = envelope(data, ok=ok, diagnostics=found, next_commands=next_commands)
-        click.echo(json_text(whole))
+        findings = [diagnostic.as_dict() for diagnostic in diagnostics]
+        answer = envelope(data, ok=ok, diagnostics=findings, next_commands=next_commands)
+        click.echo(json_text(answer))
     elif text:
         click.echo(visible(text))
 
@@ -60,18 +60,18 @@ def emit(
 def refuse(output: str, error: OrbitError, *, next_commands: Sequence[str]) -> NoReturn:
     """Raise an error; as JSON it comes with the commands that make sense instead."""
     if output == "json":
-        whole = envelope(None, ok=False, error=error.message, hint=error.hint, next_commands=next_commands)
-        click.echo(json_text(whole))
+        answer = envelope(None, ok=False, error=error.message, hint=error.hint, next_commands=next_commands)
+        click.echo(json_text(answer))
         raise click.exceptions.Exit(error.exit_code)
     raise error
 
 
-def say_refusals(output: str, data: object, text: str, errors: Sequence[OrbitError]) -> NoReturn:
+def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitError]) -> NoReturn:
     """Print what was done in spite of some refusals, then each refusal; as JSON they share one envelope."""
     if output == "json":
-        said = "; ".join(error.message for error in errors)
-        whole = envelope(data, ok=False, error=said, hint=errors[0].hint)
-        click.echo(json_text(whole))
+        message = "; ".join(error.message for error in errors)
+        answer = envelope(data, ok=False, error=message, hint=errors[0].hint)
+        click.echo(json_text(answer))
         raise click.exceptions.Exit(errors[0].exit_code)
     if text:
         click.echo(visible(text))
@@ -87,8 +87,8 @@ def progress(title: str, total: int | None = None) -> Callable[[int], None] | No
         return None
 
     def show(done: int) -> None:
-        whole = f"/{total}" if total else ""
-        click.echo(f"\r{title} {done}{whole}", nl=False, err=True)
+        of_total = f"/{total}" if total else ""
+        click.echo(f"\r{title} {done}{of_total}", nl=False, err=True)
 
     return show
 
@@ -104,12 +104,12 @@ def warn_of_unread(registry: Registry) -> None:
         click.echo(f"{unread_text(files)}: `{check_command(registry.workspace, files)}` says why", err=True)
 
 
-def say_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
+def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
     """Print the first diagnostics, errors before warnings, one a line with its hint, and how many more there are."""
-    weighed = sorted(diagnostics, key=lambda one: list(Severity).index(one.severity))
+    weighed = sorted(diagnostics, key=lambda entry: list(Severity).index(entry.severity))
     for diagnostic in weighed[:most]:
-        said = f"{diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
-        click.echo(visible(f"{diagnostic.location}: {said}"), err=True)
+        line = f"{diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
+        click.echo(visible(f"{diagnostic.location}: {line}"), err=True)
         if diagnostic.hint:
             click.echo(f"    {diagnostic.hint}", err=True)
     if len(weighed) > most:
@@ -122,9 +122,9 @@ def keep_out(git: Git, path: Path) -> list[str]:
     return [] if line is None else [f"to keep it out of git, put this into .gitignore: {line}"]
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
+def plural(count: int, singular: str, plural_form: str | None = None) -> str:
     """Return a count with its noun."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    return f"{count} {singular if count == 1 else plural_form or singular + 's'}"
 
 
 def as_json(data: Any) -> str:
@@ -139,49 +139,51 @@ def open_registry() -> Registry:
     return registry
 
 
-def say_astray(registry: Registry, record: Record) -> None:
+def note_unreachable(registry: Registry, record: Record) -> None:
     """Say on the side where a record that was just written leads nowhere: what the gate would note days later."""
     if record.is_unreachable:
         hint = f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope suggest {record.id}`"
-        _note(f"it names no path and no tag, so no edit will show it: {hint}")
-    say_unmatched(registry, record)
+        _print_note(f"it names no path and no tag, so no edit will show it: {hint}")
+    note_unmatched(registry, record)
     rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
     for freshness in registry.freshness([record]).values() if rests else ():
         for reason in freshness.reasons:
             if reason.subject != "scope.paths":  # told glob by glob above
-                _note(reason.message + _from_root(registry, *reason.subject.split(":", 1)))
+                _print_note(reason.message + _path_hint(registry, *reason.subject.split(":", 1)))
 
 
-def _from_root(registry: Registry, kind: str, reference: str = "") -> str:
+def _path_hint(registry: Registry, kind: str, reference: str = "") -> str:
     """Return how evidence that is not there is named right, where a file stands there as seen from here, else ""."""
-    named = normpath(f"{_below(registry)}/{reference}") if kind == "file" and _below(registry) else ""
-    is_here = bool(named) and (registry.workspace.root / named).is_file()
-    return f"; files are named from the project's root: file:{named}" if is_here else ""
+    path = (
+        normpath(f"{_folder_from_root(registry)}/{reference}") if kind == "file" and _folder_from_root(registry) else ""
+    )
+    is_here = bool(path) and (registry.workspace.root / path).is_file()
+    return f"; files are named from the project's root: file:{path}" if is_here else ""
 
 
-def say_unmatched(registry: Registry, record: Record) -> None:
+def note_unmatched(registry: Registry, record: Record) -> None:
     """Say on the side which globs of a new or changed record match no file."""
-    for one in registry.unmatched(record, _below(registry)):
-        _note(f"`{one.glob}` matches no file: {one.hint}")
+    for unmatched in registry.unmatched(record, _folder_from_root(registry)):
+        _print_note(f"`{unmatched.glob}` matches no file: {unmatched.hint}")
 
 
-def _below(registry: Registry) -> str:
+def _folder_from_root(registry: Registry) -> str:
     """Return the folder that one stands in, from the root; "" at the root or outside of it."""
     root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
     return here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
 
 
-def say_unknown(registry: Registry, **asked: Sequence[str]) -> None:
+def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
     """Say on the side which tags, labels or features that were asked for no record has, and which one is near."""
     records = registry.collection.records
-    for name, words in asked.items():
-        used = {word for record in records for word in _words_of(record, name)} if words else set()
+    for name, words in requested.items():
+        used = {word for record in records for word in _field_words(record, name)} if words else set()
         for word in words:
             if word not in used:
-                _note(f"no record has the {name} `{word}`; {did_you_mean(word, sorted(used), '`')}".rstrip("; "))
+                _print_note(f"no record has the {name} `{word}`; {did_you_mean(word, sorted(used), '`')}".rstrip("; "))
 
 
-def say_unread(registry: Registry) -> None:
+def note_unread(registry: Registry) -> None:
     """Say on the side how many files hold no record that can be read, as the push index counts them."""
     from orbit_registry.hook.index import Index
     from orbit_registry.matching.sync import open_index
@@ -189,29 +191,31 @@ def say_unread(registry: Registry) -> None:
     index = open_index(registry.workspace)
     if isinstance(index, Index) and index.unread:
         files = "1 file holds" if index.unread == 1 else f"{index.unread:,} files hold"
-        _note(f"{files} no record that can be read: `orbit check` names each")
+        _print_note(f"{files} no record that can be read: `orbit check` names each")
 
 
-def say_behind(registry: Registry) -> None:
+def note_stale_index(registry: Registry) -> None:
     """Say on the side that a hook has no push index, or one that is behind the files."""
     from orbit_registry.hook.index import NoIndex
     from orbit_registry.matching.sync import open_index
 
     index = open_index(registry.workspace)
     if isinstance(index, NoIndex):
-        _note("hooks show nothing yet, for there is no push index; this command makes it")
+        _print_note("hooks show nothing yet, for there is no push index; this command makes it")
     elif index.stale:
-        _note("the push index is behind the files, as a hook's next call finds too: `orbit sync` brings it up to date")
+        _print_note(
+            "the push index is behind the files, as a hook's next call finds too: `orbit sync` brings it up to date"
+        )
 
 
-def _words_of(record: Record, name: str) -> Sequence[str]:
+def _field_words(record: Record, name: str) -> Sequence[str]:
     if name == "feature":
         return (record.text(name) or "",)
     return record.scope.tags if name == "tag" else record.words(f"{name}s")
 
 
-def _note(said: str) -> None:
-    click.echo(visible(f"note: {said}"), err=True)
+def _print_note(message: str) -> None:
+    click.echo(visible(f"note: {message}"), err=True)
 
 
 def from_root(registry: Registry, path: str) -> str:
@@ -225,9 +229,9 @@ def from_root(registry: Registry, path: str) -> str:
     """
     if not path:
         raise UsageError("a path is empty", hint="`.` is the folder you are in; a shell variable may be unset")
-    found = path_from_root(registry.workspace.root, Path.cwd(), path)
-    is_folder = found != "" and not found.endswith("/") and (registry.workspace.root / found).is_dir()
-    return f"{found}/" if is_folder else found
+    relative = path_from_root(registry.workspace.root, Path.cwd(), path)
+    is_folder = relative != "" and not relative.endswith("/") and (registry.workspace.root / relative).is_dir()
+    return f"{relative}/" if is_folder else relative
 
 
 def copy_path(workspace: Workspace, name: str) -> str:
@@ -236,17 +240,17 @@ def copy_path(workspace: Workspace, name: str) -> str:
     return f"{workspace.relative(workspace.state)}/edits/{whose}{name}.yaml"
 
 
-def kept_name(workspace: Workspace, base: str, given: Mapping[str, object]) -> str:
+def copy_name(workspace: Workspace, base: str, fields: Mapping[str, object]) -> str:
     """Return the name of a new text that begins with some fields: other fields begin another text.
 
     Without any, the text that was kept last is gone on with.
     """
     folder = inside(workspace.root, copy_path(workspace, base)).parent
     ours = re.compile(rf"{re.escape(base)}-[0-9a-f]{{12}}\.yaml")
-    kept = [] if given else [file for file in folder.glob(f"{base}-*.yaml") if ours.fullmatch(file.name)]
-    if kept:
-        return max(kept, key=lambda file: file.lstat().st_mtime_ns).stem
-    words = json.dumps({name: value for name, value in given.items() if name != "freshness"}, sort_keys=True)
+    copies = [] if fields else [file for file in folder.glob(f"{base}-*.yaml") if ours.fullmatch(file.name)]
+    if copies:
+        return max(copies, key=lambda file: file.lstat().st_mtime_ns).stem
+    words = json.dumps({name: value for name, value in fields.items() if name != "freshness"}, sort_keys=True)
     return f"{base}-{hashlib.sha256(words.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
@@ -270,14 +274,16 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     try:
         click.edit(filename=os.path.relpath(copy))  # older versions hand it to a shell: no folder's name is in it
     except (click.ClickException, ValueError) as error:
-        said = error.format_message() if isinstance(error, click.ClickException) else f"$EDITOR can't be read: {error}"
+        message = (
+            error.format_message() if isinstance(error, click.ClickException) else f"$EDITOR can't be read: {error}"
+        )
         hint = "set EDITOR to a program that opens a file and waits, such as vi or 'code --wait'"
-        raise UsageError(said, hint=hint) from None
+        raise UsageError(message, hint=hint) from None
     try:
         yield read_text(copy)
     except OrbitError as error:
         hint = f"{error.hint}; " if error.hint else ""
-        kept = f"your text is kept in {relative}"
-        error.hint = f"{hint}{kept}: the same command goes on with it, or begins anew once that file is removed"
+        notice = f"your text is kept in {relative}"
+        error.hint = f"{hint}{notice}: the same command goes on with it, or begins anew once that file is removed"
         raise
     copy.unlink(missing_ok=True)

@@ -18,10 +18,10 @@ from orbit_registry.cli.output import (
     emit,
     format_option,
     keep_out,
+    note_unread,
     open_registry,
     plural,
-    say_diagnostics,
-    say_unread,
+    print_diagnostics,
 )
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
@@ -65,14 +65,14 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
     _need_extra()
     from orbit_registry.site.build import build_site  # only where its libraries are known to be there
 
-    with _shown() as progress:
+    with _progress_display() as progress:
         registry = open_registry()
         result = build_site(registry, out.resolve(), base_url=base_url, strict=strict, progress=progress)
     if output == "json":
         rows = [diagnostic.as_dict() for diagnostic in result.diagnostics]
         click.echo(as_json(envelope(result.as_data(), ok=result.ok, diagnostics=rows)))
     else:
-        say_diagnostics(result.diagnostics)
+        print_diagnostics(result.diagnostics)
         done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
         click.echo(f"{plural(result.pages, 'page')}: {done}\n{result.out}")
         for line in keep_out(registry.workspace.git, result.out):
@@ -94,11 +94,11 @@ def serve(port: int, out: Path | None) -> None:
     _need_extra()
     from orbit_registry.site.serve import serve_site  # only where its libraries are known to be there
 
-    with contextlib.ExitStack() as drawn:
-        progress = drawn.enter_context(_shown())
+    with contextlib.ExitStack() as display:
+        progress = display.enter_context(_progress_display())
 
         def say(line: str) -> None:
-            drawn.close()  # the first build is done
+            display.close()  # the first build is done
             click.echo(visible(line))
 
         serve_site(open_registry(), port=port, out=out.resolve() if out else None, say=say, progress=progress)
@@ -113,7 +113,7 @@ def _need_extra() -> None:
 
 
 @contextlib.contextmanager
-def _shown() -> Iterator[Progress | None]:
+def _progress_display() -> Iterator[Progress | None]:
     """Yield something that draws the steps of a build on a terminal, or None where nobody watches."""
     if not sys.stderr.isatty():
         yield None
@@ -167,10 +167,12 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
     for export in exports:
         if not (check or dry_run):
             write(workspace, export)
-        lines += _said(export, written=not (check or dry_run))
+        lines += _rule_lines(export, is_written=not (check or dry_run))
     differs = check and any(export.changes for export in exports)
     again = " ".join(f"--agent {export.agent}" for export in exports)
-    following = [f"orbit export rules {again}"] if (check or dry_run) and any(one.changes for one in exports) else []
+    following = (
+        [f"orbit export rules {again}"] if (check or dry_run) and any(planned.changes for planned in exports) else []
+    )
     data = {"rules": [export.as_data() for export in exports], "written": not (check or dry_run)}
     emit(output, data, "\n".join(lines), ok=not differs, next_commands=following)
     if differs:
@@ -194,12 +196,12 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
 
     root = open_registry().workspace.root
     changes = skill_changes(root, agent)
-    written = not (check or dry_run)
-    if written:
+    is_written = not (check or dry_run)
+    if is_written:
         apply_changes(root, changes)
-    following = [f"orbit export skills --agent {agent}"] if changes and not written else []
+    following = [f"orbit export skills --agent {agent}"] if changes and not is_written else []
     head = f"{agent}: skills in {FOLDERS[agent]}" + ("" if changes else ", as they were")
-    _say(output, {"agent": agent}, head, changes, written, following, ok=not (check and changes))
+    _print_changes(output, {"agent": agent}, head, changes, is_written, following, ok=not (check and changes))
 
 
 @export_group.command()
@@ -219,13 +221,15 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     from orbit_registry.install.agents.claude import EVENTS
     from orbit_registry.install.install import launcher_text
 
-    place = folder.expanduser().absolute()
-    changes = plugin_changes(place, plugin_files(EVENTS, launcher_text()))
+    target = folder.expanduser().absolute()
+    changes = plugin_changes(target, plugin_files(EVENTS, launcher_text()))
     if not dry_run:
-        place.mkdir(parents=True, exist_ok=True)
-        apply_changes(place, changes)
+        target.mkdir(parents=True, exist_ok=True)
+        apply_changes(target, changes)
     head = f"{folder}: the plugin" + ("" if changes else ", as it was")
-    _say(output, {"folder": str(place)}, head, changes, not dry_run, [f"claude plugin marketplace add {folder}"])
+    _print_changes(
+        output, {"folder": str(target)}, head, changes, not dry_run, [f"claude plugin marketplace add {folder}"]
+    )
 
 
 @export_group.command()
@@ -240,38 +244,38 @@ def reference(folder: Path, dry_run: bool, output: str) -> None:
     """
     from orbit_registry.exporters.reference import plan, write
 
-    wanted = plan(open_registry().workspace, folder.expanduser())
+    planned = plan(open_registry().workspace, folder.expanduser())
     if not dry_run:
-        write(wanted)
-    head = f"{folder}: {plural(len(wanted.files), 'resource')}" + ("" if wanted.changes else ", as it was")
-    data = {"folder": str(wanted.folder), "files": sorted(wanted.files), "notes": list(wanted.notes)}
-    _say(output, data, head, wanted.changes, not dry_run, more=[f"  note: {one}" for one in wanted.notes])
+        write(planned)
+    head = f"{folder}: {plural(len(planned.files), 'resource')}" + ("" if planned.changes else ", as it was")
+    data = {"folder": str(planned.folder), "files": sorted(planned.files), "notes": list(planned.notes)}
+    _print_changes(output, data, head, planned.changes, not dry_run, more=[f"  note: {note}" for note in planned.notes])
 
 
-def _say(
-    output: str, data: Mapping[str, object], head: str, changes: Sequence[Change], written: bool,
+def _print_changes(
+    output: str, data: Mapping[str, object], head: str, changes: Sequence[Change], is_written: bool,
     following: Sequence[str] = (), *, more: Sequence[str] = (), ok: bool = True,
 ) -> None:  # fmt: skip
     """Print what was written or would be; exits 1 where that is not as it should be."""
-    whole = {**data, "changes": [change.as_data() for change in changes], "written": written}
-    emit(output, whole, "\n".join([head, *_changed(changes, written), *more]), ok=ok, next_commands=following)
+    answer = {**data, "changes": [change.as_data() for change in changes], "written": is_written}
+    emit(output, answer, "\n".join([head, *_change_lines(changes, is_written), *more]), ok=ok, next_commands=following)
     if not ok:
         raise click.exceptions.Exit(1)
 
 
-def _changed(changes: Sequence[Change], written: bool) -> list[str]:
+def _change_lines(changes: Sequence[Change], is_written: bool) -> list[str]:
     words = {"add": "added", "change": "changed", "remove": "removed"}
-    return [f"  {words[one.what] if written else one.what}: {one.path}" for one in changes]
+    return [f"  {words[change.what] if is_written else change.what}: {change.path}" for change in changes]
 
 
-def _said(export: RuleExport, *, written: bool) -> list[str]:
-    held = f"{plural(len(export.records), 'record')} in {plural(len(export.files), 'file')}"
-    lines = [f"{export.agent}: {held}" + ("" if export.changes else ", as it was")]
-    lines += _changed(export.changes, written)
-    lines += [f"  not said: {one.glob} of {one.id}: {one.reason}" for one in export.unsupported]
+def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
+    counts = f"{plural(len(export.records), 'record')} in {plural(len(export.files), 'file')}"
+    lines = [f"{export.agent}: {counts}" + ("" if export.changes else ", as it was")]
+    lines += _change_lines(export.changes, is_written)
+    lines += [f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in export.unsupported]
     if export.omitted:
         lines.append(f"  {plural(export.omitted, 'record')} had no room: a file holds 1,000 tokens")
-    if export.ignore and any(one.what == "add" for one in export.changes):
+    if export.ignore and any(change.what == "add" for change in export.changes):
         lines.append(f"  to keep them out of git, put this into .gitignore: {export.ignore}")
     return lines
 
@@ -289,7 +293,7 @@ def sync(rebuild: bool, output: str) -> None:
     result = registry.sync(rebuild=rebuild)
     write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
     emit(output, result.as_data(), result.text(), next_commands=['orbit query "FROM vote_ranking"'])
-    say_unread(registry)
+    note_unread(registry)
 
 
 @click.command()
@@ -341,6 +345,6 @@ def export(file: Path, parquet: Path | None, unfiltered: bool, vectors: bool, ou
     from orbit_registry.snapshot.current import export_snapshot  # of the other commands none needs it
 
     registry = open_registry()
-    made = registry.vectors if vectors else None
-    written = export_snapshot(registry.workspace, file, parquet, unfiltered=unfiltered, vectors=made)
-    emit(output, {"written": [str(path) for path in written]}, "\n".join(str(path) for path in written))
+    chosen = registry.vectors if vectors else None
+    result = export_snapshot(registry.workspace, file, parquet, unfiltered=unfiltered, vectors=chosen)
+    emit(output, {"written": [str(path) for path in result]}, "\n".join(str(path) for path in result))

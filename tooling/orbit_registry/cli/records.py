@@ -14,8 +14,8 @@ from orbit_registry.cli.output import (
     emit,
     format_option,
     from_root,
+    note_unknown,
     open_registry,
-    say_unknown,
     warn_of_unread,
 )
 from orbit_registry.errors import UsageError
@@ -61,16 +61,16 @@ def list_records(kind: str | None, everything: bool, phases: tuple[str, ...], ou
     registry = Registry.open()
     if kind is not None:
         registry.workspace.kinds[kind]
-    wanted = [
+    records = [
         record
         for record in registry.collection.records
         if (record.phase in phases if phases else everything or record.phase != "closed")
         and (kind is None or record.kind.name == kind)
     ]
-    rows = [(record.id, record.kind.name, str(record.data["status"]), record.title) for record in wanted]
+    rows = [(record.id, record.kind.name, str(record.data["status"]), record.title) for record in records]
     emit(
         output,
-        [record_data(record) for record in wanted],
+        [record_data(record) for record in records],
         table(("id", "kind", "status", "title"), rows) or "no records",
     )
     warn_of_unread(registry)
@@ -88,13 +88,13 @@ def show(any_id: str, output: str) -> None:
     orbit show RES-7k3fq#2c26b46b68
     """
     registry = open_registry()
-    say_part(registry, *registry.part(any_id), output)
+    print_part(registry, *registry.part(any_id), output)
 
 
-def say_part(registry: Registry, record: Record, name: str, output: str) -> None:
+def print_part(registry: Registry, record: Record, name: str, output: str) -> None:
     """Print the chunk of a record that has a name; the record whole where the name is empty."""
     if not name:
-        say_record(registry, record, output)
+        print_record(registry, record, output)
         return
     chunk = named_chunk(record, name)
     note_opened(registry.workspace.root, record.id)
@@ -103,7 +103,7 @@ def say_part(registry: Registry, record: Record, name: str, output: str) -> None
     emit(output, chunk_data(record, chunk, freshness), text, next_commands=[f"orbit show {record.id}"])
 
 
-def say_record(registry: Registry, record: Record, output: str) -> None:
+def print_record(registry: Registry, record: Record, output: str) -> None:
     """Print a record whole, with whether it still holds and, where it may not, why and what to do."""
     from orbit_registry.analytics.report import outcome, outcome_words  # `orbit list` does without
 
@@ -124,8 +124,8 @@ def binding_options(command: Decorated) -> Decorated:
     return click.option("--expect", metavar="DIGEST", help=expect)(yes(command))
 
 
-def bound(
-    any_ids: Sequence[str], said: Review, expect: str | None, yes: bool, output: str
+def review_of(
+    any_ids: Sequence[str], review: Review, expect: str | None, yes: bool, output: str
 ) -> Callable[[Record], Review]:
     """Return what gives a record's review, bound to the digest that is expected, or at a terminal to what it shows.
 
@@ -134,16 +134,16 @@ def bound(
     """
     if expect is not None and (len(any_ids) != 1 or not expect.strip()):
         raise UsageError("--expect is the digest of one record", hint="name one id, or take them one by one")
-    own = replace(said, expected=(expect or "").strip())
+    stated_review = replace(review, expected=(expect or "").strip())
     asks = not (yes or expect) and output == "text" and sys.stdin.isatty()
-    return lambda record: _asked(record, own) if asks and record.phase == "pending" else own
+    return lambda record: _ask_person(record, stated_review) if asks and record.phase == "pending" else stated_review
 
 
-def _asked(record: Record, said: Review) -> Review:
+def _ask_person(record: Record, review: Review) -> Review:
     """Show a record and ask whether that is to come into force; returns the review of what was shown."""
     click.echo(visible(record_text(record, FRESH) + details_text(record)))
     click.confirm(f"Bring {record.id} into force?", abort=True, err=True)
-    return replace(said, expected=record.digest)
+    return replace(review, expected=record.digest)
 
 
 @click.command("link")
@@ -162,8 +162,8 @@ def link(subject: str, rel: str, target: str, output: str) -> None:
     from orbit_registry.operations import links as linking  # it reads documents, which `related` does not
 
     registry = open_registry()
-    stated = linking.link(registry.workspace, registry.collection.records, subject, rel, target, registry.author())
-    _say(*stated, output, "")
+    edge = linking.link(registry.workspace, registry.collection.records, subject, rel, target, registry.author())
+    _print_link(*edge, output, "")
 
 
 @click.command("unlink")
@@ -180,13 +180,13 @@ def unlink(subject: str, rel: str, target: str, output: str) -> None:
     from orbit_registry.operations import links as linking
 
     registry = open_registry()
-    stated = linking.unlink(registry.workspace, registry.collection.records, subject, rel, target, registry.author())
-    _say(*stated, output, "no longer: ")
+    edge = linking.unlink(registry.workspace, registry.collection.records, subject, rel, target, registry.author())
+    _print_link(*edge, output, "no longer: ")
 
 
-def _say(record: Record, stated: Link, output: str, before: str) -> None:
-    data = {"id": record.id, "rel": stated.rel, "to": stated.to, "path": record.path}
-    text = f"{before}{record.id} {stated.rel} {stated.to}\n  {record.path}"
+def _print_link(record: Record, edge: Link, output: str, before: str) -> None:
+    data = {"id": record.id, "rel": edge.rel, "to": edge.to, "path": record.path}
+    text = f"{before}{record.id} {edge.rel} {edge.to}\n  {record.path}"
     emit(output, data, text, next_commands=[f"orbit related {record.id}", "orbit check"])
 
 
@@ -209,9 +209,9 @@ def related(any_id: str, depth: int, direction: str, output: str) -> None:
 
     registry = Registry.open()
     record = registry.get(any_id)
-    found = walked(registry.workspace, registry.reading, record, depth=depth, direction=direction)
-    shows = [f"orbit show {one.record.id}" for one in found.reached[:3]]
-    emit(output, related_data(found), related_text(found), next_commands=shows)
+    result = walked(registry.workspace, registry.reading, record, depth=depth, direction=direction)
+    shows = [f"orbit show {neighbour.record.id}" for neighbour in result.reached[:3]]
+    emit(output, related_data(result), related_text(result), next_commands=shows)
     warn_of_unread(registry)
 
 
@@ -235,16 +235,16 @@ def search_command(kind: Kind | None) -> click.Command:
         result = registry.search(query)
         there = [("orbit -C ~" if hit.record.path.startswith("~/") else "orbit", hit.name)
                  for hit in result.hits[:3] if hit.record.kind.name != SKILL]  # fmt: skip
-        shown = [f"{orbit} show {name}" for orbit, name in there]
-        said = result_text(result, explain=explain)
-        emit(output, result_data(result, explain=explain), said, next_commands=shown)
+        show_commands = [f"{orbit} show {name}" for orbit, name in there]
+        summary = result_text(result, explain=explain)
+        emit(output, result_data(result, explain=explain), summary, next_commands=show_commands)
         if output == "text" and result.generic:
             click.echo(GENERIC, err=True)
         if output == "text" and result.note:
             click.echo(visible(result.note), err=True)
         if output == "text" and result.unknown:
             click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
-        say_unknown(registry, tag=values["tag"])
+        note_unknown(registry, tag=values["tag"])
         warn_of_unread(registry)
 
     params: list[click.Parameter] = [
@@ -267,8 +267,8 @@ def search_command(kind: Kind | None) -> click.Command:
         params.insert(1, click.Option(["--kind"], help="Only of this kind."))
     what = kind.labels.lower() if kind is not None else "records of every kind"
     example = f"orbit {kind.name} search" if kind is not None else "orbit search"
-    said = f'Find {what} by words, the best first.\n\n\b\n{example} "retry uploads" --tag network'
-    return format_option(click.Command("search", params=params, callback=search, help=said))
+    summary = f'Find {what} by words, the best first.\n\n\b\n{example} "retry uploads" --tag network'
+    return format_option(click.Command("search", params=params, callback=search, help=summary))
 
 
 search = search_command(None)

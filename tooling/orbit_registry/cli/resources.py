@@ -29,8 +29,8 @@ class _Import(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return what is left to parse; where no command is named, it is the one for records."""
-        named = not args or args[0] in self.commands or args[0] in self.get_help_option_names(ctx)
-        return super().parse_args(ctx, args if named else [_RECORDS, *args])
+        is_command = not args or args[0] in self.commands or args[0] in self.get_help_option_names(ctx)
+        return super().parse_args(ctx, args if is_command else [_RECORDS, *args])
 
 
 @click.group("import", cls=_Import)
@@ -48,7 +48,7 @@ def import_group() -> None:
 import_group.add_command(import_records, _RECORDS)
 
 
-def _import_command(type_: str, said: str) -> click.Command:
+def _import_command(type_: str, summary: str) -> click.Command:
     kind = load_kinds()[KIND]
 
     def take(
@@ -60,25 +60,26 @@ def _import_command(type_: str, said: str) -> click.Command:
         fields = fields_from(kind, values)
         if pending:
             fields["status"] = kind.initial["agent"]
-        chunking = {**_mapping(fields.pop("chunking", None)), **({"strategy": strategy} if strategy else {})}
+        chunking = {**_as_mapping(fields.pop("chunking", None)), **({"strategy": strategy} if strategy else {})}
         if source == STANDARD_INPUT and type_ == DOC:
             text = text_given(sys.stdin.buffer)
             if not (title or name):
                 raise UsageError("a text from standard input has no name", hint="give it one: --title or --name")
         else:
             text = text_at(workspace, from_root(registry, source))
-        known = name or (PurePosixPath(text.path).name if text.path else _file_name(str(title)))
-        wanted = Wanted(type_, text, known, title, versions, chunking, fields)
-        done = take_over(workspace, wanted, registry.author(), dry_run=dry_run or preview)
+        file_name = name or (PurePosixPath(text.path).name if text.path else _file_name(str(title)))
+        request = Wanted(type_, text, file_name, title, versions, chunking, fields)
+        done = take_over(workspace, request, registry.author(), dry_run=dry_run or preview)
         if preview:
             emit(output, {**_cut_data(done.cut), "path": text.path}, _cut_text(done.cut))
             return
         waits = " (waits for review)" if done.record.phase == "pending" else ""
         was = "would be added" if dry_run and done.is_new else "added" if done.is_new else "there already, unchanged"
-        line = f"{done.record.id}{waits}  {done.record.title}: {was}, {_count(done.cut)}\n  {_place(done.record, text)}"
+        head = f"{done.record.id}{waits}  {done.record.title}: {was}, {_chunk_count(done.cut)}"
+        line = f"{head}\n  {_record_path(done.record, text)}"
         data = {**record_data(done.record), "added": done.is_new and not dry_run, "chunks": len(done.cut.chunks)}
         emit(output, {**data, "notes": list(done.notes)}, line, next_commands=[f"orbit show {done.record.id}"])
-        _say(done.notes)
+        _print_notes(done.notes)
 
     params: list[click.Parameter] = [
         click.Argument(["source"], metavar="PATH"),
@@ -94,7 +95,7 @@ def _import_command(type_: str, said: str) -> click.Command:
     ]
     if type_ == DOC:
         params.insert(2, click.Option(["--name"], help="The name of the copy; that of the file if not given."))
-    return format_option(click.Command(type_, params=params, callback=take, help=said))
+    return format_option(click.Command(type_, params=params, callback=take, help=summary))
 
 
 def _strategy_option() -> click.Option:
@@ -133,13 +134,13 @@ def refresh_command(
     orbit refresh RES-7k3fq --path docs/releasing.md
     """
     registry = open_registry()
-    held = _mapping(registry.get(any_id).data.get("chunking"))
+    chunking = _as_mapping(registry.get(any_id).data.get("chunking"))
     moved = from_root(registry, path) if path is not None else None
-    asked = Asked(versions or None, {**held, "strategy": strategy} if strategy else None, moved)
-    done = refresh(registry.workspace, any_id, registry.author(), asked, dry_run=dry_run)
+    request = Asked(versions or None, {**chunking, "strategy": strategy} if strategy else None, moved)
+    done = refresh(registry.workspace, any_id, registry.author(), request, dry_run=dry_run)
     was = "unchanged" if not done.is_changed else "would be refreshed" if dry_run else "refreshed"
     refs = f"{(done.old_ref or 'no commit')[:12]} → {(done.new_ref or 'no commit')[:12]}"
-    head = f"{done.record.id}  {done.record.title}: {was} ({refs}), {_count(done.cut)}"
+    head = f"{done.record.id}  {done.record.title}: {was} ({refs}), {_chunk_count(done.cut)}"
     data = {
         **record_data(done.record),
         "changed": done.is_changed,
@@ -151,7 +152,7 @@ def refresh_command(
         "dry_run": dry_run,
     }
     emit(output, data, "\n".join(filter(None, (head, done.diff.rstrip("\n")))), next_commands=["orbit check"])
-    _say(done.notes)
+    _print_notes(done.notes)
 
 
 @click.command("run")
@@ -195,51 +196,52 @@ def run_command(
 def _cut_data(cut: Cut) -> dict[str, object]:
     chunks = [
         {
-            "code": one.code,
-            "title": one.title,
-            "breadcrumb": one.breadcrumb,
-            "sections": list(one.sections),
-            "first_line": one.first_line,
-            "last_line": one.last_line,
-            "tokens": one.tokens,
-            "continues": one.continues,
-            "warning": one.warning or None,
+            "code": chunk.code,
+            "title": chunk.title,
+            "breadcrumb": chunk.breadcrumb,
+            "sections": list(chunk.sections),
+            "first_line": chunk.first_line,
+            "last_line": chunk.last_line,
+            "tokens": chunk.tokens,
+            "continues": chunk.continues,
+            "warning": chunk.warning or None,
         }
-        for one in cut.chunks
+        for chunk in cut.chunks
     ]
     return {"strategy": cut.strategy, "chunks": chunks}
 
 
 def _cut_text(cut: Cut) -> str:
-    return "\n".join([f"{_count(cut)}, cut by {cut.strategy}", *map(_chunk_line, cut.chunks)])
+    return "\n".join([f"{_chunk_count(cut)}, cut by {cut.strategy}", *map(_chunk_line, cut.chunks)])
 
 
-def _chunk_line(one: Chunk) -> str:
-    part = f" {one.title[one.title.rfind('(') :]}" if one.title.endswith(")") and "(part " in one.title else ""
-    name = one.breadcrumb or one.title.removesuffix(part.strip())
-    warning = f"  {one.warning}" if one.warning else ""
-    return f"  {one.code}  lines {one.first_line}–{one.last_line}  {one.tokens} tokens  {name}{part}{warning}".rstrip()
+def _chunk_line(chunk: Chunk) -> str:
+    part = f" {chunk.title[chunk.title.rfind('(') :]}" if chunk.title.endswith(")") and "(part " in chunk.title else ""
+    name = chunk.breadcrumb or chunk.title.removesuffix(part.strip())
+    warning = f"  {chunk.warning}" if chunk.warning else ""
+    lines = f"lines {chunk.first_line}–{chunk.last_line}"
+    return f"  {chunk.code}  {lines}  {chunk.tokens} tokens  {name}{part}{warning}".rstrip()
 
 
-def _count(cut: Cut) -> str:
+def _chunk_count(cut: Cut) -> str:
     number = len(cut.chunks)
     return f"{number} chunk{'' if number == 1 else 's'}"
 
 
-def _place(record: Record, text: Text) -> str:
+def _record_path(record: Record, text: Text) -> str:
     return record.source.path if record.source is not None else text.path or record.path
 
 
 def _file_name(title: str) -> str:
     """Return a name for a text that has a title alone."""
-    words = "".join(one if one.isalnum() else " " for one in title.lower()).split()
+    words = "".join(character if character.isalnum() else " " for character in title.lower()).split()
     return f"{'-'.join(words)[:80] or 'text'}.md"
 
 
-def _mapping(value: object) -> dict[str, object]:
+def _as_mapping(value: object) -> dict[str, object]:
     return dict(value) if isinstance(value, dict) else {}
 
 
-def _say(notes: tuple[str, ...]) -> None:
-    for one in notes:
-        click.echo(visible(f"note: {one}"), err=True)
+def _print_notes(notes: tuple[str, ...]) -> None:
+    for note in notes:
+        click.echo(visible(f"note: {note}"), err=True)

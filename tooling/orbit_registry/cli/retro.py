@@ -33,7 +33,7 @@ from orbit_registry.retro.note import note as noted
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 
 WOULD = "nothing is written: so it would be; ids are chosen when it is"
-_PARTS = ("worked", "struggled", "durable", "recommend")
+_RETRO_OPTIONS = ("worked", "struggled", "durable", "recommend")
 group = kind_group("retro")
 group.help = """Look back on a run: keep what came of its targets, and a learning that waits for each finding.
 
@@ -60,46 +60,51 @@ def _retro(
 ) -> None:  # fmt: skip
     if ctx.invoked_subcommand is not None:
         return
-    named = {kind: name for kind, name in zip(TRIGGERS, (loop, session, incident), strict=True) if name}
-    if not (named or source or outcomes or summary or any(lists.values())):
+    trigger = {kind: name for kind, name in zip(TRIGGERS, (loop, session, incident), strict=True) if name}
+    if not (trigger or source or outcomes or summary or any(lists.values())):
         click.echo(ctx.get_help())
         return
-    if len(named) > 1:
-        raise UsageError("a retro looks back on one thing", hint=f"give one of --{', --'.join(named)}")
+    if len(trigger) > 1:
+        raise UsageError("a retro looks back on one thing", hint=f"give one of --{', --'.join(trigger)}")
     parts: dict[str, Any] = {
-        name: tuple(" ".join(one.split()) for one in lists[part]) for name, part in zip(_FIELDS, _PARTS, strict=True)
+        name: tuple(" ".join(sentence.split()) for sentence in lists[part])
+        for name, part in zip(_RETRO_FIELDS, _RETRO_OPTIONS, strict=True)
     }
-    given = Retro(
-        trigger=next((trigger_of(kind, name, project) for kind, name in named.items()), None),
+    from_options = Retro(
+        trigger=next((trigger_of(kind, name, project) for kind, name in trigger.items()), None),
         date=date,
         title=" ".join(title.split()),
         summary=" ".join(summary.split()),
         outcomes=tuple(map(read_outcome, outcomes)),
         **parts,
     )
-    told = read_retro(text_from(source), _place(source)) if source is not None else Retro()
-    told, given = _of_one_run(told, given, project, _place(source))
+    read = read_retro(text_from(source), _source_name(source)) if source is not None else Retro()
+    read, from_options = _one_run(read, from_options, project, _source_name(source))
     registry = open_registry()
-    found: GatheredRetro | None = None
-    if given.trigger and not (source or outcomes or summary or paths or tags or any(lists.values())):
-        found = gather(registry.workspace, registry.collection.records, given.trigger)
-        told = found.retro
-        for warning in found.warnings:
+    gathered: GatheredRetro | None = None
+    if from_options.trigger and not (source or outcomes or summary or paths or tags or any(lists.values())):
+        gathered = gather(registry.workspace, registry.collection.records, from_options.trigger)
+        read = gathered.retro
+        for warning in gathered.warnings:
             click.echo(visible(f"warning: {warning}"), err=True)
     scope = {"paths": list(paths), "tags": list(tags)}
-    kept = record_retro(
-        registry.workspace, told.joined(given), registry.author(), datetime.now(UTC), pending=pending, scope=scope,
-        gathered=found, dry_run=dry_run,
+    result = record_retro(
+        registry.workspace, read.joined(from_options), registry.author(), datetime.now(UTC), pending=pending,
+        scope=scope, gathered=gathered, dry_run=dry_run,
     )  # fmt: skip
-    written = kept.record is not None and not dry_run
-    following = [f"orbit show {kept.record.id}", "orbit queue --kind learning"] if kept.record and written else []
-    text = "\n".join([_text(kept), *([WOULD] if dry_run else [])])
-    emit(output, {**_data(kept), "dry_run": dry_run}, text, ok=kept.outcome != REFUSED, next_commands=following)
-    if kept.outcome == REFUSED:
+    is_written = result.record is not None and not dry_run
+    following = (
+        [f"orbit show {result.record.id}", "orbit queue --kind learning"] if result.record and is_written else []
+    )
+    text = "\n".join([_retro_text(result), *([WOULD] if dry_run else [])])
+    emit(
+        output, {**_retro_data(result), "dry_run": dry_run}, text, ok=result.outcome != REFUSED, next_commands=following
+    )
+    if result.outcome == REFUSED:
         raise click.exceptions.Exit(1)
 
 
-_FIELDS = ("worked", "struggled", "durable_behavior", "recommendations")
+_RETRO_FIELDS = ("worked", "struggled", "durable_behavior", "recommendations")
 group.callback = click.pass_context(_retro)
 group.params = [
     click.Option(["--loop"], metavar="ID", help="The loop that it looks back on."),
@@ -124,57 +129,57 @@ group.params = [
 group = format_option(group)
 
 
-def _of_one_run(told: Retro, given: Retro, project: str, where: str) -> tuple[Retro, Retro]:
+def _one_run(read: Retro, from_options: Retro, project: str, where: str) -> tuple[Retro, Retro]:
     """Return a text's retro and that of the flags, both of one run: the project that one of them names is the other's.
 
     Raises:
         UsageError: they are of two runs.
     """
-    written = told.trigger
-    if written is None:
-        return told, given
-    flag = given.trigger or replace(written, project=project)
-    if (written.type, written.id) != (flag.type, flag.id) or (
-        written.project and flag.project and written.project != flag.project
+    trigger = read.trigger
+    if trigger is None:
+        return read, from_options
+    flag = from_options.trigger or replace(trigger, project=project)
+    if (trigger.type, trigger.id) != (flag.type, flag.id) or (
+        trigger.project and flag.project and trigger.project != flag.project
     ):
-        raise UsageError(f"{where} is of {written}, not of {flag}", hint="leave one of them out")
-    run = replace(written, project=written.project or flag.project)
-    return replace(told, trigger=run), replace(given, trigger=run)
+        raise UsageError(f"{where} is of {trigger}, not of {flag}", hint="leave one of them out")
+    run = replace(trigger, project=trigger.project or flag.project)
+    return replace(read, trigger=run), replace(from_options, trigger=run)
 
 
-def _place(source: str | None) -> str:
+def _source_name(source: str | None) -> str:
     return "the standard input" if source == "-" else str(source)
 
 
-def _data(kept: RetroResult) -> dict[str, object]:
+def _retro_data(result: RetroResult) -> dict[str, object]:
     return {
-        "outcome": kept.outcome,
-        "why": kept.reason or None,
-        "retro": record_data(kept.record) if kept.record is not None else None,
-        "findings": [one.as_data() for one in kept.findings],
-        "counts": counts(kept.findings),
-        "opened": [{"id": one.id, "target": str(target_of(one))} for one in kept.opened],
-        "cleared": [{"id": one.id, "target": str(target_of(one))} for one in kept.cleared],
-        "notes": list(kept.notes),
+        "outcome": result.outcome,
+        "why": result.reason or None,
+        "retro": record_data(result.record) if result.record is not None else None,
+        "findings": [finding.as_data() for finding in result.findings],
+        "counts": counts(result.findings),
+        "opened": [{"id": failure.id, "target": str(target_of(failure))} for failure in result.opened],
+        "cleared": [{"id": failure.id, "target": str(target_of(failure))} for failure in result.cleared],
+        "notes": list(result.notes),
     }
 
 
-def _text(kept: RetroResult) -> str:
-    if kept.record is None:
-        return f"nothing was written: {kept.reason}"
-    lines = [f"{kept.record.id} {kept.outcome}  {kept.record.title}\n  {kept.record.path}"]
-    lines += [f"  {kept.reason}"] if kept.reason else []
-    lines += [_line(one) for one in kept.findings]
-    lines += [f"{target_of(one)} is left alone: {one.id}" for one in kept.opened]
-    lines += [f"{target_of(one)} may be tried again: {one.id}" for one in kept.cleared]
-    return "\n".join([*lines, *(f"note: {one}" for one in kept.notes)])
+def _retro_text(result: RetroResult) -> str:
+    if result.record is None:
+        return f"nothing was written: {result.reason}"
+    lines = [f"{result.record.id} {result.outcome}  {result.record.title}\n  {result.record.path}"]
+    lines += [f"  {result.reason}"] if result.reason else []
+    lines += [_entry_line(finding) for finding in result.findings]
+    lines += [f"{target_of(failure)} is left alone: {failure.id}" for failure in result.opened]
+    lines += [f"{target_of(failure)} may be tried again: {failure.id}" for failure in result.cleared]
+    return "\n".join([*lines, *(f"note: {note}" for note in result.notes)])
 
 
-def _line(one: EnsureResult) -> str:
-    name = one.record.id if one.record is not None else one.entry.key or one.entry.kind
-    said = one.record.title if one.record is not None and not one.reason else one.reason
-    place = f"line {one.entry.line}: " if one.entry.line and one.outcome == REFUSED else ""
-    return f"{place}{name} {one.outcome}  {said}"
+def _entry_line(result: EnsureResult) -> str:
+    name = result.record.id if result.record is not None else result.entry.key or result.entry.kind
+    text = result.record.title if result.record is not None and not result.reason else result.reason
+    position = f"line {result.entry.line}: " if result.entry.line and result.outcome == REFUSED else ""
+    return f"{position}{name} {result.outcome}  {text}"
 
 
 @click.command("ensure", params=[*shared_options()])
@@ -208,31 +213,32 @@ def ensure_command(
         if key or title or body_file:
             raise UsageError("--batch says everything in its lines", hint="leave --key, --title and --body-file out")
         read = [*read_entries(text_from(batch).splitlines(), kind)]
-        entries = [one for one in read if isinstance(one, EnsureRequest)]
-        faults = [one for one in read if isinstance(one, UsageError)]
+        entries = [entry for entry in read if isinstance(entry, EnsureRequest)]
+        faults = [fault for fault in read if isinstance(fault, UsageError)]
     else:
         if not kind or not key:
             raise UsageError(
                 "of which kind, and by which key", hint="orbit ensure learning --key meeting/7/1 --title …"
             )
-        known = workspace.kinds[kind]
-        fields = fields_from(known, values)
-        fields |= {known.headline: title} if title is not None else {}
-        prose = "body" if known.in_document else known.prose
+        record_kind = workspace.kinds[kind]
+        fields = fields_from(record_kind, values)
+        fields |= {record_kind.headline: title} if title is not None else {}
+        prose = "body" if record_kind.in_document else record_kind.prose
         fields |= {prose: text_from(body_file)} if body_file is not None else {}
         entries = [EnsureRequest(kind, key, fields, status)]
-    found = ensure(workspace, entries, registry.author(), pending=pending, dry_run=dry_run)
-    refused = [one for one in found if one.outcome == REFUSED]
-    said = counts(found)
-    said[REFUSED] += len(faults)
-    entries_data = [one.as_data() for one in found]
-    data = {"counts": said, "entries": entries_data, "faults": [one.message for one in faults], "dry_run": dry_run}
-    shown = [_line(one) for one in found] if len(found) <= _MOST_LINES else [_line(one) for one in refused]
-    counted = ", ".join(f"{count} {name}" for name, count in said.items() if count)
-    total = [counted or "no line holds an entry"] if len(found) != 1 or faults else []
-    following = [f"orbit show {one.record.id}" for one in found[:3] if one.record is not None and not dry_run]
+    results = ensure(workspace, entries, registry.author(), pending=pending, dry_run=dry_run)
+    refused = [entry for entry in results if entry.outcome == REFUSED]
+    totals = counts(results)
+    totals[REFUSED] += len(faults)
+    entries_data = [entry.as_data() for entry in results]
+    messages = [fault.message for fault in faults]
+    data = {"counts": totals, "entries": entries_data, "faults": messages, "dry_run": dry_run}
+    listed = [_entry_line(entry) for entry in (results if len(results) <= _MOST_LINES else refused)]
+    counted = ", ".join(f"{count} {name}" for name, count in totals.items() if count)
+    total = [counted or "no line holds an entry"] if len(results) != 1 or faults else []
+    following = [f"orbit show {entry.record.id}" for entry in results[:3] if entry.record is not None and not dry_run]
     would = [WOULD] if dry_run else []
-    text = "\n".join([*shown, *(f"{one.message}; {one.hint}" for one in faults), *total, *would])
+    text = "\n".join([*listed, *(f"{fault.message}; {fault.hint}" for fault in faults), *total, *would])
     emit(output, data, text, ok=not (refused or faults), next_commands=following)
     if refused or faults:
         raise click.exceptions.Exit(1)
@@ -268,43 +274,43 @@ def note(
     orbit note "Deploys need the token of the bot" --turn 12 --tools 3 --evidence 4f1c2d9,deploy.log
     """
     registry = open_registry()
-    named = tuple(dict.fromkeys(one.strip() for one in evidence.split(",") if one.strip()))
-    said = NoteRequest(
-        text, attempts, errors, failed, skip_reason or "", task or "", paths, tags, turn, tools, heartbeat, named
+    references = tuple(dict.fromkeys(reference.strip() for reference in evidence.split(",") if reference.strip()))
+    request = NoteRequest(
+        text, attempts, errors, failed, skip_reason or "", task or "", paths, tags, turn, tools, heartbeat, references
     )
-    found = noted(registry.workspace, registry.collection.records, said, registry.author())
+    result = noted(registry.workspace, registry.collection.records, request, registry.author())
     data = {
         "attempts": attempts,
         "errors": errors,
         "failed": failed,
-        "skip_reason": found.skip_reason or None,
-        "turn": found.turn or None,
-        "evidence": list(named),
-        "asks": [{"kind": ask.kind, "why": ask.reason, "command": ask.command} for ask in found.asks],
-        "known": [{"id": one.id, "title": one.title} for one in found.similar],
-        "unsolved": record_data(found.unsolved) if found.unsolved is not None else None,
-        "failure": record_data(found.failure) if found.failure is not None else None,
+        "skip_reason": result.skip_reason or None,
+        "turn": result.turn or None,
+        "evidence": list(references),
+        "asks": [{"kind": ask.kind, "why": ask.reason, "command": ask.command} for ask in result.asks],
+        "known": [{"id": record.id, "title": record.title} for record in result.similar],
+        "unsolved": record_data(result.unsolved) if result.unsolved is not None else None,
+        "failure": record_data(result.failure) if result.failure is not None else None,
     }
-    emit(output, data, _note_text(said, found), next_commands=_next(found))
+    emit(output, data, _note_text(request, result), next_commands=_note_commands(result))
 
 
-def _next(found: NoteResult) -> list[str]:
-    if found.unsolved is not None:
-        return [f"orbit show {found.unsolved.id}"]
-    return [ask.command for ask in found.asks]
+def _note_commands(result: NoteResult) -> list[str]:
+    if result.unsolved is not None:
+        return [f"orbit show {result.unsolved.id}"]
+    return [ask.command for ask in result.asks]
 
 
-def _note_text(said: NoteRequest, found: NoteResult) -> str:
+def _note_text(request: NoteRequest, result: NoteResult) -> str:
     lines = []
-    if found.unsolved is not None:
-        lines.append(f"{found.unsolved.id} says that this is unsolved\n  {found.unsolved.path}")
-    if found.failure is not None:
-        lines.append(f"{found.failure.id} keeps {target_of(found.failure)} from being tried\n  {found.failure.path}")
-    if found.asks:
-        how = f"{said.attempts} attempts" if said.attempts > 1 else "errors on the way"
+    if result.unsolved is not None:
+        lines.append(f"{result.unsolved.id} says that this is unsolved\n  {result.unsolved.path}")
+    if result.failure is not None:
+        lines.append(f"{result.failure.id} keeps {target_of(result.failure)} from being tried\n  {result.failure.path}")
+    if result.asks:
+        how = f"{request.attempts} attempts" if request.attempts > 1 else "errors on the way"
         lines.append(f"{how}: let the next one be spared them")
-        lines += [f"  {ask.kind}: {ask.reason}\n    {ask.command}" for ask in found.asks]
-    lines += [f"known already: {one.id}  {one.title}" for one in found.similar]
+        lines += [f"  {ask.kind}: {ask.reason}\n    {ask.command}" for ask in result.asks]
+    lines += [f"known already: {record.id}  {record.title}" for record in result.similar]
     return "\n".join(lines)
 
 
@@ -340,15 +346,21 @@ def fail(
     orbit fail story:shop:S-1 --attempts 3 --reason "the sandbox has no browser"
     orbit fail story:shop:S-1 --check || echo "leave it"
     """
-    wanted = failures.read_target(target)
+    target_read = failures.read_target(target)
     now = datetime.now(UTC)
     if check:
         if reason is not None or attempts is not None or ttl_days is not None or paths or evidence:
             raise UsageError("--check writes nothing", hint="leave the other options out")
-        held = failures.open_failure(Registry.open().collection.records, wanted, now)
-        data = failures.state(held, now) if held else {"target": str(wanted), "holds": False}
-        emit(output, data, _said(data), ok=held is None, next_commands=[f"orbit clear {wanted}"] if held else [])
-        if held is not None:
+        existing = failures.open_failure(Registry.open().collection.records, target_read, now)
+        data = failures.state(existing, now) if existing else {"target": str(target_read), "holds": False}
+        emit(
+            output,
+            data,
+            _failure_text(data),
+            ok=existing is None,
+            next_commands=[f"orbit clear {target_read}"] if existing else [],
+        )
+        if existing is not None:
             raise click.exceptions.Exit(1)
         return
     if not line(reason, "--reason"):
@@ -358,12 +370,12 @@ def fail(
     if paths:
         fields["scope"] = {"paths": list(paths)}
     if evidence:
-        fields["evidence"] = [evidence_from(one) for one in evidence]
-    record, is_new = failures.fail(registry.workspace, wanted, fields, registry.author(), now, dry_run=dry_run)
+        fields["evidence"] = [evidence_from(reference) for reference in evidence]
+    record, is_new = failures.fail(registry.workspace, target_read, fields, registry.author(), now, dry_run=dry_run)
     data = {**failures.state(record, now), "new": is_new, "dry_run": dry_run}
-    following = [] if dry_run else [f"orbit fail {wanted} --check", f"orbit clear {wanted}"]
-    place = f"would write {'a failure' if is_new else record.path}; nothing is written" if dry_run else record.path
-    emit(output, data, f"{_said(data)}\n  {place}", next_commands=following)
+    following = [] if dry_run else [f"orbit fail {target_read} --check", f"orbit clear {target_read}"]
+    outcome = f"would write {'a failure' if is_new else record.path}; nothing is written" if dry_run else record.path
+    emit(output, data, f"{_failure_text(data)}\n  {outcome}", next_commands=following)
 
 
 @click.command("clear")
@@ -384,7 +396,7 @@ def clear(target: str, requeued: bool, output: str) -> None:
     emit(output, data, f"{data['target']} may be tried again; {record.id} keeps what was\n  {record.path}")
 
 
-def _said(data: dict[str, object]) -> str:
+def _failure_text(data: dict[str, object]) -> str:
     if not data["holds"]:
         return f"{data['target']} may be tried"
     until = f"until {str(data['until'])[:16].replace('T', ' ')} UTC" if data["until"] else "until it is cleared"
@@ -423,43 +435,43 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
     if agent == EVENTS:
         files = [path] if path is not None else log_files(workspace.state)
         sessions = {
-            said.session.partition(".")[0] for said in logged_events(files, time.time(), LogScan()) if said.session
+            event.session.partition(".")[0] for event in logged_events(files, time.time(), LogScan()) if event.session
         }
-    wanted = transcripts_of(workspace, agent or "", path.absolute() if path is not None else None, sessions)
-    size = sum(one.stat().st_size for _, one in wanted)
+    transcripts = transcripts_of(workspace, agent or "", path.absolute() if path is not None else None, sessions)
+    size = sum(file.stat().st_size for _, file in transcripts)
     show = progress("MB read:", size // 1_000_000)
     tell = None if show is None else lambda done: show(done // 1_000_000)
-    found = captured(workspace, registry.records.of_kind("learning"), wanted, dry_run=dry_run, tell=tell)
+    result = captured(workspace, registry.records.of_kind("learning"), transcripts, dry_run=dry_run, tell=tell)
     if show is not None:
         click.echo("", err=True)
-    for warning in found.warnings:
+    for warning in result.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
     data = {
-        "transcripts": [one.as_data() for one in found.reads],
+        "transcripts": [read.as_data() for read in result.reads],
         "candidates": [
-            {**record_data(one.record), "instead_of": one.instead_of.id if one.instead_of else None}
-            for one in found.candidates
+            {**record_data(candidate.record), "instead_of": candidate.instead_of.id if candidate.instead_of else None}
+            for candidate in result.candidates
         ],
-        "left": dict(found.skipped),
+        "left": dict(result.skipped),
         "written": not dry_run,
     }
-    ids = [one.record.id for one in found.candidates]
+    ids = [candidate.record.id for candidate in result.candidates]
     following = [] if dry_run or not ids else [f"orbit show {ids[0]}", f"orbit promote {ids[0]}", "orbit queue"]
-    emit(output, data, "\n".join(_lines(found, dry_run=dry_run)), next_commands=following)
+    emit(output, data, "\n".join(_capture_lines(result, dry_run=dry_run)), next_commands=following)
 
 
-def _lines(found: CaptureResult, *, dry_run: bool) -> Iterator[str]:
-    for read in found.reads:
-        why = f"; {read.skipped}" if read.skipped else ""
-        yield f"{read.agent}: {plural(read.session.turns, 'turn')} in {read.size / 1e6:.1f} MB{why}"
+def _capture_lines(result: CaptureResult, *, dry_run: bool) -> Iterator[str]:
+    for read in result.reads:
+        skipped = f"; {read.skipped}" if read.skipped else ""
+        yield f"{read.agent}: {plural(read.session.turns, 'turn')} in {read.size / 1e6:.1f} MB{skipped}"
         if read.broken:
             yield f"  {plural(read.broken, 'line')} can't be read"
-    for one in found.candidates:
-        place = f", in the place of {one.instead_of.id}, which is stale" if one.instead_of else ""
-        said = "would wait" if dry_run else "waits"
-        yield f"{'' if dry_run else one.record.id + '  '}{one.record.title}"
-        yield f"  {said} for review{place}"
-    for why, count in sorted(found.skipped.items()):
-        yield f"left out: {plural(count, 'finding')}: {why}"
-    if not found.candidates and not found.skipped:
+    for candidate in result.candidates:
+        instead = f", in the place of {candidate.instead_of.id}, which is stale" if candidate.instead_of else ""
+        waits = "would wait" if dry_run else "waits"
+        yield f"{'' if dry_run else candidate.record.id + '  '}{candidate.record.title}"
+        yield f"  {waits} for review{instead}"
+    for skipped, count in sorted(result.skipped.items()):
+        yield f"left out: {plural(count, 'finding')}: {skipped}"
+    if not result.candidates and not result.skipped:
         yield "nothing was found that is worth keeping"

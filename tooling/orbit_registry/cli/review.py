@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import click
 
 from orbit_registry.analytics.report import effect
-from orbit_registry.cli.output import emit, format_option, open_registry, plural, say_refusals, warn_of_unread
-from orbit_registry.cli.records import binding_options, bound
+from orbit_registry.cli.output import emit, format_option, open_registry, plural, print_refusals, warn_of_unread
+from orbit_registry.cli.records import binding_options, review_of
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.diff import digest_of
 from orbit_registry.formats.untrusted import visible
@@ -64,7 +64,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     ]  # fmt: skip
     waits = review.waits(registry.workspace, registry.collection.records)
     ids = {record.id for record in waiting}
-    due = {one.record.id: one.due_at for one in waits if one.due_at is not None and one.record.id in ids}
+    due = {entry.record.id: entry.due_at for entry in waits if entry.due_at is not None and entry.record.id in ids}
     first = waiting[0] if waiting else None
     following = [] if first is None else [
         f"orbit show {first.id}", f"orbit promote {first.id} --expect {first.digest}",
@@ -116,8 +116,8 @@ def promote(
             raise UsageError("--expect is of one record", hint="name its id")
         _promote_due(output)
         return
-    said = Review(line(by, "--by"), line(reason, "--reason"))
-    _decide(any_ids, "live", bound(any_ids, said, expect, yes, output), output)
+    review = Review(line(by, "--by"), line(reason, "--reason"))
+    _decide(any_ids, "live", review_of(any_ids, review, expect, yes, output), output)
 
 
 @click.command("reject")
@@ -131,8 +131,8 @@ def reject(any_ids: Sequence[str], reason: str, by: str | None, output: str) -> 
     \b
     orbit reject R-7k3fq --reason "the linter says so already"
     """
-    said = Review(line(by, "--by"), line(reason, "--reason"))
-    _decide(any_ids, "closed", lambda _: said, output)
+    review = Review(line(by, "--by"), line(reason, "--reason"))
+    _decide(any_ids, "closed", lambda _: review, output)
 
 
 def _decide(any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], Review], output: str) -> None:
@@ -149,12 +149,12 @@ def _decide(any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], R
     text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in decided)
     data = [record_data(record) for record in decided]
     if refused:
-        say_refusals(output, data if decided else None, text, refused)
+        print_refusals(output, data if decided else None, text, refused)
     registry.refresh()
-    left = len(review.queue(registry.collection.records))
-    emit(output, data, text, next_commands=["orbit check", *(["orbit queue"] if left else [])])
-    if left and output == "text":
-        click.echo(f"{plural(left, 'record')} left: orbit queue", err=True)
+    remaining = len(review.queue(registry.collection.records))
+    emit(output, data, text, next_commands=["orbit check", *(["orbit queue"] if remaining else [])])
+    if remaining and output == "text":
+        click.echo(f"{plural(remaining, 'record')} left: orbit queue", err=True)
 
 
 def _promote_due(output: str) -> None:
@@ -164,15 +164,15 @@ def _promote_due(output: str) -> None:
     emit(output, [record_data(record) for record in done], text or "nothing is due", next_commands=["orbit queue"])
 
 
-def line(said: str | None, option: str) -> str:
+def line(value: str | None, option: str) -> str:
     """Return an option's text in one line; empty where it was not given.
 
     Raises:
         UsageError: it was given, and says nothing.
     """
-    if said is not None and not said.strip():
+    if value is not None and not value.strip():
         raise UsageError(f"{option} is empty", hint=f'say it in words: {option} "the linter says so already"')
-    return " ".join((said or "").split())
+    return " ".join((value or "").split())
 
 
 @click.command("propose")
@@ -199,31 +199,34 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
         _consolidate(registry, dry_run, output)
         return
     records = registry.collection.records
-    ids = [_learning(registry, one) for one in any_ids]
+    ids = [_learning(registry, any_id) for any_id in any_ids]
     skills, problems = read_skills(registry.workspace)
-    known = proposals.ProposalHistory.of(records)
+    history = proposals.ProposalHistory.of(records)
     workspace = registry.workspace
     more = [] if ids else recommended(workspace, records)
-    drafts = proposals.skill_drafts(records, skills, known, ids, more)
+    drafts = proposals.skill_drafts(records, skills, history, ids, more)
     if not ids:
         drafts += record_drafts(workspace, records, logged_events(log_files(workspace.state), time.time(), LogScan()))
-    found, waiting = proposals.write_proposals(registry.workspace, drafts, known, registry.author(), dry_run=dry_run)
+    proposed_records, waiting = proposals.write_proposals(
+        registry.workspace, drafts, history, registry.author(), dry_run=dry_run
+    )
     data = {
-        "proposals": [one.as_data() for one in found],
-        "waiting": [{"path": path, "for": one or None} for path, one in waiting.items()],
+        "proposals": [proposed.as_data() for proposed in proposed_records],
+        "waiting": [{"path": path, "for": decided or None} for path, decided in waiting.items()],
         "skills": [skill.path for skill in skills],
         "problems": problems,
         "dry_run": dry_run,
     }
-    lines = [line for one in found for line in _said(one)]
-    lines += [f"{path}: more waits until {one or 'the first'} is decided" for path, one in waiting.items()]
+    lines = [line for proposed in proposed_records for line in _proposal_lines(proposed)]
+    lines += [f"{path}: more waits until {decided or 'the first'} is decided" for path, decided in waiting.items()]
     lines += [f"left out: {problem}" for problem in problems]
     nothing = "there is nothing to propose" + (
         "" if skills else ": no skill was found in skills/ or an agent's own folder"
     )
-    first = next((one.record.id for one in found if one.record is not None), None)
+    first = next((proposed.record.id for proposed in proposed_records if proposed.record is not None), None)
     following = [f"orbit show {first}", f"orbit promote {first}"] if first else ["orbit queue --kind proposal"]
-    emit(output, data, "\n".join(lines) if found or waiting else "\n".join([nothing, *lines]), next_commands=following)
+    text = "\n".join(lines if proposed_records or waiting else [nothing, *lines])
+    emit(output, data, text, next_commands=following)
 
 
 def _learning(registry: Registry, any_id: str) -> str:
@@ -234,22 +237,22 @@ def _learning(registry: Registry, any_id: str) -> str:
     """
     record = registry.get(any_id)
     if record.kind.name != consolidation.LEARNING or record.phase == "closed":
-        said = f"{record.id} is no learning that waits or holds: {record.kind.label.lower()}, {record.status.name}"
-        raise UsageError(said, hint="`orbit learning list` shows those there are")
+        message = f"{record.id} is no learning that waits or holds: {record.kind.label.lower()}, {record.status.name}"
+        raise UsageError(message, hint="`orbit learning list` shows those there are")
     return record.id
 
 
 def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     """Propose what learnings come to together, and which may go."""
     workspace, records = registry.workspace, registry.records
-    live = [one for one in records.of_kind(consolidation.LEARNING) if one.phase == "live"]
-    found = consolidation.without_derived(consolidation.clusters(live), records)
+    live = [record for record in records.of_kind(consolidation.LEARNING) if record.phase == "live"]
+    clusters = consolidation.without_derived(consolidation.clusters(live), records)
     usage = consolidation.Usage.of(effect(workspace))
     drafts = consolidation.retirements(
         workspace, records, consolidation.retirement_candidates(records, usage, datetime.now(UTC))
     )
     author = registry.author()
-    made = [None if dry_run else consolidation.propose_cluster(workspace, one, author) for one in found]
+    proposed = [None if dry_run else consolidation.propose_cluster(workspace, cluster, author) for cluster in clusters]
     offered, _ = proposals.write_proposals(
         workspace, drafts, proposals.ProposalHistory.of(records), author, dry_run=dry_run
     )
@@ -259,31 +262,34 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     )  # fmt: skip
     data = {
         "clusters": [
-            {"id": record.id if record is not None else None, **one.as_data()}
-            for one, record in zip(found, made, strict=True)
+            {"id": record.id if record is not None else None, **cluster.as_data()}
+            for cluster, record in zip(clusters, proposed, strict=True)
         ],
-        "retirements": [one.as_data() for one in offered],
+        "retirements": [retirement.as_data() for retirement in offered],
         "learnings": len(live),
         "note": note,
         "dry_run": dry_run,
     }
     lines: list[str] = []
-    for one, record in zip(found, made, strict=True):
+    for cluster, record in zip(clusters, proposed, strict=True):
         name = record.id if record is not None else "would propose"
-        lines.append(f"{name}  {one.kind}  of {len(one.members)}, {one.likeness:.0%} alike: {', '.join(one.shared)}")
-        lines += [f"  {member.id}  {member.title}" for member in one.members]
+        alike = f"{cluster.likeness:.0%} alike: {', '.join(cluster.shared)}"
+        lines.append(f"{name}  {cluster.kind}  of {len(cluster.members)}, {alike}")
+        lines += [f"  {member.id}  {member.title}" for member in cluster.members]
     for offer in offered:
         name = offer.record.id if offer.record is not None else "would propose"
         lines.append(f"{name}  {offer.draft.title}\n  {offer.draft.reason}")
     lines.append(note or "")
-    text = "\n".join(filter(None, lines)) if found or offered else f"nothing to consolidate among {len(live)} learnings"
+    text = (
+        "\n".join(filter(None, lines)) if clusters or offered else f"nothing to consolidate among {len(live)} learnings"
+    )
     emit(output, data, text, next_commands=["orbit queue", "orbit check"])
 
 
-def _said(one: proposals.Proposed) -> list[str]:
-    draft = one.draft
+def _proposal_lines(proposed: proposals.Proposed) -> list[str]:
+    draft = proposed.draft
     body = draft.diff if draft.diff else draft.reason
-    head = f"{one.record.id if one.record is not None else 'would propose'}  {draft.drift}  {draft.title}"
+    head = f"{proposed.record.id if proposed.record is not None else 'would propose'}  {draft.drift}  {draft.title}"
     return [head, *(f"  {line}" for line in body.rstrip("\n").split("\n")), ""]
 
 

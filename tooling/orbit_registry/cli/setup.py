@@ -42,7 +42,7 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
     if not yes and not dry_run and sys.stdin.isatty():
         planned = Registry.init(Path(folder), dry_run=True)
         if planned.created or planned.changed or planned.driver:
-            click.echo(_said(planned, "would be "))
+            click.echo(_setup_text(planned, "would be "))
             click.confirm("Go on?", default=True, abort=True)
     report = Registry.init(Path(folder), dry_run=dry_run)
     data: dict[str, object] = {
@@ -54,13 +54,13 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
         "baselined": report.baselined,
     }
     steps = ["orbit adr add --title T", "orbit import . --dry-run", "orbit check"]
-    said = _said(report, "would be " if dry_run else "")
+    text = _setup_text(report, "would be " if dry_run else "")
     if report.created and not dry_run:
-        said += f"\nnext: `{steps[0]}`, or `{steps[1]}` for decisions that are written down already"
-    emit(output, data, said, next_commands=steps)
+        text += f"\nnext: `{steps[0]}`, or `{steps[1]}` for decisions that are written down already"
+    emit(output, data, text, next_commands=steps)
 
 
-def _said(report: SetupReport, would: str) -> str:
+def _setup_text(report: SetupReport, would: str) -> str:
     schemas = [path for path in report.created if path.startswith(SCHEMAS)]
     lines = [f"{path} {would}written" for path in report.created if path not in schemas]
     lines += [f"{SCHEMAS} {would}written: {plural(len(schemas), 'schema')} for editors"] if schemas else []
@@ -75,8 +75,8 @@ def _said(report: SetupReport, would: str) -> str:
         if (most := len(report.detected.folders)) == most_folders():
             lines.append(f"adr.folders names {most} further folders, those with the most decisions; it takes no more")
     if report.baselined:
-        found = plural(report.baselined, "older finding is", "older findings are")
-        lines.append(f"{found} baselined: `orbit check --all` lists them")
+        baselined = plural(report.baselined, "older finding is", "older findings are")
+        lines.append(f"{baselined} baselined: `orbit check --all` lists them")
     return "\n".join(lines) or f"nothing to do: {report.root} is a workspace already"
 
 
@@ -128,7 +128,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         raise UsageError("--yes, --list and --revoke exclude each other", hint="give one of them")
     if listed:
         every = dict(trusted_commands.allowed_repositories())
-        text = "\n\n".join("\n".join([place, *_lines(held)]) for place, held in every.items())
+        text = "\n\n".join("\n".join([folder, *_command_lines(commands)]) for folder, commands in every.items())
         emit(output, {"repositories": every}, text or "nothing is allowed anywhere")
         return
     workspace = open_registry().workspace
@@ -136,13 +136,17 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         was = trusted_commands.revoke(workspace)
         emit(output, {"revoked": was}, "no command is allowed here any more" if was else "no command was allowed here")
         return
-    named = {**trusted_commands.configured_commands(workspace), **_of_the_site(workspace.root)}
-    files = {key: trusted_commands.files_of(workspace, words) for key, words in named.items()}
-    states = {key: trusted_commands.permission_state(workspace, key, words) for key, words in named.items()}
-    data = {"commands": {key: {"words": named[key], "files": files[key], "state": states[key]} for key in named}}
-    shown = "\n".join(_lines(named, states, files))
+    configured = {**trusted_commands.configured_commands(workspace), **_site_code(workspace.root)}
+    files = {key: trusted_commands.files_of(workspace, words) for key, words in configured.items()}
+    states = {key: trusted_commands.permission_state(workspace, key, words) for key, words in configured.items()}
+    data = {
+        "commands": {key: {"words": configured[key], "files": files[key], "state": states[key]} for key in configured}
+    }
+    listing = "\n".join(_command_lines(configured, states, files))
     if set(states.values()) <= {"allowed"}:
-        emit(output, data, f"{shown}\nall of them are allowed" if named else "the configuration names no command")
+        emit(
+            output, data, f"{listing}\nall of them are allowed" if configured else "the configuration names no command"
+        )
         return
     if output == "json" and not yes:  # to look is not to ask: a program or an agent may see what waits for a person
         emit(output, data, "", next_commands=["orbit trust"])
@@ -150,30 +154,30 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     if acting_role() == "agent":
         raise RefusedError("an agent can't allow commands", hint="a person runs `orbit trust` in a terminal of theirs")
     if output == "text":
-        click.echo(visible(f"{workspace.root}\n{shown}"))
+        click.echo(visible(f"{workspace.root}\n{listing}"))
     if not yes:
         if not sys.stdin.isatty():
             raise RefusedError("nobody is there to be asked", hint="read them, then `orbit trust --yes`")
         click.confirm("Run these commands when they are needed?", abort=True, err=True)
-    file = trusted_commands.allow(workspace, named, files)
-    data["commands"] = {key: {"words": named[key], "files": files[key], "state": "allowed"} for key in named}
+    file = trusted_commands.allow(workspace, configured, files)
+    data["commands"] = {key: {"words": configured[key], "files": files[key], "state": "allowed"} for key in configured}
     emit(output, data, f"allowed, in {file}", next_commands=["orbit trust --revoke"])
 
 
-def _of_the_site(root: Path) -> Mapping[str, tuple[str, ...]]:
+def _site_code(root: Path) -> Mapping[str, tuple[str, ...]]:
     """Return what of the repository's own mkdocs.yml runs code; nothing where that can't be built here anyway."""
     if not (root / "mkdocs.yml").is_file():
         return {}
     try:
         from orbit_registry.site.config import FILE, read_user_config
 
-        own = read_user_config(root)
+        config = read_user_config(root)
     except (ImportError, OrbitError):
         return {}
-    return {FILE: own.code_settings} if own is not None and own.code_settings else {}
+    return {FILE: config.code_settings} if config is not None and config.code_settings else {}
 
 
-def _lines(
+def _command_lines(
     commands: Mapping[str, Sequence[str]],
     states: Mapping[str, str] | None = None,
     files: Mapping[str, Mapping[str, str]] | None = None,
@@ -182,7 +186,9 @@ def _lines(
     lines = []
     for key in sorted(commands):
         lines.append(f"  {f'{key} ({states[key]})' if states else key}: {json.dumps(commands[key])}")
-        lines += [f"    {json.dumps(path)}  {said[:16]}" for path, said in sorted((files or {}).get(key, {}).items())]
+        lines += [
+            f"    {json.dumps(path)}  {digest[:16]}" for path, digest in sorted((files or {}).get(key, {}).items())
+        ]
     return lines
 
 
@@ -201,9 +207,11 @@ def doctor(agent: str | None, output: str) -> None:
     """
     from orbit_registry.doctor.examine import examine
 
-    found = examine(Path.cwd(), agent)
-    emit(output, found.as_data(), found.text(), ok=found.healthy, next_commands=found.next_steps)
-    if not found.healthy:
+    examination = examine(Path.cwd(), agent)
+    emit(
+        output, examination.as_data(), examination.text(), ok=examination.healthy, next_commands=examination.next_steps
+    )
+    if not examination.healthy:
         raise click.exceptions.Exit(1)
 
 
@@ -225,33 +233,39 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
     """
     from orbit_registry.doctor.watchdog import watch
 
-    window = _time(every or "4h")
+    window = _duration(every or "4h")
     while True:
         workspace = open_registry().workspace
-        found = watch(workspace, window)
+        result = watch(workspace, window)
         if notifies:
             from orbit_registry.exporters.notify import notify, plain
 
-            told = {one.topic: "\n".join(map(plain, one.lines())) for one in found.findings if one.level != "ok"}
-            notify(workspace, "watchdog", told)
+            texts = {
+                finding.topic: "\n".join(map(plain, finding.lines()))
+                for finding in result.findings
+                if finding.level != "ok"
+            }
+            notify(workspace, "watchdog", texts)
         if once or every is None:
-            steps = [one.next_step for one in found.findings if one.next_step.startswith("orbit ")]
-            emit(output, found.as_data(), found.text(), ok=not found.failed(strict=strict), next_commands=steps)
-            if found.failed(strict=strict):
+            steps = [finding.next_step for finding in result.findings if finding.next_step.startswith("orbit ")]
+            emit(output, result.as_data(), result.text(), ok=not result.failed(strict=strict), next_commands=steps)
+            if result.failed(strict=strict):
                 raise click.exceptions.Exit(1)
             return
-        said = json.dumps(envelope(found.as_data(), ok=not found.failed(strict=strict))) if output == "json" else None
-        click.echo(said or f"{found.as_data()['at']}\n{visible(found.text())}")
+        message = (
+            json.dumps(envelope(result.as_data(), ok=not result.failed(strict=strict))) if output == "json" else None
+        )
+        click.echo(message or f"{result.as_data()['at']}\n{visible(result.text())}")
         time.sleep(window.total_seconds())  # for a machine without a timer: between two looks there is nothing to do
 
 
-def _time(said: str) -> timedelta:
+def _duration(value: str) -> timedelta:
     """Return the time that a text names.
 
     Raises:
         UsageError: it names none.
     """
-    found = re.fullmatch(r"([1-9]\d{0,5})([smhd])", said)
-    if found is None:
-        raise UsageError(f"{said!r} is no time", hint="30m, 4h or 1d")
-    return int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]] * timedelta(seconds=1)
+    match = re.fullmatch(r"([1-9]\d{0,5})([smhd])", value)
+    if match is None:
+        raise UsageError(f"{value!r} is no time", hint="30m, 4h or 1d")
+    return int(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]] * timedelta(seconds=1)

@@ -47,42 +47,42 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
         measured = effect(open_registry().workspace, days)
         emit(output, measured.as_data(), measured.text(), next_commands=["orbit stats", "orbit replay --effect"])
         return
-    found = counted(open_registry().workspace, days)
-    nothing = not found.tally.total.calls
+    result = counted(open_registry().workspace, days)
+    nothing = not result.tally.total.calls
     following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]
     if output == "text" and sys.stdout.isatty():
-        _draw(found)
+        _draw(result)
     else:
-        emit(output, found.as_data(), "\n".join(_lines(found)), next_commands=following)
+        emit(output, result.as_data(), "\n".join(_page_lines(result)), next_commands=following)
 
 
-def _lines(found: Stats) -> Iterator[str]:
+def _page_lines(result: Stats) -> Iterator[str]:
     """Yield the page without anything that only a terminal shows."""
-    yield from _head(found)
-    for title, rows in _sections(found):
+    yield from _head(result)
+    for title, rows in _sections(result):
         yield ""
         yield title
         most = max((value for _, value, _ in rows), default=0)
         width = max((len(name) for name, _, _ in rows), default=0)
-        yield from (f"  {name:<{width}}  {'#' * _scaled(value, most):<{WIDTH}}  {said}" for name, value, said in rows)
+        yield from (f"  {name:<{width}}  {'#' * _scaled(value, most):<{WIDTH}}  {text}" for name, value, text in rows)
 
 
-def _draw(found: Stats) -> None:
+def _draw(result: Stats) -> None:
     """Draw the page with bars and colours."""
     from rich.console import Console  # half of the start of a command that prints no bars
     from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
-    for line in _head(found):
+    for line in _head(result):
         console.print(Text(visible(line)))
-    for title, rows in _sections(found):
+    for title, rows in _sections(result):
         table = Table.grid(padding=(0, 2))
         for _ in range(3):
             table.add_column(no_wrap=True, overflow="ellipsis")
         most = max((value for _, value, _ in rows), default=0)
-        for name, value, said in rows:
-            table.add_row(Text(visible(name)), Text(bar(value, most), style="cyan"), Text(visible(said)))
+        for name, value, text in rows:
+            table.add_row(Text(visible(name)), Text(bar(value, most), style="cyan"), Text(visible(text)))
         console.print(Text(f"\n{title}", style="bold"))
         console.print(table)
 
@@ -97,34 +97,35 @@ def _scaled(value: int, most: int) -> int:
     return max(round(WIDTH * value / most), value > 0) if most else 0
 
 
-def _head(found: Stats) -> Iterator[str]:
-    whole, tally = found.tally.total, found.tally
-    if not whole.calls:
+def _head(result: Stats) -> Iterator[str]:
+    total, tally = result.tally.total, result.tally
+    if not total.calls:
         yield "no call is in the event log" if not tally.before else "no call is in the event log of that time"
     else:
-        yield from _counts(whole, tally)
+        yield from _counts(total, tally)
     before, after = tally.failed_before.total(), tally.failed_after.total()
     if before or after:
         yield f"failures   that a record describes: {before} before it was shown to the session, {after} after"
-    for fault, count in whole.faults.most_common():
+    for fault, count in total.faults.most_common():
         yield f"fault      {fault}: {count}"
-    for why, count in found.log.skipped.most_common():
-        yield f"skipped    {plural(count, 'line')} of the log: {why}"
-    if found.log.backwards:
-        yield f"clock      was set back {plural(found.log.backwards, 'time')}"
+    for reason, count in result.log.skipped.most_common():
+        yield f"skipped    {plural(count, 'line')} of the log: {reason}"
+    if result.log.backwards:
+        yield f"clock      was set back {plural(result.log.backwards, 'time')}"
 
 
-def _counts(whole: UsageSlice, tally: Tally) -> Iterator[str]:
-    times = whole.times
-    calls, sessions = plural(whole.calls, "call"), plural(len(tally.sessions), "session")
+def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
+    times = total.times
+    calls, sessions = plural(total.calls, "call"), plural(len(tally.sessions), "session")
     yield f"{calls} in {sessions}, {_day(tally.first)} to {_day(tally.last)}"
-    yield f"silent     {_of(whole.calls - whole.speaking, whole.calls)}"
-    waited = f"{whole.omitted} waited for another call"
-    yield f"shown      {plural(whole.shown, 'record')} in {plural(whole.speaking, 'call')}, {waited}"
-    yield f"opened     {_of(tally.opened_after.total(), tally.pairs)} shown to a session; {whole.opened} in all"
+    yield f"silent     {_share_text(total.calls - total.speaking, total.calls)}"
+    waited = f"{total.omitted} waited for another call"
+    yield f"shown      {plural(total.shown, 'record')} in {plural(total.speaking, 'call')}, {waited}"
+    yield f"opened     {_share_text(tally.opened_after.total(), tally.pairs)} shown to a session; {total.opened} in all"
     about = ", estimated" if tally.estimated else ""
-    yield f"tokens     {whole.tokens:,} in all, {_mean(whole.tokens, whole.calls)} a call{about}"
-    yield f"time       half within {_ms(times.percentile(0.5))}, 99 of 100 within {_ms(times.percentile(0.99))}"
+    yield f"tokens     {total.tokens:,} in all, {_mean_text(total.tokens, total.calls)} a call{about}"
+    median, late = _ms_text(times.percentile(0.5)), _ms_text(times.percentile(0.99))
+    yield f"time       half within {median}, 99 of 100 within {late}"
     if tally.without_session:
         yield f"           {plural(tally.without_session, 'call')} named no session: nothing was held back there"
 
@@ -133,53 +134,56 @@ def _day(at: float | None) -> str:
     return "-" if at is None else datetime.fromtimestamp(at, UTC).date().isoformat()
 
 
-def _sections(found: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
+def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
     """Yield what is drawn: a title, then rows of a name, a value and words; those without a row are left out."""
-    tally = found.tally
+    tally = result.tally
     days = sorted(tally.days.items())[-DAYS:]
-    shown = [one for one in found.ranked[:LISTED] if tally.shown[one]]
+    ranked = [record_id for record_id in result.ranked[:LISTED] if tally.shown[record_id]]
     sections = {
         "why nothing was shown": [(name, count, str(count)) for name, count in tally.total.skips.most_common()],
-        "by surface: calls": _parts(tally.surfaces),
-        "by agent: calls": _parts(tally.agents),
+        "by surface: calls": _slice_rows(tally.surfaces),
+        "by agent: calls": _slice_rows(tally.agents),
         f"by day, the last {DAYS}: records shown": [
             (name, part.shown, f"{part.shown} in {plural(part.calls, 'call')}") for name, part in days if part.calls
         ],
-        "most shown": [(one, tally.shown[one], _record(found, one)) for one in shown],
+        "most shown": [(record_id, tally.shown[record_id], _record_text(result, record_id)) for record_id in ranked],
     }
     yield from ((title, rows) for title, rows in sections.items() if rows)
-    never = found.never
+    never = result.never
     if never:
-        rows = [(one, 0, found.records[one].title[:60]) for one in never[:LISTED]]
-        yield f"never shown: {len(never)} of {sum(one.pushed for one in found.records.values())} that can be", rows
+        rows = [(record_id, 0, result.records[record_id].title[:60]) for record_id in never[:LISTED]]
+        pushed = sum(record.pushed for record in result.records.values())
+        yield f"never shown: {len(never)} of {pushed} that can be", rows
 
 
-def _parts(parts: Mapping[str, UsageSlice]) -> list[tuple[str, int, str]]:
-    return [(name or "(no name)", part.calls, _said(part)) for name, part in by_calls(parts)[:LISTED] if part.calls]
+def _slice_rows(parts: Mapping[str, UsageSlice]) -> list[tuple[str, int, str]]:
+    return [
+        (name or "(no name)", part.calls, _slice_text(part)) for name, part in by_calls(parts)[:LISTED] if part.calls
+    ]
 
 
-def _said(part: UsageSlice) -> str:
+def _slice_text(part: UsageSlice) -> str:
     quiet = share(part.calls - part.speaking, part.calls)
     silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
-    late = _ms(part.times.percentile(0.99))
+    late = _ms_text(part.times.percentile(0.99))
     return f"{plural(part.calls, 'call')}, {silent} silent, {part.shown} shown, {part.opened} opened, p99 {late}"
 
 
-def _record(found: Stats, record_id: str) -> str:
-    known = found.records.get(record_id)
-    title = known.title[:60] if known else "(gone)"
-    return f"{found.tally.shown[record_id]} shown, {found.tally.opened[record_id]} opened  {title}"
+def _record_text(result: Stats, record_id: str) -> str:
+    record = result.records.get(record_id)
+    title = record.title[:60] if record else "(gone)"
+    return f"{result.tally.shown[record_id]} shown, {result.tally.opened[record_id]} opened  {title}"
 
 
-def _of(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %, {part:,} of {whole:,}" if whole else f"-, {part:,} of {whole:,}"
+def _share_text(part: int, total: int) -> str:
+    return f"{100 * part / total:.1f} %, {part:,} of {total:,}" if total else f"-, {part:,} of {total:,}"
 
 
-def _mean(part: int, whole: int) -> str:
-    return f"{part / whole:.1f}" if whole else "-"
+def _mean_text(part: int, total: int) -> str:
+    return f"{part / total:.1f}" if total else "-"
 
 
-def _ms(value: float | None) -> str:
+def _ms_text(value: float | None) -> str:
     return "-" if value is None else f"{value:g} ms"
 
 
@@ -217,11 +221,11 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
         measured = effect(Registry.open(repo).workspace, since, commits)
         emit(output, measured.as_data(), measured.text(), next_commands=["orbit stats --effect", "orbit replay"])
         return
-    found = replayed(Registry.open(repo).workspace, since, commits)
-    emit(output, found.as_data(), found.text(), next_commands=["orbit scope suggest", "orbit coverage"])
+    result = replayed(Registry.open(repo).workspace, since, commits)
+    emit(output, result.as_data(), result.text(), next_commands=["orbit scope suggest", "orbit coverage"])
 
 
-_TOLD = ("at", "event", "surface", "session")
+_MAIN_FIELDS = ("at", "event", "surface", "session")
 
 
 @click.group("events")
@@ -254,10 +258,10 @@ def tail(count: int, follows: bool, output: str) -> None:
     number = newest[0].stat().st_ino if newest else 0
     rows.extend(row for _, row in rows_in(newest, time.time(), met))
     if not follows:
-        emit(output, {"events": list(rows)}, "\n".join(map(_line, rows)), next_commands=["orbit events stats"])
+        emit(output, {"events": list(rows)}, "\n".join(map(_event_line, rows)), next_commands=["orbit events stats"])
         return
     for row in chain(rows, follow(state, (number, met.offset))):
-        click.echo(json.dumps(row) if output == "json" else visible(_line(row)))
+        click.echo(json.dumps(row) if output == "json" else visible(_event_line(row)))
 
 
 @events_group.command("stats")
@@ -272,11 +276,11 @@ def count_events(output: str) -> None:
     names: Counter[str] = Counter()
     surfaces: Counter[str] = Counter()
     first = last = None
-    for said, _ in rows_in(log_files(open_registry().workspace.state), time.time(), met):
-        names[said.kind if said.kind in NAMES else "(unknown)"] += 1
-        surfaces[said.surface] += 1
-        first = said.at if first is None else min(first, said.at)
-        last = said.at if last is None else max(last, said.at)
+    for event, _ in rows_in(log_files(open_registry().workspace.state), time.time(), met):
+        names[event.kind if event.kind in NAMES else "(unknown)"] += 1
+        surfaces[event.surface] += 1
+        first = event.at if first is None else min(first, event.at)
+        last = event.at if last is None else max(last, event.at)
     data = {
         "first": _stamp(first),
         "last": _stamp(last),
@@ -286,12 +290,12 @@ def count_events(output: str) -> None:
         "surfaces": dict(surfaces.most_common(100)),
         "skipped": dict(met.skipped),
     }
-    held = f"{plural(names.total(), 'event')} in {plural(len(met.files), 'file')}, {met.size:,} bytes"
-    lines = [held if first is None else f"{held}, {_stamp(first)} to {_stamp(last)}"]
+    summary = f"{plural(names.total(), 'event')} in {plural(len(met.files), 'file')}, {met.size:,} bytes"
+    lines = [summary if first is None else f"{summary}, {_stamp(first)} to {_stamp(last)}"]
     lines += [f"  {count:>7}  {name}" for name, count in names.most_common()]
     lines += ["by surface:"] if surfaces else []
     lines += [f"  {count:>7}  {surface}" for surface, count in surfaces.most_common(100)]
-    lines += [f"  {count:>7}  skipped: {why}" for why, count in met.skipped.most_common()]
+    lines += [f"  {count:>7}  skipped: {reason}" for reason, count in met.skipped.most_common()]
     emit(output, data, "\n".join(lines), next_commands=["orbit stats", "orbit check --loop"])
 
 
@@ -320,12 +324,14 @@ def export(endpoint: str | None, everything: bool, output: str) -> None:
     )
 
 
-def _line(row: Mapping[str, Any]) -> str:
+def _event_line(row: Mapping[str, Any]) -> str:
     """Return an event as people read it: when, what, where, in which session, then what else it says."""
-    at, name, surface, session = (str(row.get(key) or "-") for key in _TOLD)
-    rest = {key: value for key, value in row.items() if key not in (*_TOLD, "ms") and value not in (None, [], "")}
-    said = " ".join(f"{key}={_short(value)}" for key, value in rest.items())
-    return f"{at}  {name:<13} {surface}  {session}  {said}".rstrip()
+    at, name, surface, session = (str(row.get(key) or "-") for key in _MAIN_FIELDS)
+    fields = {
+        key: value for key, value in row.items() if key not in (*_MAIN_FIELDS, "ms") and value not in (None, [], "")
+    }
+    text = " ".join(f"{key}={_short(value)}" for key, value in fields.items())
+    return f"{at}  {name:<13} {surface}  {session}  {text}".rstrip()
 
 
 def _short(value: object) -> str:

@@ -61,8 +61,8 @@ class Finding:
 
     def lines(self) -> list[str]:
         """Return the finding as people read it."""
-        place = f" ({self.where})" if self.where else ""
-        lines = [f"{self.level:<8} {self.topic:<{WIDTH}} {self.what}{place}"]
+        where = f" ({self.where})" if self.where else ""
+        lines = [f"{self.level:<8} {self.topic:<{WIDTH}} {self.what}{where}"]
         return [*lines, f"{'':<{9 + WIDTH}} next: {self.next_step}"] if self.next_step else lines
 
 
@@ -70,7 +70,7 @@ LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
 OLDEST_PYTHON = (3, 11)
 
 
-def examined(workspace: Workspace) -> Iterator[Finding]:
+def examine_workspace(workspace: Workspace) -> Iterator[Finding]:
     """Yield what is found; the index is looked at before anything brings it up to date."""
     yield from versions()
     yield from _records(workspace)
@@ -81,10 +81,10 @@ def examined(workspace: Workspace) -> Iterator[Finding]:
 
 def versions() -> Iterator[Finding]:
     """Yield the versions of Python, of this package and of the libraries beside it."""
-    said = [f"Python {platform.python_version()}"]
+    parts = [f"Python {platform.python_version()}"]
     for name in ("orbit-registry", *LIBRARIES):
         try:
-            said.append(f"{name} {importlib.metadata.version(name)}")
+            parts.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             if name in LIBRARIES:
                 yield Finding(
@@ -92,12 +92,12 @@ def versions() -> Iterator[Finding]:
                 )
     old = sys.version_info < OLDEST_PYTHON
     yield Finding(
-        "problem" if old else "ok", "versions", ", ".join(said), sys.executable,
+        "problem" if old else "ok", "versions", ", ".join(parts), sys.executable,
         "use Python 3.11 or newer" if old else "",
     )  # fmt: skip
 
 
-def _records_of(count: int) -> str:
+def _count_records(count: int) -> str:
     return f"{count} record{'' if count == 1 else 's'}"
 
 
@@ -107,21 +107,23 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     live = sum(record.phase == "live" and record.status.pushed for record in collection.records)
     waiting, unknown = len(queue(collection.records)), without_status(collection.records)
     unread = unread_files(collection.problems)
-    said = f"{_records_of(count)}: {live} can be shown, {waiting} await review, the status of {len(unknown)} is unknown"
+    message = (
+        f"{_count_records(count)}: {live} can be shown, {waiting} await review, the status of {len(unknown)} is unknown"
+    )
     step = approval_command(unknown) if unknown else "" if live else "orbit learning add, or orbit adr add"
-    yield Finding("ok", "workspace", said, str(workspace.root), step)
+    yield Finding("ok", "workspace", message, str(workspace.root), step)
     if unread:
-        said = f"{unread_text(unread)}, the first one {unread[0]}"
-        yield Finding("problem", "workspace", said, str(workspace.orbit), check_command(workspace, unread))
+        message = f"{unread_text(unread)}, the first one {unread[0]}"
+        yield Finding("problem", "workspace", message, str(workspace.orbit), check_command(workspace, unread))
     torn = sorted({problem.location.path for problem in collection.problems if problem.code == BROKEN})
     if torn:
         yield Finding(
             "warning", "workspace", f"lines of {', '.join(torn)} are no votes", str(workspace.orbit), "orbit check"
         )
     if has_unfinished_steps(workspace):
-        said = "a change was begun and not finished"
+        message = "a change was begun and not finished"
         yield Finding(
-            "warning", "workspace", said, str(workspace.journal), "any command that writes finishes or undoes it"
+            "warning", "workspace", message, str(workspace.journal), "any command that writes finishes or undoes it"
         )
 
 
@@ -129,14 +131,18 @@ def _other_stores(workspace: Workspace) -> Iterator[Finding]:
     """Yield the stores around this one and below it, which hold records that nothing here reads."""
     below = workspace.git.ask("ls-files", "-co", "--exclude-standard", f"*/{ORBIT}/config.yaml") or ""
     inside = [workspace.root / line.removesuffix(f"/{ORBIT}/config.yaml") for line in below.splitlines()]
-    around = [one for one in workspace.root.parents if one != user_home() and (one / ORBIT / "config.yaml").is_file()]
+    around = [
+        folder
+        for folder in workspace.root.parents
+        if folder != user_home() and (folder / ORBIT / "config.yaml").is_file()
+    ]
     for root in (*around, *inside):
         try:
             count = len(read_collection(open_workspace(root), explain=False).records)
         except OrbitError:
             continue  # it is another tool's
-        said = f"a second store holds {count} records, which nothing here reads, pushes or checks"
-        yield Finding("warning", "workspace", said, str(root / ORBIT), f"move its folders into {workspace.orbit}")
+        message = f"a second store holds {count} records, which nothing here reads, pushes or checks"
+        yield Finding("warning", "workspace", message, str(root / ORBIT), f"move its folders into {workspace.orbit}")
 
 
 def _git(workspace: Workspace) -> Iterator[Finding]:
@@ -147,12 +153,12 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("problem", "git", error.message, str(workspace.root), error.hint)
         return
     if top is None:
-        said = "no git repository: nothing is reviewed, and no scope is called broad"
-        yield Finding("warning", "git", said, str(workspace.root), "git init")
+        message = "no git repository: nothing is reviewed, and no scope is called broad"
+        yield Finding("warning", "git", message, str(workspace.root), "git init")
         return
     yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")
-    held = _text(workspace.root / ".gitattributes").splitlines()
-    missing = [line for line in GITATTRIBUTES if line not in held]
+    lines = _read_text(workspace.root / ".gitattributes").splitlines()
+    missing = [line for line in GITATTRIBUTES if line not in lines]
     if missing:
         yield Finding("warning", "git", f"lines are missing: {'; '.join(missing)}", ".gitattributes", "orbit init")
     if git.ask("check-ignore", ".orbit/state/log") is None:
@@ -161,17 +167,17 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
     driver = git.ask("config", f"merge.{DRIVER}.driver")
     if driver is None:
         yield Finding("warning", "git", "this clone has no merge driver for decision logs", ".git/config", "orbit init")
-    elif not _starts(driver):
-        said = f"the merge driver starts a program that is gone: {driver.split(' -m ')[0]}"
-        yield Finding("problem", "git", said, ".git/config", "orbit init")
+    elif not _program_exists(driver):
+        message = f"the merge driver starts a program that is gone: {driver.split(' -m ')[0]}"
+        yield Finding("problem", "git", message, ".git/config", "orbit init")
     elif " -P " not in driver:
-        said = "the merge driver imports what stands at the top of the work tree, a stranger's branch too"
-        yield Finding("problem", "git", said, ".git/config", "orbit init")
+        message = "the merge driver imports what stands at the top of the work tree, a stranger's branch too"
+        yield Finding("problem", "git", message, ".git/config", "orbit init")
     elif not missing:
         yield Finding("ok", "git", "attributes and merge driver are set")
 
 
-def _starts(command: str) -> bool:
+def _program_exists(command: str) -> bool:
     """Say whether the program of a command is there, where it is named by its whole path."""
     try:
         first = next(iter(shlex.split(command)), "")
@@ -183,41 +189,41 @@ def _starts(command: str) -> bool:
 def _derived(workspace: Workspace) -> Iterator[Finding]:
     """Yield how index and snapshot were found, and what bringing them up to date came to."""
     if not is_writable(workspace.state / "log"):
-        said = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
+        message = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
         yield Finding(
-            "problem", "derived", said, str(workspace.state), "make the folder writable for whoever runs agents"
+            "problem", "derived", message, str(workspace.state), "make the folder writable for whoever runs agents"
         )
     index = open_index(workspace)
-    place = workspace.relative(workspace.cache)
+    cache = workspace.relative(workspace.cache)
     if not isinstance(index, Index):
-        found, level = index.reason, "ok" if index.reason == MISSING else "warning"
+        state, level = index.reason, "ok" if index.reason == MISSING else "warning"
     elif not is_whole(index):
-        found, level = "the push index is damaged", "warning"
+        state, level = "the push index is damaged", "warning"
     elif index.stale:
-        found, level = f"the push index of {_records_of(index.records)} was behind the files", "ok"
+        state, level = f"the push index of {_count_records(index.records)} was behind the files", "ok"
     else:
-        found, level = f"the push index of {_records_of(index.records)} is current", "ok"
+        state, level = f"the push index of {_count_records(index.records)} is current", "ok"
     try:
         done = sync(workspace, rebuild=level != "ok")
     except OrbitError as error:
         yield Finding(
-            "problem", "derived", f"{found}; bringing it up to date failed: {error.message}", place, error.hint
+            "problem", "derived", f"{state}; bringing it up to date failed: {error.message}", cache, error.hint
         )
         return
     now = "; it was made anew now" if done.index is not None and done.index.built else ""
-    yield Finding("ok" if level == "ok" else "warning", "derived", f"{found}{now}", place)
-    held = "was built now" if done.built else "is current"
-    yield Finding("ok", "derived", f"the snapshot {held}", workspace.relative(done.path))
+    yield Finding("ok" if level == "ok" else "warning", "derived", f"{state}{now}", cache)
+    action = "was built now" if done.built else "is current"
+    yield Finding("ok", "derived", f"the snapshot {action}", workspace.relative(done.path))
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text("utf-8", "replace")
     except OSError:
         return ""
 
 
-DEAR = 2.0
+COSTLY = 2.0
 """A silent call that costs more than so many times an interpreter that does nothing is too dear for each tool."""
 
 
@@ -230,81 +236,85 @@ class Hooks:
 
     def as_data(self) -> list[dict[str, object]]:
         """Return what was tried as JSON shows it; the text that an agent would see is left out."""
-        costs = {(state.agent.name, state.scope): one.as_data() for state, one in self.costs}
+        costs = {(state.agent.name, state.scope): cost.as_data() for state, cost in self.costs}
         return [
             {
                 "agent": state.agent.name,
                 "scope": state.scope,
                 "path": str(state.path),
                 "current": state.current,
-                "asked": one.path,
-                "spoke": bool(one.text),
-                "problems": list(one.problems),
-                "ms": round(one.milliseconds, 1),
+                "asked": trial.path,
+                "spoke": bool(trial.text),
+                "problems": list(trial.problems),
+                "ms": round(trial.milliseconds, 1),
                 "cost": costs.get((state.agent.name, state.scope)),
             }
-            for state, one in self.tried
+            for state, trial in self.tried
         ]
 
 
-def hooks_examined(workspace: Workspace, agent: str | None, found: Hooks) -> Iterator[Finding]:
-    """Yield what is found of the hooks of one agent, or of all; `found` is filled in on the way."""
+def examine_hooks(workspace: Workspace, agent: str | None, hooks: Hooks) -> Iterator[Finding]:
+    """Yield what is found of the hooks of one agent, or of all; `hooks` is filled in on the way."""
     states = installation.status(workspace.root, (agent,) if agent else NAMES)
     for state in states:
         if state.problem:
-            yield Finding("problem", "hook", f"{_name(state)}: {state.problem}", str(state.path), "correct the file")
+            yield Finding(
+                "problem", "hook", f"{_hook_name(state)}: {state.problem}", str(state.path), "correct the file"
+            )
     installed = [state for state in states if state.installed]
     if not installed:
-        said = f"no hook of {agent or 'any agent'} is installed"
-        yield Finding("warning", "hook", said, "", f"orbit hook install {agent or 'claude'}")
+        message = f"no hook of {agent or 'any agent'} is installed"
+        yield Finding("warning", "hook", message, "", f"orbit hook install {agent or 'claude'}")
     for state in installed:
-        yield from _tried(workspace, state, found)
-    yield from _twice(installed)
+        yield from _try_hook(workspace, state, hooks)
+    yield from _repeated_hooks(installed)
 
 
-def _tried(workspace: Workspace, state: HookState, found: Hooks) -> Iterator[Finding]:
+def _try_hook(workspace: Workspace, state: HookState, hooks: Hooks) -> Iterator[Finding]:
     again = f"orbit hook install {state.agent.name} --scope {state.scope}"
     try:
         command = installation.installed_command(workspace.root, state.agent, state.scope)
-        one = None if command is None else trial.try_hook(workspace, state.agent, command)
+        result = None if command is None else trial.try_hook(workspace, state.agent, command)
     except OrbitError as error:
-        yield Finding("problem", "hook", f"{_name(state)}: {error.message}", str(state.path), error.hint)
+        yield Finding("problem", "hook", f"{_hook_name(state)}: {error.message}", str(state.path), error.hint)
         return
-    if one is None or command is None:
+    if result is None or command is None:
         return
-    found.tried.append((state, one))
-    if one.problems:
-        yield Finding("problem", "hook", f"{_name(state)}: {'; '.join(one.problems)}", str(state.path), again)
+    hooks.tried.append((state, result))
+    if result.problems:
+        yield Finding("problem", "hook", f"{_hook_name(state)}: {'; '.join(result.problems)}", str(state.path), again)
         return
-    spoke = f"speaks at an edit of {one.path}" if one.path else "is silent: no record is pushed for a tracked file"
+    spoke = (
+        f"speaks at an edit of {result.path}" if result.path else "is silent: no record is pushed for a tracked file"
+    )
     proven = "" if state.agent.proven else "; unproven: no real session was seen to show it"
-    said = f"{_name(state)}: {spoke}, and its answer is what the agent takes{proven}"
-    yield Finding("ok", "hook", said, str(state.path))
+    message = f"{_hook_name(state)}: {spoke}, and its answer is what the agent takes{proven}"
+    yield Finding("ok", "hook", message, str(state.path))
     spent = trial.silent_cost(workspace, state.agent, command)
     if spent is None:
-        yield Finding("problem", "cost", f"{_name(state)}: a silent call does not end", str(state.path), again)
+        yield Finding("problem", "cost", f"{_hook_name(state)}: a silent call does not end", str(state.path), again)
         return
-    found.costs.append((state, spent))
-    said = (
-        f"{_name(state)}: a silent call costs {spent.ratio:.1f} × an interpreter that does nothing "
+    hooks.costs.append((state, spent))
+    message = (
+        f"{_hook_name(state)}: a silent call costs {spent.ratio:.1f} × an interpreter that does nothing "
         f"({spent.hook:.0f} and {spent.nothing:.0f} ms CPU, medians of {spent.runs})"
     )
-    if spent.ratio > DEAR:
-        yield Finding("warning", "cost", said, "", "install it in scope local; or ask again when nothing else runs")
+    if spent.ratio > COSTLY:
+        yield Finding("warning", "cost", message, "", "install it in scope local; or ask again when nothing else runs")
     else:
-        yield Finding("ok", "cost", said)
+        yield Finding("ok", "cost", message)
 
 
-def _twice(installed: Sequence[HookState]) -> Iterator[Finding]:
+def _repeated_hooks(installed: Sequence[HookState]) -> Iterator[Finding]:
     """Yield a finding for an agent that runs the hook from several settings at each call."""
     for name in dict.fromkeys(state.agent.name for state in installed):
         scopes = [state.scope for state in installed if state.agent.name == name]
         if len(scopes) > 1:
-            said = f"{name} runs it {len(scopes)} times a call: it stands in the settings {', '.join(scopes)}"
-            yield Finding("warning", "hook", said, "", f"orbit hook uninstall {name} --scope {scopes[-1]}")
+            message = f"{name} runs it {len(scopes)} times a call: it stands in the settings {', '.join(scopes)}"
+            yield Finding("warning", "hook", message, "", f"orbit hook uninstall {name} --scope {scopes[-1]}")
 
 
-def _name(state: HookState) -> str:
+def _hook_name(state: HookState) -> str:
     return f"{state.agent.name}, {state.scope}"
 
 
@@ -312,96 +322,101 @@ LATE_SHARE = 0.01
 NAMED = 5
 
 
-def delivery_examined(
-    workspace: Workspace, agent: str | None, installed: bool, found: list[Delivery]
+def examine_delivery(
+    workspace: Workspace, agent: str | None, installed: bool, compared: list[Delivery]
 ) -> Iterator[Finding]:
-    """Yield what is found of the log and of transcripts, of one agent or of all; `found` is filled in on the way."""
+    """Yield what is found of the log and of transcripts, of one agent or of all; `compared` is filled in on the way."""
     log = str(workspace.state / "log")
     try:
         files, now = log_files(workspace.state), time.time()
         met = LogScan()
         tally = EventCounter(None, {}, 0).add_all(logged_events(files, now, met))
-        shown = events_by_session(logged_events(files, now, LogScan()))
+        events = events_by_session(logged_events(files, now, LogScan()))
     except OrbitError as error:
         yield Finding("problem", "log", error.message, log, error.hint)
         return
     yield from _log(tally, met, log, installed)
     names = [name for name in AGENTS if agent in (None, name)]
-    found += deliveries(workspace.root, shown, names)
-    yield from _transcripts(workspace.root, shown, found, tally, names)
+    compared += deliveries(workspace.root, events, names)
+    yield from _transcripts(workspace.root, events, compared, tally, names)
 
 
 def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Finding]:
-    whole = tally.total
-    if not whole.calls:
+    total = tally.total
+    if not total.calls:
         level: Level = "warning" if installed else "ok"
         yield Finding(
             level, "log", "no call is in the event log", log, "use the agent once, then ask again" if installed else ""
         )
         return
-    quiet = 100 * (whole.calls - whole.speaking) / whole.calls
+    quiet = 100 * (total.calls - total.speaking) / total.calls
     yield Finding(
-        "ok", "log", f"{whole.calls} calls, {quiet:.0f} % silent, {whole.shown} records shown", log, "orbit stats"
+        "ok", "log", f"{total.calls} calls, {quiet:.0f} % silent, {total.shown} records shown", log, "orbit stats"
     )
     if met.skipped:
-        why = ", ".join(f"{count} × {said}" for said, count in met.skipped.most_common())
-        yield Finding("warning", "log", f"lines are no events: {why}", log)
-    if whole.faults:
-        why = ", ".join(f"{count} × {said}" for said, count in whole.faults.most_common())
-        yield Finding("warning", "log", f"calls went wrong: {why}", log, "orbit stats")
-    late = whole.skips["deadline"]
-    if late > LATE_SHARE * whole.calls:
-        said = f"{late} of {whole.calls} calls ran out of time and showed nothing"
-        yield Finding("warning", "log", said, log, "set ORBIT_HOOK_DEADLINE_MS, or see what else the machine does")
-    unready = whole.skips["no index"]
-    if unready > LATE_SHARE * whole.calls:
-        yield Finding("warning", "log", f"{unready} of {whole.calls} calls found no index", log, "orbit sync")
+        reasons = ", ".join(f"{count} × {reason}" for reason, count in met.skipped.most_common())
+        yield Finding("warning", "log", f"lines are no events: {reasons}", log)
+    if total.faults:
+        reasons = ", ".join(f"{count} × {fault}" for fault, count in total.faults.most_common())
+        yield Finding("warning", "log", f"calls went wrong: {reasons}", log, "orbit stats")
+    late = total.skips["deadline"]
+    if late > LATE_SHARE * total.calls:
+        message = f"{late} of {total.calls} calls ran out of time and showed nothing"
+        yield Finding("warning", "log", message, log, "set ORBIT_HOOK_DEADLINE_MS, or see what else the machine does")
+    unready = total.skips["no index"]
+    if unready > LATE_SHARE * total.calls:
+        yield Finding("warning", "log", f"{unready} of {total.calls} calls found no index", log, "orbit sync")
 
 
 def _transcripts(
     root: Path,
-    shown: Mapping[str, Sequence[LoggedEvent]],
-    found: Sequence[Delivery],
+    events: Mapping[str, Sequence[LoggedEvent]],
+    compared: Sequence[Delivery],
     tally: Tally,
     names: Sequence[str],
 ) -> Iterator[Finding]:
-    if not shown:
+    if not events:
         yield Finding("ok", "transcript", "no hook has shown anything yet, so there is nothing to read back")
-    elif not found:
-        some = f"none of {len(shown)} sessions that were" if len(shown) > 1 else "no session that was"
-        said = f"{some} shown something has a transcript that can be read here"
-        yield Finding("warning", "transcript", said, "", f"transcripts of {' and '.join(AGENTS)} are known")
-    for one in found:
-        if one.broken:
-            said = f"session {one.session}: {one.broken} lines with a block can't be read"
-            yield Finding("warning", "transcript", said, str(one.path))
-        if one.missing:
-            yield _missing(one)
-    claimed, there = sum(one.claimed for one in found), sum(one.found for one in found)
-    if claimed == there and found:
-        more = sum(len(one.unclaimed) for one in found)
+    elif not compared:
+        some = f"none of {len(events)} sessions that were" if len(events) > 1 else "no session that was"
+        message = f"{some} shown something has a transcript that can be read here"
+        yield Finding("warning", "transcript", message, "", f"transcripts of {' and '.join(AGENTS)} are known")
+    for delivery in compared:
+        if delivery.broken:
+            message = f"session {delivery.session}: {delivery.broken} lines with a block can't be read"
+            yield Finding("warning", "transcript", message, str(delivery.path))
+        if delivery.missing:
+            yield _missing_finding(delivery)
+    claimed, there = sum(delivery.claimed for delivery in compared), sum(delivery.found for delivery in compared)
+    if claimed == there and compared:
+        more = sum(len(delivery.unclaimed) for delivery in compared)
         beside = f"; {more} more stand there that the log does not name" if more else ""
-        said = f"all {claimed} records that {len(found)} of {len(shown)} sessions were shown stand in their transcripts"
-        yield Finding("ok", "transcript", said + beside)
+        sessions_shown = f"{len(compared)} of {len(events)} sessions"
+        message = f"all {claimed} records that {sessions_shown} were shown stand in their transcripts"
+        yield Finding("ok", "transcript", message + beside)
     if "claude" in names and tally.first is not None:
-        sessions, known = without_event(root, tally.sessions, tally.first)
-        if known < sessions:
-            said = f"{sessions - known} of the {sessions} newest sessions of Claude Code here are not in the event log"
+        sessions, logged = without_event(root, tally.sessions, tally.first)
+        if logged < sessions:
+            message = (
+                f"{sessions - logged} of the {sessions} newest sessions of Claude Code here are not in the event log"
+            )
             yield Finding(
-                "warning", "transcript", said, "", "orbit hook status claude; hooks may be switched off there"
+                "warning", "transcript", message, "", "orbit hook status claude; hooks may be switched off there"
             )
 
 
-def _missing(one: Delivery) -> Finding:
-    more = len(one.missing) - NAMED
-    named = ", ".join(one.missing[:NAMED]) + (f" and {more} more" if more > 0 else "")
-    counts = f"{one.found} of {one.claimed} records that were shown stand in its transcript"
-    said = f"session {one.session} ({one.agent}): {counts}; missing {named}"
-    if one.found:
+def _missing_finding(delivery: Delivery) -> Finding:
+    more = len(delivery.missing) - NAMED
+    records = ", ".join(delivery.missing[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    counts = f"{delivery.found} of {delivery.claimed} records that were shown stand in its transcript"
+    message = f"session {delivery.session} ({delivery.agent}): {counts}; missing {records}"
+    if delivery.found:
         return Finding(
-            "warning", "transcript", said, str(one.path), "orbit stats; the agent may have given up on a call"
+            "warning", "transcript", message, str(delivery.path), "orbit stats; the agent may have given up on a call"
         )
-    return Finding("problem", "transcript", said, str(one.path), f"orbit hook test {one.agent}; it takes no answer")
+    return Finding(
+        "problem", "transcript", message, str(delivery.path), f"orbit hook test {delivery.agent}; it takes no answer"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,36 +430,36 @@ class Examination:
     @property
     def healthy(self) -> bool:
         """Say whether nothing is a problem; warnings are none."""
-        return all(one.level != "problem" for one in self.findings)
+        return all(finding.level != "problem" for finding in self.findings)
 
     @property
     def next_steps(self) -> list[str]:
         """What to do next, each once, for the gravest first."""
-        grave = sorted(self.findings, key=lambda one: -LEVELS.index(one.level))
-        steps = dict.fromkeys(one.next_step for one in grave if one.level != "ok")
+        grave = sorted(self.findings, key=lambda finding: -LEVELS.index(finding.level))
+        steps = dict.fromkeys(finding.next_step for finding in grave if finding.level != "ok")
         return [step for step in steps if step.startswith("orbit ")]
 
     def as_data(self) -> dict[str, object]:
         """Return the examination as JSON shows it."""
         return {
             "counts": {level: self._count(level) for level in LEVELS},
-            "findings": [one.as_data() for one in self.findings],
+            "findings": [finding.as_data() for finding in self.findings],
             "hooks": self.hooks.as_data(),
-            "transcripts": [one.as_data() for one in self.deliveries],
+            "transcripts": [delivery.as_data() for delivery in self.deliveries],
         }
 
     def text(self) -> str:
         """Return the examination as a page for people."""
-        lines = [line for one in self.findings for line in one.lines()]
+        lines = [line for finding in self.findings for line in finding.lines()]
         counts = ", ".join(f"{self._count(level)} {level}" for level in LEVELS)
         return "\n".join([*lines, "", counts])
 
     def _count(self, level: str) -> int:
-        return sum(one.level == level for one in self.findings)
+        return sum(finding.level == level for finding in self.findings)
 
 
 def examine(start: Path, agent: str | None = None) -> Examination:
-    """Return what is found in the workspace at or above a folder; what can't be examined is a finding.
+    """Return what is found in the workspace at or above a folder; what can't be examine_workspace is a finding.
 
     Index and snapshot are brought up to date; each installed hook is run a few times, under sessions that no count
     takes for real ones.
@@ -458,7 +473,7 @@ def examine(start: Path, agent: str | None = None) -> Examination:
         findings += versions()
         findings.append(Finding("problem", "workspace", error.message, str(start), error.hint))
         return Examination(findings, tried, compared)
-    findings += examined(workspace)
-    findings += hooks_examined(workspace, agent, tried)
-    findings += delivery_examined(workspace, agent, bool(tried.tried), compared)
+    findings += examine_workspace(workspace)
+    findings += examine_hooks(workspace, agent, tried)
+    findings += examine_delivery(workspace, agent, bool(tried.tried), compared)
     return Examination(findings, tried, compared)

@@ -37,11 +37,11 @@ from orbit_registry.workspace.workspace import Workspace
 
 SECTION = "watchdog"
 MEMORY = "watchdog.json"
-REMEMBERED = timedelta(days=7)
+MEMORY_SPAN = timedelta(days=7)
 """So long the most records that there were are what a store is measured by."""
 SHRUNKEN = 0.8
 """A store with a smaller share of what it had, and at least three records fewer, has shrunk."""
-NAMED = 3
+MOST_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ class Watch:
 
     def failed(self, *, strict: bool) -> bool:
         """Say whether something is a problem; with `strict` also whether something is a warning."""
-        return any(one.level == "problem" or (strict and one.level == "warning") for one in self.findings)
+        return any(finding.level == "problem" or (strict and finding.level == "warning") for finding in self.findings)
 
     def as_data(self) -> dict[str, object]:
         """Return the look as JSON shows it."""
         return {
             "at": self.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "counts": {level: sum(one.level == level for one in self.findings) for level in LEVELS},
-            "findings": [one.as_data() for one in self.findings],
+            "counts": {level: sum(finding.level == level for finding in self.findings) for level in LEVELS},
+            "findings": [finding.as_data() for finding in self.findings],
         }
 
     def text(self) -> str:
         """Return the look as people read it."""
-        return "\n".join(line for one in self.findings for line in one.lines())
+        return "\n".join(line for finding in self.findings for line in finding.lines())
 
 
 def watch(workspace: Workspace, window: timedelta, now: datetime | None = None) -> Watch:
@@ -82,7 +82,7 @@ def watch(workspace: Workspace, window: timedelta, now: datetime | None = None) 
         _waiting(workspace, records, at),
         _unconsolidated(workspace, records),
     )
-    return Watch(at, [one for part in parts for one in part])
+    return Watch(at, [finding for part in parts for finding in part])
 
 
 def _log(workspace: Workspace, now: datetime) -> tuple[LoopLog, list[Finding]]:
@@ -90,35 +90,35 @@ def _log(workspace: Workspace, now: datetime) -> tuple[LoopLog, list[Finding]]:
     try:
         return loop_log(workspace, now=now.timestamp()), []
     except OrbitError as error:
-        place = workspace.relative(workspace.state / "log")
-        empty = LoopLog(Location(place))
-        return empty, [Finding("problem", "log-unreadable", error.message, place, error.hint)]
+        path = workspace.relative(workspace.state / "log")
+        empty = LoopLog(Location(path))
+        return empty, [Finding("problem", "log-unreadable", error.message, path, error.hint)]
 
 
 def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[Finding]:
     """Yield whether there are records, and whether there are far fewer than there were."""
-    count, most = len(records), _most(workspace, now)
-    place = workspace.relative(workspace.orbit)
+    count, most = len(records), _most_records(workspace, now)
+    path = workspace.relative(workspace.orbit)
     if not count:
         had = "git status .orbit, then git restore .orbit"
         hint = had if most else f"orbit adr add, or orbit learning add; where there were records {had}"
-        yield Finding("problem", "store-empty", "there is no record", place, hint)
+        yield Finding("problem", "store-empty", "there is no record", path, hint)
     elif most - count >= 3 and count < SHRUNKEN * most:
-        said = f"{count} records, and there were {most}"
-        yield Finding("problem", "store-shrunken", said, place, "git log --stat -- .orbit")
+        message = f"{count} records, and there were {most}"
+        yield Finding("problem", "store-shrunken", message, path, "git log --stat -- .orbit")
     else:
-        yield Finding("ok", "store", f"{count} records", place)
+        yield Finding("ok", "store", f"{count} records", path)
     if count >= most:
         folder = Path(private_folder(str(workspace.root), "log"))
         write_atomic(folder / MEMORY, json.dumps({"records": count, "at": now.timestamp()}))
 
 
-def _most(workspace: Workspace, now: datetime) -> int:
+def _most_records(workspace: Workspace, now: datetime) -> int:
     """Return how many records there were at most within the last days; 0 where nobody looked."""
     try:
-        said = json.loads(read_bytes(workspace.state / "log" / MEMORY, limit=1000))
-        recent = now.timestamp() - float(said["at"]) < REMEMBERED.total_seconds()
-        return int(said["records"]) if recent else 0
+        previous = json.loads(read_bytes(workspace.state / "log" / MEMORY, limit=1000))
+        recent = now.timestamp() - float(previous["at"]) < MEMORY_SPAN.total_seconds()
+        return int(previous["records"]) if recent else 0
     except (OrbitError, ValueError, TypeError, KeyError, RecursionError):
         return 0
 
@@ -127,88 +127,91 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
     """Yield whether snapshot and push index are there, whole and young; heals them where they are not."""
     index = open_index(workspace)
     built = last_built(workspace)
-    place = workspace.relative(workspace.cache)
+    path = workspace.relative(workspace.cache)
     hours = workspace.config.setting(SECTION, "stale_hours")
-    found = Finding("ok", "sync", "snapshot and push index are there", place)
+    finding = Finding("ok", "sync", "snapshot and push index are there", path)
     if built is None:
-        found = Finding("warning", "derived-missing", "there is no snapshot, or it is damaged", place)
+        finding = Finding("warning", "derived-missing", "there is no snapshot, or it is damaged", path)
     elif not isinstance(index, Index):
-        found = Finding("warning", "derived-missing", f"there is no push index that can be used: {index.reason}", place)
+        finding = Finding(
+            "warning", "derived-missing", f"there is no push index that can be used: {index.reason}", path
+        )
     elif not is_whole(index):
-        found = Finding("warning", "derived-missing", "the push index is damaged", place)
+        finding = Finding("warning", "derived-missing", "the push index is damaged", path)
     else:
-        last = max([built, *(one.at for one in log.of(SYNCED))])
+        last = max([built, *(event.at for event in log.of(SYNCED))])
         age = now - datetime.fromtimestamp(last, UTC)
         if age > timedelta(hours=hours):
-            said = f"the last sync was {age // timedelta(hours=1)} hours ago, and {hours} are admitted"
-            found = Finding("warning", "sync-stale", said, place)
-    yield found if found.level == "ok" else _healed(workspace, found)
+            message = f"the last sync was {age // timedelta(hours=1)} hours ago, and {hours} are admitted"
+            finding = Finding("warning", "sync-stale", message, path)
+    yield finding if finding.level == "ok" else _heal(workspace, finding)
 
 
-def _healed(workspace: Workspace, found: Finding) -> Finding:
+def _heal(workspace: Workspace, finding: Finding) -> Finding:
     """Bring the derived files up to date, anew where one was missing, and return what came of it."""
     try:
-        done = sync(workspace, rebuild=found.topic == "derived-missing")
+        done = sync(workspace, rebuild=finding.topic == "derived-missing")
     except OrbitError as error:
-        said = f"{found.what}; making it anew failed: {error.message}"
-        return replace(found, level="problem", what=said, next_step=error.hint)
+        message = f"{finding.what}; making it anew failed: {error.message}"
+        return replace(finding, level="problem", what=message, next_step=error.hint)
     write_event(workspace, SYNCED, [], done.counted())
-    return replace(found, what=f"{found.what}; it was made anew now")
+    return replace(finding, what=f"{finding.what}; it was made anew now")
 
 
 def _events(log: LoopLog) -> Iterator[Finding]:
     """Yield whether what was dispatched was looked up for, and whether turns left notes."""
-    place = log.place.path
+    path = log.place.path
     dispatches = sum(1 for _ in log.of(DISPATCHED, TURN_END, "subagent stop"))
     retrievals = sum(1 for _ in log.of(RETRIEVAL))
     if dispatches and not retrievals:
-        said = f"{dispatches} dispatches and turns, and nothing was looked up for any"
-        yield Finding("problem", "retrieval-zero", said, place, "orbit hook status")
+        message = f"{dispatches} dispatches and turns, and nothing was looked up for any"
+        yield Finding("problem", "retrieval-zero", message, path, "orbit hook status")
     else:
-        yield Finding("ok", "retrieval", f"{retrievals} retrievals, {dispatches} dispatches and turns", place)
+        yield Finding("ok", "retrieval", f"{retrievals} retrievals, {dispatches} dispatches and turns", path)
     missing = [ended for ended, note in turns(log) if note is None]
     if missing:
-        said = f"{len(missing)} of {sum(1 for _ in log.of(TURN_END))} turns have neither a note nor a reason"
-        yield Finding("warning", "turn-drift", said, place, "orbit check --loop")
+        message = f"{len(missing)} of {sum(1 for _ in log.of(TURN_END))} turns have neither a note nor a reason"
+        yield Finding("warning", "turn-drift", message, path, "orbit check --loop")
 
 
 def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
     """Yield the targets that are left alone, and those that may be tried again."""
-    open_ones = [one for one in records.of_kind(FAILURE) if one.phase == "live"]
-    over = [one for one in open_ones if (end := expires_at(one)) is not None and end <= now]
-    held = [one for one in open_ones if one not in over]
-    for topic, said, ones in (
-        ("failure-open", "left alone", held),
+    open_ones = [failure for failure in records.of_kind(FAILURE) if failure.phase == "live"]
+    over = [failure for failure in open_ones if (end := expires_at(failure)) is not None and end <= now]
+    waiting = [failure for failure in open_ones if failure not in over]
+    for topic, state, ones in (
+        ("failure-open", "left alone", waiting),
         ("failure-expired", "over, to be tried again", over),
     ):
         if ones:
-            named = _named([str(target_of(one)) for one in ones])
+            targets = _list_names([str(target_of(failure)) for failure in ones])
             count = "1 failed target is" if len(ones) == 1 else f"{len(ones)} failed targets are"
-            yield Finding("ok", topic, f"{count} {said}: {named}", "", f"orbit show {ones[0].id}")
+            yield Finding("ok", topic, f"{count} {state}: {targets}", "", f"orbit show {ones[0].id}")
 
 
 def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[Finding]:
     """Yield what has waited for review for longer than it should."""
     days = workspace.config.setting(SECTION, "queue_days")
     limit = now - timedelta(days=days)
-    old = [one for one in queue(records) if (made := _made(one)) is not None and made < limit]
+    old = [entry for entry in queue(records) if (created := _created_at(entry)) is not None and created < limit]
     if old:
-        said = f"{len(old)} records have waited for review for more than {days} days: {_named([one.id for one in old])}"
-        yield Finding("warning", "queue-old", said, "", "orbit queue")
+        listed = _list_names([entry.id for entry in old])
+        message = f"{len(old)} records have waited for review for more than {days} days: {listed}"
+        yield Finding("warning", "queue-old", message, "", "orbit queue")
 
 
 def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Finding]:
     """Yield whether more learnings than admitted stand alone: nothing in force or waiting was derived from them."""
     most = workspace.config.setting(SECTION, "learnings")
-    open_ones = [one for one in records if one.phase != "closed"]
-    consolidated = {link.to for one in open_ones for link in one.links if link.rel == "derived_from"}
-    alone = [one for one in open_ones if _is_learning(one) and one.id not in consolidated]
+    open_ones = [record for record in records if record.phase != "closed"]
+    consolidated = {link.to for record in open_ones for link in record.links if link.rel == "derived_from"}
+    alone = [record for record in open_ones if _is_learning(record) and record.id not in consolidated]
     if len(alone) > most:
-        said = f"{len(alone)} learnings are unconsolidated, and {most} are admitted"
-        yield Finding("warning", "learnings-many", said, "", "orbit propose")
+        message = f"{len(alone)} learnings are unconsolidated, and {most} are admitted"
+        yield Finding("warning", "learnings-many", message, "", "orbit propose")
 
 
-def _made(record: Record) -> datetime | None:
+def _created_at(record: Record) -> datetime | None:
     try:
         return parse_time(record.text("created_at") or "")
     except ValueError:
@@ -219,6 +222,6 @@ def _is_learning(record: Record) -> bool:
     return record.kind.name == "learning" and record.phase == "live"
 
 
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+def _list_names(names: Sequence[str]) -> str:
+    more = len(names) - MOST_LISTED
+    return ", ".join(names[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

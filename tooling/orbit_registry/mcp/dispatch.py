@@ -21,12 +21,12 @@ from orbit_registry.mcp.tools import (
     PATHS,
     TAGS,
     TASK,
-    Answer,
     Arguments,
-    Asked,
     Caller,
     Schema,
     Tool,
+    ToolCall,
+    ToolResult,
     beside,
     choice,
     fields_of_any,
@@ -87,23 +87,25 @@ def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False, plan
 
     `running` says whether scripts may be run, `planning` whether `brief` is asked for whoever plans a loop's next run.
     """
-    general = {tool.name: tool for tool in (*_asking(kinds), *_proposing(kinds), *([_RUN] if running else []))}
+    general = {
+        tool.name: tool for tool in (*_reading_tools(kinds), *_writing_tools(kinds), *([_RUN] if running else []))
+    }
     if planning:
         brief = general["brief"]
         general["brief"] = replace(brief, properties={**brief.properties, "purpose": _PURPOSE})
     if not aliases:
         return general
-    named = [
-        _for_kind(general[verb], kinds[kind]) for kind, verbs in ALIASES.items() if kind in kinds for verb in verbs
+    named_tools = [
+        _alias(general[verb], kinds[kind]) for kind, verbs in ALIASES.items() if kind in kinds for verb in verbs
     ]
     plain = general["search"]
     everywhere = Tool(
         f"{PREFIX}search", plain.title, "The same as `search`.", plain.properties, plain.run, plain.required
     )
-    return {**general, **{tool.name: tool for tool in (everywhere, *named)}}
+    return {**general, **{tool.name: tool for tool in (everywhere, *named_tools)}}
 
 
-def _narrowing(of_kind: Schema) -> dict[str, Schema]:
+def _narrowing_properties(of_kind: Schema) -> dict[str, Schema]:
     return {
         "query": text("Words to look for; `tags` or `path` alone find all in scope.", "retry uploads"),
         "kind": of_kind, "tags": TAGS,
@@ -114,13 +116,13 @@ def _narrowing(of_kind: Schema) -> dict[str, Schema]:
     }  # fmt: skip
 
 
-def _asking(kinds: KindTable) -> list[Tool]:
+def _reading_tools(kinds: KindTable) -> list[Tool]:
     of_kind = kind_choice(kinds, "Only of this kind.")
     return [
         Tool(
             "search", "Search records",
             "Find records of any kind by words, the best first: id, score, title, snippet. `show` has the whole text.",
-            {**_narrowing(of_kind), "limit": number("At most so many.", None, 50), "all": _ALL},
+            {**_narrowing_properties(of_kind), "limit": number("At most so many.", None, 50), "all": _ALL},
             read_tools.search,
         ),
         Tool(
@@ -176,9 +178,9 @@ def _asking(kinds: KindTable) -> list[Tool]:
     ]  # fmt: skip
 
 
-def _proposing(kinds: KindTable) -> list[Tool]:
+def _writing_tools(kinds: KindTable) -> list[Tool]:
     fields = fields_of_any(kinds)
-    written = kind_choice((one for one in kinds if not one.in_file), "What it is.")
+    writable = kind_choice((kind for kind in kinds if not kind.in_file), "What it is.")
     same = {"type": "object", "description": "Fields as `add` takes them, by the record's kind."}
     rels = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
     twice = "The first call shows the nearest records and the vote that would strengthen one; call again to write."
@@ -186,7 +188,7 @@ def _proposing(kinds: KindTable) -> list[Tool]:
         Tool(
             "add", "Propose a record",
             f"Propose a record; it waits for a person's review. {twice}",
-            {"kind": written, "fields": fields, "task": TASK, "confirm": _CONFIRM,
+            {"kind": writable, "fields": fields, "task": TASK, "confirm": _CONFIRM,
              "distinct_from": words("Records that look alike but differ; also writes it.", "L-7k3fq")},
             write_tools.add, ["kind", "fields"], reads_only=False,
         ),
@@ -219,7 +221,7 @@ def _proposing(kinds: KindTable) -> list[Tool]:
     ]  # fmt: skip
 
 
-def _for_kind(tool: Tool, kind: Kind) -> Tool:
+def _alias(tool: Tool, kind: Kind) -> Tool:
     """Return a tool under the name it has for one kind; `add` takes the kind's fields as arguments of their own."""
     properties = {name: form for name, form in tool.properties.items() if name != "kind"}
     required = [name for name in tool.required if name != "kind"]
@@ -229,10 +231,17 @@ def _for_kind(tool: Tool, kind: Kind) -> Tool:
         required = required_fields(kind)
     elif "fields" in properties:
         properties["fields"] = {"type": "object", "description": f"Fields as `{PREFIX}{kind.name}.add` takes them."}
-    said = f"`{tool.name}` for {kind.labels.lower()} alone."
+    description = f"`{tool.name}` for {kind.labels.lower()} alone."
     name = f"{PREFIX}{kind.name}.{tool.name}"
     return Tool(
-        name, f"{kind.labels}: {tool.name}", said, properties, tool.run, required, tool.reads_only, {"kind": kind.name}
+        name,
+        f"{kind.labels}: {tool.name}",
+        description,
+        properties,
+        tool.run,
+        required,
+        tool.reads_only,
+        {"kind": kind.name},
     )
 
 
@@ -245,7 +254,7 @@ class Reply:
     """What goes back: text, the envelope, whether it is a refusal, and the records beside it."""
 
     text: str
-    whole: Mapping[str, object]
+    structured: Mapping[str, object]
     is_error: bool = False
     sidecar: Sidecar | None = None
 
@@ -254,7 +263,7 @@ class UnknownToolError(UsageError):
     """There is no tool of that name."""
 
 
-def known_tools(*, aliases: bool = True, workspace: Workspace | None = None) -> dict[str, Tool]:
+def available_tools(*, aliases: bool = True, workspace: Workspace | None = None) -> dict[str, Tool]:
     """Return the tools of a project's kinds; of the shipped kinds where there is no project."""
     if workspace is None:
         return tools(load_kinds(), aliases=aliases)
@@ -263,7 +272,7 @@ def known_tools(*, aliases: bool = True, workspace: Workspace | None = None) -> 
 
 
 def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:
-    """Answer one call; whatever the user's data, the caller or a bug of ours did wrong is an answer too.
+    """ToolResult one call; whatever the user's data, the caller or a bug of ours did wrong is an answer too.
 
     Raises:
         UnknownToolError: there is no such tool.
@@ -271,16 +280,16 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
     try:
         registry = opened()
         registry.recover()
-        tool = known_tools(workspace=registry.workspace).get(name)
+        tool = available_tools(workspace=registry.workspace).get(name)
         if tool is None:
             raise UnknownToolError(f"there is no tool {name!r}", hint="`tools/list` names them")
         _refuse_arguments(tool, arguments)
-        answer = tool.run(Asked(registry, caller, {**arguments, **tool.fixed}))
+        answer = tool.run(ToolCall(registry, caller, {**arguments, **tool.fixed}))
         sync_written()
         if not tool.carries:
-            return _said(answer, None)
+            return _checked_reply(answer, None)
         records = registry.collection.records
-        return _said(answer, beside(registry.workspace, records, answer.paths, answer.shown, caller))
+        return _checked_reply(answer, beside(registry.workspace, records, answer.paths, answer.record_ids, caller))
     except UnknownToolError:
         raise
     except OrbitError as error:
@@ -293,17 +302,17 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
 
 def refusal(message: str, hint: str) -> Reply:
     """Return what says that nothing was done, why, and what to do."""
-    said, hinted = harmless(message), harmless(hint)
-    whole = envelope(None, ok=False, error=str(said), hint=str(hinted))
-    return Reply(f"error: {said}\nhint: {hinted}", whole, is_error=True)
+    reason, hinted = harmless(message), harmless(hint)
+    answer = envelope(None, ok=False, error=str(reason), hint=str(hinted))
+    return Reply(f"error: {reason}\nhint: {hinted}", answer, is_error=True)
 
 
-def _said(answer: Answer, sidecar: Sidecar | None) -> Reply:
-    whole = envelope(harmless(answer.data), next_commands=[str(harmless(one)) for one in answer.next])
+def _checked_reply(answer: ToolResult, sidecar: Sidecar | None) -> Reply:
+    answer_data = envelope(harmless(answer.data), next_commands=[str(harmless(command)) for command in answer.next])
     text = answer.text if answer.rendered else str(harmless(answer.text))
-    if len(json.dumps(whole, ensure_ascii=False, default=str)) > LONGEST_ANSWER or len(text) > LONGEST_ANSWER:
+    if len(json.dumps(answer_data, ensure_ascii=False, default=str)) > LONGEST_ANSWER or len(text) > LONGEST_ANSWER:
         return refusal("the answer is too long to be of use", "ask for less: a smaller `limit`, fewer columns")
-    return Reply(text, whole, sidecar=sidecar)
+    return Reply(text, answer_data, sidecar=sidecar)
 
 
 def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
@@ -312,9 +321,9 @@ def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
         raise UsageError(f"the arguments are longer than {LONGEST:,} characters", hint="shorten them")
     problems = RecordSchema(tool.schema(), Path(tool.name)).problems(dict(arguments))
     if problems:
-        said = "; ".join(one.message for one in problems[:5]).replace("`the record`", "the call")
-        hint = next((one.hint for one in problems if one.hint), f"arguments: {', '.join(tool.properties)}")
-        raise UsageError(f"{tool.name}: {said}", hint=hint)
+        message = "; ".join(problem.message for problem in problems[:5]).replace("`the record`", "the call")
+        hint = next((problem.hint for problem in problems if problem.hint), f"arguments: {', '.join(tool.properties)}")
+        raise UsageError(f"{tool.name}: {message}", hint=hint)
 
 
 def harmless(value: object) -> object:

@@ -13,7 +13,7 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from orbit_registry.errors import UsageError
-from orbit_registry.mcp.server import Door, act_as_agent
+from orbit_registry.mcp.server import McpServer, act_as_agent
 
 PATH = "/mcp"
 LARGEST_BODY = 1_000_000
@@ -39,33 +39,35 @@ def serve_http(
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise UsageError("the token is too short", hint=f"give {SHORTEST_TOKEN} characters or more, or none")
     act_as_agent()
-    given = token or secrets.token_urlsafe(32)
+    shared_token = token or secrets.token_urlsafe(32)
     listening = _listening(host, port)
     at = listening.getsockname()[1]
-    named = f"[{host}]" if ":" in host else host
-    door = Door(root or Path.cwd(), aliases=aliases)
-    app = guarded(application(door, (*LOOPBACK, named), at), given)
+    host_name = f"[{host}]" if ":" in host else host
+    door = McpServer(root or Path.cwd(), aliases=aliases)
+    app = guarded(application(door, (*LOOPBACK, host_name), at), shared_token)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, limit_concurrency=MOST_CONNECTIONS, server_header=False
     )
-    announce(f"http://{named}:{at}{PATH}", given)
+    announce(f"http://{host_name}:{at}{PATH}", shared_token)
     anyio.run(uvicorn.Server(config).serve, [listening])
 
 
-def application(door: Door, hosts: tuple[str, ...], port: int) -> Application:
+def application(door: McpServer, hosts: tuple[str, ...], port: int) -> Application:
     """Return the application that speaks to clients by one of these names of this machine, and to no page of others."""
     names = [f"{name}:{port}" for name in dict.fromkeys(hosts)]
     checks = TransportSecuritySettings(
-        enable_dns_rebinding_protection=True, allowed_hosts=names, allowed_origins=[f"http://{one}" for one in names]
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=names,
+        allowed_origins=[f"http://{address}" for address in names],
     )
-    found: Application = door.server().streamable_http_app(
+    app: Application = door.server().streamable_http_app(
         streamable_http_path=PATH,
         transport_security=checks,
         max_request_body_size=LARGEST_BODY,
         session_idle_timeout=IDLE_SECONDS,
         max_sessions=MOST_SESSIONS,
     )
-    return found
+    return app
 
 
 def guarded(app: Application, token: str) -> Application:
@@ -76,8 +78,8 @@ def guarded(app: Application, token: str) -> Application:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
-        said = [value for name, value in scope["headers"] if name == b"authorization"]
-        scheme, _, credentials = said[0].partition(b" ") if len(said) == 1 else (b"", b"", b"")
+        values = [value for name, value in scope["headers"] if name == b"authorization"]
+        scheme, _, credentials = values[0].partition(b" ") if len(values) == 1 else (b"", b"", b"")
         if scheme.lower() == b"bearer" and secrets.compare_digest(credentials.strip(), expected):
             await app(scope, receive, send)
             return
@@ -91,10 +93,10 @@ def guarded(app: Application, token: str) -> Application:
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, protocol)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(MOST_CONNECTIONS)
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(MOST_CONNECTIONS)
     except OSError as error:
         raise UsageError(f"nobody can listen at {host}:{port}: {error.strerror}", hint="give another port") from None
-    return found
+    return listener

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orbit_registry.errors import RecordNotFoundError, UsageError
 from orbit_registry.mcp.dispatch import harmless
 from orbit_registry.mcp.read_tools import brief, clean, show
-from orbit_registry.mcp.tools import Asked, Caller
+from orbit_registry.mcp.tools import Caller, ToolCall
 from orbit_registry.registry import Registry
 
 LONGEST = 20_000
@@ -21,7 +21,7 @@ class Prompt:
 
     name: str
     title: str
-    said: str
+    description: str
     arguments: Mapping[str, tuple[str, bool]]
     text: Callable[[Registry, Caller, Words], str]
 
@@ -36,21 +36,23 @@ def prompt_text(name: str, registry: Registry, caller: Caller, words: Words) -> 
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise UsageError(f"there is no prompt {name!r}", hint=f"prompts: {', '.join(PROMPTS)}")
-    known = ", ".join(prompt.arguments)
-    missing = [one for one, (_, needed) in prompt.arguments.items() if needed and not words.get(one, "").strip()]
+    names = ", ".join(prompt.arguments)
+    missing = [
+        argument for argument, (_, needed) in prompt.arguments.items() if needed and not words.get(argument, "").strip()
+    ]
     unknown = sorted(words.keys() - prompt.arguments.keys())
     if missing or unknown:
-        said = f"`{missing[0]}` is missing" if missing else f"unknown argument `{unknown[0]}`"
-        raise UsageError(f"{name}: {said}", hint=f"arguments: {known}")
+        problem = f"`{missing[0]}` is missing" if missing else f"unknown argument `{unknown[0]}`"
+        raise UsageError(f"{name}: {problem}", hint=f"arguments: {names}")
     if sum(map(len, words.values())) > LONGEST:
         raise UsageError(f"{name}: the arguments are too long", hint=f"at most {LONGEST:,} characters")
     return prompt.text(registry, caller, words)
 
 
 def _brief(registry: Registry, caller: Caller, words: Words) -> str:
-    paths = [one for one in words.get("paths", "").replace(",", " ").split() if one]
-    asked = Asked(registry, caller, {"text": words["task"], "paths": paths})
-    return f"The task:\n\n{words['task']}\n\n{brief(asked).text}\n\n{_AFTER_BRIEF}"
+    paths = [path for path in words.get("paths", "").replace(",", " ").split() if path]
+    call = ToolCall(registry, caller, {"text": words["task"], "paths": paths})
+    return f"The task:\n\n{words['task']}\n\n{brief(call).text}\n\n{_AFTER_BRIEF}"
 
 
 _AFTER_BRIEF = (
@@ -60,7 +62,7 @@ _AFTER_BRIEF = (
 
 
 def _review(registry: Registry, caller: Caller, words: Words) -> str:
-    text = harmless(show(Asked(registry, caller, {"id": words["id"]})).text)
+    text = harmless(show(ToolCall(registry, caller, {"id": words["id"]})).text)
     return f"Review this record of the project.\n\n{text}\n\n{_REVIEW}"
 
 
@@ -120,25 +122,25 @@ PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ResourceItem:
     """A record in the list of resources."""
 
     uri: str
     name: str
     title: str
-    said: str
+    description: str
 
 
-def resource_page(registry: Registry, start: int) -> tuple[list[Entry], int | None]:
+def resource_page(registry: Registry, start: int) -> tuple[list[ResourceItem], int | None]:
     """Return a page of the records in force, and where the next one starts."""
-    held = [record for record in registry.collection.records if record.phase == "live"]
+    live = [record for record in registry.collection.records if record.phase == "live"]
     entries = []
-    for found in held[start : start + PAGE]:
-        record = clean(found)
-        said = f"{record.kind.label}, {record.status.word}"
-        entries.append(Entry(f"{START}{record.id}", record.id, str(harmless(record.title)), said))
+    for listed in live[start : start + PAGE]:
+        record = clean(listed)
+        description = f"{record.kind.label}, {record.status.word}"
+        entries.append(ResourceItem(f"{START}{record.id}", record.id, str(harmless(record.title)), description))
     following = start + PAGE
-    return entries, following if following < len(held) else None
+    return entries, following if following < len(live) else None
 
 
 def resource_text(registry: Registry, uri: str, caller: Caller) -> str:
@@ -150,4 +152,4 @@ def resource_text(registry: Registry, uri: str, caller: Caller) -> str:
     any_id = uri.removeprefix(START)
     if not any_id or any_id == uri:
         raise RecordNotFoundError(f"{uri!r} is no resource here", hint=f"resources are {RESOURCE_TEMPLATE}")
-    return str(harmless(show(Asked(registry, caller, {"id": any_id})).text))
+    return str(harmless(show(ToolCall(registry, caller, {"id": any_id})).text))

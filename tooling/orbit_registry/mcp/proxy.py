@@ -59,13 +59,13 @@ def members(text: str, start: int = 0) -> dict[str, Member]:
         UnreadableError: there is none, or a key stands in it twice.
         ValueError: it is no JSON.
     """
-    found: dict[str, Member] = {}
+    result: dict[str, Member] = {}
     at = _after_space(text, start)
     if text[at : at + 1] != "{":
         raise UnreadableError("no object")
     at = _after_space(text, at + 1)
     while text[at : at + 1] != "}":
-        if found:
+        if result:
             if text[at : at + 1] != ",":
                 raise UnreadableError("no comma")
             at = _after_space(text, at + 1)
@@ -73,18 +73,18 @@ def members(text: str, start: int = 0) -> dict[str, Member]:
             raise UnreadableError("no key")
         key, at = _DECODER.raw_decode(text, at)
         at = _after_space(text, at)
-        if text[at : at + 1] != ":" or key in found:
+        if text[at : at + 1] != ":" or key in result:
             raise UnreadableError("no value, or a second one")
         begin = _after_space(text, at + 1)
         value, at = _DECODER.raw_decode(text, begin)
-        found[key] = Member(value, begin, at)
+        result[key] = Member(value, begin, at)
         at = _after_space(text, at)
     if start == 0 and _after_space(text, at + 1) != len(text):
         raise UnreadableError("more than one value")
-    return found
+    return result
 
 
-class Places:
+class Insertions:
     """Where something can be added to a tool's result."""
 
     def __init__(self, text: str, result: Member) -> None:
@@ -107,24 +107,24 @@ class Places:
         `structured` says that they may stand in the structured content too, where that is an object.
         """
         data = json.dumps(learnings)
-        said = json.dumps({"type": "text", "text": block, "annotations": {"audience": ["assistant"], "priority": 0.9}})
-        inserts = [_into(self._content, said)]
+        item = json.dumps({"type": "text", "text": block, "annotations": {"audience": ["assistant"], "priority": 0.9}})
+        inserts = [_insert_at(self._content, item)]
         if self._meta is None:
             inserts.append((self._content.end, f', "_meta": {{"{META}": {data}}}'))
         else:
-            inserts.append(_into(self._meta, f'"{META}": {data}'))
-        held = self._held
-        if structured and held is not None and isinstance(held.value, dict) and FIELD not in held.value:
-            inserts.append(_into(held, f'"{FIELD}": {data}'))
+            inserts.append(_insert_at(self._meta, f'"{META}": {data}'))
+        result = self._held
+        if structured and result is not None and isinstance(result.value, dict) and FIELD not in result.value:
+            inserts.append(_insert_at(result, f'"{FIELD}": {data}'))
         text = self._text
-        for place, piece in sorted(inserts, reverse=True):
-            text = text[:place] + piece + text[place:]
+        for position, piece in sorted(inserts, reverse=True):
+            text = text[:position] + piece + text[position:]
         return text
 
 
-def _into(held: Member, piece: str) -> tuple[int, str]:
+def _insert_at(member: Member, piece: str) -> tuple[int, str]:
     """Return where and how something becomes the last of a list or an object."""
-    return held.end - 1, f", {piece}" if held.value else piece
+    return member.end - 1, f", {piece}" if member.value else piece
 
 
 def admits_field(schema: object) -> bool:
@@ -133,14 +133,14 @@ def admits_field(schema: object) -> bool:
         return True
     if not isinstance(schema, Mapping) or not _OPEN_SCHEMA.issuperset(schema):
         return False
-    named = schema.get("properties")
+    properties = schema.get("properties")
     open_end = schema.get("additionalProperties", True)
-    return open_end is True and not (isinstance(named, Mapping) and FIELD in named)
+    return open_end is True and not (isinstance(properties, Mapping) and FIELD in properties)
 
 
 def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found is not None else at
+    match = _SPACE.match(text, at)
+    return match.end() if match is not None else at
 
 
 LARGEST = 4_000_000
@@ -151,7 +151,7 @@ FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, Ru
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingCall:
     """A call that waits for its result."""
 
     tool: str
@@ -159,7 +159,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class PendingList:
     """A request for the tools: their schemas say what a result may hold."""
 
 
@@ -167,7 +167,7 @@ class Pending:
     """The requests that wait for an answer, by id, and what is known of the server's tools."""
 
     def __init__(self) -> None:
-        self._asked: dict[int | str, Asked | Listed] = {}
+        self._asked: dict[int | str, PendingCall | PendingList] = {}
         self._admits: dict[str, bool] = {}
 
     def __len__(self) -> int:
@@ -184,16 +184,16 @@ class Pending:
         key = message.get("id") if isinstance(message, dict) else None
         if not isinstance(key, int | str) or isinstance(key, bool):
             return
-        given = message.get("params")
-        params = given if isinstance(given, dict) else {}
+        parameters = message.get("params")
+        params = parameters if isinstance(parameters, dict) else {}
         if message.get("method") == "tools/list":
-            self._add(key, Listed())
+            self._add(key, PendingList())
         elif message.get("method") == "tools/call":
             tool, arguments = params.get("name"), params.get("arguments", {})
             if isinstance(tool, str) and isinstance(arguments, dict):
-                self._add(key, Asked(tool, arguments))
+                self._add(key, PendingCall(tool, arguments))
 
-    def take(self, key: object) -> Asked | Listed | None:
+    def take(self, key: object) -> PendingCall | PendingList | None:
         """Return the request that an answer is for; it no longer waits."""
         return self._asked.pop(key, None) if isinstance(key, int | str) and not isinstance(key, bool) else None
 
@@ -207,10 +207,10 @@ class Pending:
         """Say whether a tool's structured result may have a field more; not if its schema was never seen."""
         return self._admits.get(tool, False)
 
-    def _add(self, key: int | str, asked: Asked | Listed) -> None:
+    def _add(self, key: int | str, request: PendingCall | PendingList) -> None:
         for oldest in list(self._asked)[: max(0, len(self._asked) - MOST_PENDING + 1)]:  # answers that never came
             self._asked.pop(oldest, None)
-        self._asked[key] = asked
+        self._asked[key] = request
 
 
 class Requests:
@@ -223,20 +223,20 @@ class Requests:
 
     def feed(self, chunk: bytes) -> None:
         """Follow some bytes, before they go on."""
-        *ends, rest = chunk.split(b"\n")
+        *ends, unfinished = chunk.split(b"\n")
         for end in ends:
             if not self._too_long and len(self._line) + len(end) <= LARGEST:
                 self._pending.note(bytes(self._line + end))
             self._line.clear()
             self._too_long = False
-        if self._too_long or len(self._line) + len(rest) > LARGEST:
+        if self._too_long or len(self._line) + len(unfinished) > LARGEST:
             self._line.clear()
             self._too_long = True
         else:
-            self._line += rest
+            self._line += unfinished
 
 
-Decide = Callable[[str, Member, Asked], str]
+Decide = Callable[[str, Member, PendingCall], str]
 """Returns a message's text with something beside its result, or as it was; it may raise what `Results` passes over."""
 
 
@@ -261,22 +261,22 @@ class Results:
             self._line.clear()
             self._passing = False
             start = end
-        rest = chunk[start:]
-        if not self._passing and (not self._pending or len(self._line) + len(rest) > LARGEST):
+        remaining = chunk[start:]
+        if not self._passing and (not self._pending or len(self._line) + len(remaining) > LARGEST):
             ready.append(bytes(self._line))
             self._line.clear()
-            self._passing = bool(ready[-1] or rest)
+            self._passing = bool(ready[-1] or remaining)
         if self._passing:
-            ready.append(rest)
+            ready.append(remaining)
         else:
-            self._line += rest
+            self._line += remaining
         return b"".join(ready)
 
     def end(self) -> bytes:
         """Return what is held when no more comes."""
-        left = bytes(self._line)
+        remaining = bytes(self._line)
         self._line.clear()
-        return left
+        return remaining
 
     def answered(self, line: bytes) -> bytes:
         """Return a whole line as it goes on."""
@@ -287,14 +287,14 @@ class Results:
             message = members(text)
             if "method" in message or "id" not in message:
                 return line
-            asked = self._pending.take(message["id"].value)
+            request = self._pending.take(message["id"].value)
             result = message.get("result")
             if result is None or not isinstance(result.value, dict):
                 return line
-            if isinstance(asked, Listed):
+            if isinstance(request, PendingList):
                 self._pending.learn(result.value.get("tools"))
-            elif asked is not None and result.value.get("resultType", "complete") == "complete":
-                return self._decide(text, result, asked).encode("utf-8")
+            elif request is not None and result.value.get("resultType", "complete") == "complete":
+                return self._decide(text, result, request).encode("utf-8")
         except FAULTS:
             return line
         return line
@@ -315,15 +315,15 @@ def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
     try:
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, close_fds=False)
     except OSError as error:
-        said = (error.strerror or str(error)).lower()
-        raise UsageError(f"{command[0]} can't be started: {said}", hint="name a program after `--`") from None
+        message = (error.strerror or str(error)).lower()
+        raise UsageError(f"{command[0]} can't be started: {message}", hint="name a program after `--`") from None
     for number in PASSED_ON:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda got, _frame: _pass_on(server, got))
     pending = Pending()
     threading.Thread(target=_say_when_ended, args=(server, wake), daemon=True).start()
     threading.Thread(target=_requests, args=(server, Requests(pending)), daemon=True).start()
-    _results(server, woken, Results(pending, Beside(str(Path.cwd()), session, timeout_ms, pending).decide))
+    _results(server, woken, Results(pending, ResultAnnotator(str(Path.cwd()), session, timeout_ms, pending).decide))
     code = server.wait()
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the server left its own
@@ -391,10 +391,10 @@ def _read(of: int) -> bytes:
 
 
 def _write(to: int, content: bytes) -> None:
-    left = memoryview(content)
-    while left:
+    remaining = memoryview(content)
+    while remaining:
         try:
-            left = left[os.write(to, left) :]
+            remaining = remaining[os.write(to, remaining) :]
         except BlockingIOError:
             select.select([], [to], [])
 
@@ -410,7 +410,7 @@ class _LateError(UnreadableError):
     """There is no time left for a message."""
 
 
-class Beside:
+class ResultAnnotator:
     """What decides for one server: where the project is, whose session it is, and how long a message may wait."""
 
     def __init__(self, folder: str, session: str, timeout_ms: int, pending: Pending) -> None:
@@ -420,9 +420,9 @@ class Beside:
         self._own_session = f"wrap-{secrets.token_hex(8)}"
         self._deciding = False
         if self._root is not None:
-            signal.signal(signal.SIGALRM, self._late)
+            signal.signal(signal.SIGALRM, self._is_late)
 
-    def decide(self, text: str, result: Member, asked: Asked) -> str:
+    def decide(self, text: str, result: Member, request: PendingCall) -> str:
         """Return a message with the records that go beside its result, or as it was.
 
         Raises:
@@ -432,15 +432,17 @@ class Beside:
         if self._root is None or not isinstance(result.value, dict):
             return text
         behind: list[str] = []
-        places = Places(text, result)
+        places = Insertions(text, result)
         self._deciding = True
         signal.setitimer(signal.ITIMER_REAL, self._timeout)
         try:
-            call = call_from_arguments(asked.tool, asked.arguments, self._folder)
-            found, behind = records_for_result(self._root, call, _words(result.value.get("content")), self._ledger())
-            if found is None:
+            call = call_from_arguments(request.tool, request.arguments, self._folder)
+            sidecar, behind = records_for_result(
+                self._root, call, _result_text(result.value.get("content")), self._ledger()
+            )
+            if sidecar is None:
                 return text
-            return places.filled(found.text, found.learnings, structured=self._pending.admits(asked.tool))
+            return places.filled(sidecar.text, sidecar.learnings, structured=self._pending.admits(request.tool))
         finally:
             self._deciding = False
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -455,20 +457,20 @@ class Beside:
             return SessionLog(root, self._session)
         return SessionLog(root, *(session_of_process(root) or (self._own_session, "")))
 
-    def _late(self, _number: int, _frame: FrameType | None) -> None:
+    def _is_late(self, _number: int, _frame: FrameType | None) -> None:
         if self._deciding:
             raise _LateError
 
 
-def _words(content: object) -> str:
+def _result_text(content: object) -> str:
     """Return the text of a result's content, as much of it as paths are looked for in."""
     parts: list[str] = []
-    left = LONGEST_TEXT
+    remaining = LONGEST_TEXT
     for block in content if isinstance(content, list) else ():
         inner = block.get("resource") if isinstance(block, dict) else None
-        for held in (block, inner):
-            for said in (held.get("text"), held.get("uri")) if isinstance(held, dict) else ():
-                if isinstance(said, str) and left > 0:
-                    parts.append(said[:left])
-                    left -= len(said) + 1
+        for part in (block, inner):
+            for value in (part.get("text"), part.get("uri")) if isinstance(part, dict) else ():
+                if isinstance(value, str) and remaining > 0:
+                    parts.append(value[:remaining])
+                    remaining -= len(value) + 1
     return "\n".join(parts)

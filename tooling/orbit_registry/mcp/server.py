@@ -34,15 +34,15 @@ from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import Workspace
 
 
-def open_registry(named: Path | None, roots: Sequence[str]) -> Registry:
+def open_registry(project: Path | None, roots: Sequence[str]) -> Registry:
     """Return the registry of the first place that has one, read anew; `roots` are URIs as a client gives them.
 
     Raises:
         WorkspaceNotFoundError: none of them has.
         ConfigError: its configuration can't be used.
     """
-    if named is not None:
-        return Registry.open(named)
+    if project is not None:
+        return Registry.open(project)
     missing: WorkspaceNotFoundError | ForeignWorkspaceError | None = None
     for folder in (*_folders(roots), Path.cwd()):
         try:
@@ -54,12 +54,12 @@ def open_registry(named: Path | None, roots: Sequence[str]) -> Registry:
 
 def _folders(roots: Sequence[str]) -> list[Path]:
     """Return the folders on this machine that URIs name."""
-    found = []
+    folders = []
     for root in roots:
         parts = urlsplit(root)
         if parts.scheme == "file" and parts.netloc in ("", "localhost") and "\0" not in (path := unquote(parts.path)):
-            found.append(Path(path))
-    return found
+            folders.append(Path(path))
+    return folders
 
 
 NAME = "orbit"
@@ -79,7 +79,7 @@ Result = TypeVar("Result")
 def serve_stdio(root: Path | None, *, aliases: bool = True) -> None:
     """Serve one client over standard input and output, until the input ends."""
     act_as_agent()
-    anyio.run(_over_stdio, Door(root, aliases=aliases))
+    anyio.run(_over_stdio, McpServer(root, aliases=aliases))
 
 
 def act_as_agent() -> None:
@@ -87,7 +87,7 @@ def act_as_agent() -> None:
     os.environ[ACTOR] = "agent"
 
 
-async def _over_stdio(door: Door) -> None:
+async def _over_stdio(door: McpServer) -> None:
     server = door.server()
     send, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
@@ -107,17 +107,17 @@ async def _over_stdio(door: Door) -> None:
 def _unread(error: Exception) -> types.JSONRPCError:
     """Return the answer to a line that is no message, such as one with half a character, to whom it names if to any."""
     number: str | int | None = None
-    for one in error.errors() if isinstance(error, ValidationError) else ():
-        asked = one["input"]
+    for problem in error.errors() if isinstance(error, ValidationError) else ():
+        message = problem["input"]
         with contextlib.suppress(ValueError, RecursionError):
-            asked = json.loads(asked) if isinstance(asked, str) else asked
-        named = asked.get("id") if isinstance(asked, dict) else None
-        number = named if isinstance(named, str) or type(named) is int else number
-    said = types.ErrorData(code=types.PARSE_ERROR, message="this is no message of the protocol, or no valid Unicode")
-    return types.JSONRPCError(jsonrpc="2.0", id=number, error=said)
+            message = json.loads(message) if isinstance(message, str) else message
+        request_id = message.get("id") if isinstance(message, dict) else None
+        number = request_id if isinstance(request_id, str) or type(request_id) is int else number
+    data = types.ErrorData(code=types.PARSE_ERROR, message="this is no message of the protocol, or no valid Unicode")
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=data)
 
 
-class Door:
+class McpServer:
     """What one server process knows: where the project is, whom it speaks to, and that calls take turns."""
 
     def __init__(self, root: Path | None, *, aliases: bool = True) -> None:
@@ -161,10 +161,10 @@ class Door:
             return []
         if self._roots is None:
             try:
-                found = await context.session.send_request(
+                result = await context.session.send_request(
                     types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=ROOTS_WITHIN
                 )
-                self._roots = [str(root.uri) for root in found.roots]
+                self._roots = [str(root.uri) for root in result.roots]
             except (MCPError, NoBackChannelError, TimeoutError):
                 self._roots = []
         return self._roots
@@ -176,12 +176,12 @@ class Door:
         Over the network a session is the connection's; a client that keeps none is shown a record again.
         """
         client = context.session.client_params
-        said = os.environ.get(AGENT) or (client.client_info.name if client is not None else "")
-        name = inert_line(said)[:200] or "agent"
+        agent_name = os.environ.get(AGENT) or (client.client_info.name if client is not None else "")
+        name = inert_line(agent_name)[:200] or "agent"
         if context.request is None:
             return Caller(name, self._own_session, hosted=True)
-        named = context.request.headers.get("mcp-session-id", "")
-        return Caller(name, f"mcp-{named}" if named else "")
+        session_name = context.request.headers.get("mcp-session-id", "")
+        return Caller(name, f"mcp-{session_name}" if session_name else "")
 
     async def _list_tools(self, context: Context, _params: object) -> types.ListToolsResult:
         def listed(opened: Callable[[], Registry]) -> list[Tool]:
@@ -189,7 +189,7 @@ class Door:
                 workspace: Workspace | None = opened().workspace
             except OrbitError:  # a call says what is wrong; a list of tools can't
                 workspace = None
-            return list(dispatch.known_tools(aliases=self._aliases, workspace=workspace).values())
+            return list(dispatch.available_tools(aliases=self._aliases, workspace=workspace).values())
 
         return types.ListToolsResult(tools=[_tool(tool) for tool in await self._in_turn(context, listed)])
 
@@ -210,12 +210,18 @@ class Door:
         cursor = params.cursor if params is not None else None
         if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
             raise MCPError(types.INVALID_PARAMS, "the cursor is none that this server gave")
-        found, following = await self._asked(context, lambda opened: prompts.resource_page(opened(), int(cursor or 0)))
+        entries, following = await self._asked(
+            context, lambda opened: prompts.resource_page(opened(), int(cursor or 0))
+        )
         listed = [
             types.Resource(
-                uri=one.uri, name=one.name, title=one.title, description=one.said, mime_type=prompts.RESOURCE_TYPE
+                uri=entry.uri,
+                name=entry.name,
+                title=entry.title,
+                description=entry.description,
+                mime_type=prompts.RESOURCE_TYPE,
             )
-            for one in found
+            for entry in entries
         ]
         return types.ListResourcesResult(resources=listed, next_cursor=None if following is None else str(following))
 
@@ -240,15 +246,15 @@ class Door:
     async def _list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
         listed = [
             types.Prompt(
-                name=one.name,
-                title=one.title,
-                description=one.said,
+                name=prompt.name,
+                title=prompt.title,
+                description=prompt.description,
                 arguments=[
-                    types.PromptArgument(name=name, description=said, required=needed)
-                    for name, (said, needed) in one.arguments.items()
+                    types.PromptArgument(name=name, description=description, required=needed)
+                    for name, (description, needed) in prompt.arguments.items()
                 ],
             )
-            for one in prompts.PROMPTS.values()
+            for prompt in prompts.PROMPTS.values()
         ]
         return types.ListPromptsResult(prompts=listed)
 
@@ -256,15 +262,15 @@ class Door:
         caller, words = self._caller(context), dict(params.arguments or {})
         text = await self._asked(context, lambda opened: prompts.prompt_text(params.name, opened(), caller, words))
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-        return types.GetPromptResult(description=prompts.PROMPTS[params.name].said, messages=[message])
+        return types.GetPromptResult(description=prompts.PROMPTS[params.name].description, messages=[message])
 
     async def _asked(self, context: Context, work: Callable[[Callable[[], Registry]], Result]) -> Result:
         """Run what has no place for a refusal but the protocol's own."""
         try:
             return await self._in_turn(context, work)
         except OrbitError as error:
-            said = dispatch.harmless(f"{error.message}; {error.hint}")
-            raise MCPError(types.INVALID_PARAMS, str(said)) from None
+            message = dispatch.harmless(f"{error.message}; {error.hint}")
+            raise MCPError(types.INVALID_PARAMS, str(message)) from None
 
 
 def _tool(tool: Tool) -> types.Tool:
@@ -276,17 +282,17 @@ def _tool(tool: Tool) -> types.Tool:
         idempotent_hint=tool.reads_only,
     )
     return types.Tool(
-        name=tool.name, title=tool.title, description=tool.said, input_schema=tool.schema(), annotations=hints
+        name=tool.name, title=tool.title, description=tool.description, input_schema=tool.schema(), annotations=hints
     )
 
 
 def _result(reply: dispatch.Reply) -> types.CallToolResult:
     """Return a reply as the protocol has it; the records beside it in a block, a field and the metadata."""
     content: list[types.ContentBlock] = [types.TextContent(text=reply.text)]
-    whole, meta = dict(reply.whole), None
+    data, meta = dict(reply.structured), None
     if reply.sidecar is not None:
         aside = types.Annotations(audience=["assistant"], priority=0.9)
         content.append(types.TextContent(text=reply.sidecar.text, annotations=aside))
-        whole["learnings"] = list(reply.sidecar.learnings)
+        data["learnings"] = list(reply.sidecar.learnings)
         meta = {META: list(reply.sidecar.learnings)}
-    return types.CallToolResult(content=content, structured_content=whole, is_error=reply.is_error, _meta=meta)
+    return types.CallToolResult(content=content, structured_content=data, is_error=reply.is_error, _meta=meta)

@@ -39,13 +39,13 @@ class Caller:
 
     def session_at(self, root: str) -> tuple[str, str] | None:
         """Return the session of the host, else of the connection, and its agent; None where there is none."""
-        found = session_of_process(root) if self.hosted else None
-        return found or ((self.session, "") if self.session else None)
+        process_session = session_of_process(root) if self.hosted else None
+        return process_session or ((self.session, "") if self.session else None)
 
     def ledger(self, root: str) -> SessionLog | None:
         """Return what counts what it was shown; None where nobody can."""
-        found = self.session_at(root)
-        return SessionLog(root, *found) if found is not None else None
+        name = self.session_at(root)
+        return SessionLog(root, *name) if name is not None else None
 
     def author(self, model: str | None = None) -> Author:
         """Return it as records name who wrote them; never a person."""
@@ -53,7 +53,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ToolCall:
     """One call: the project it is about, who calls, and arguments that fit the tool's schema."""
 
     registry: Registry
@@ -68,7 +68,7 @@ class Asked:
     def words(self, name: str) -> list[str]:
         """Return an argument that is a list of texts."""
         value = self.arguments.get(name)
-        return [str(one) for one in value] if isinstance(value, list) else []
+        return [str(word) for word in value] if isinstance(value, list) else []
 
     def number(self, name: str, default: int) -> int:
         """Return an argument that is a whole number."""
@@ -86,7 +86,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolResult:
     """What a tool answers: data for programs and the same as text; `next` are calls that make sense now.
 
     `paths` are files it speaks of, from the root; `shown` are ids of records whose text it holds. `rendered` says that
@@ -97,7 +97,7 @@ class Answer:
     text: str
     next: Sequence[str] = ()
     paths: Sequence[str] = ()
-    shown: Sequence[str] = ()
+    record_ids: Sequence[str] = ()
     rendered: bool = False
 
 
@@ -111,9 +111,9 @@ class Tool:
 
     name: str
     title: str
-    said: str
+    description: str
     properties: Mapping[str, Schema]
-    run: Callable[[Asked], Answer]
+    run: Callable[[ToolCall], ToolResult]
     required: Sequence[str] = ()
     reads_only: bool = True
     fixed: Mapping[str, object] = field(default_factory=dict)
@@ -137,31 +137,37 @@ WITHHELD = FIXED | {"freshness", "status_raw"}
 """Fields that no agent gives: they say who, when and in which state."""
 
 
-def text(said: str, *examples: str, longest: int = 2_000) -> Schema:
+def text(description: str, *examples: str, longest: int = 2_000) -> Schema:
     """Return the form of a text."""
-    return {"type": "string", "minLength": 1, "maxLength": longest, "description": said, "examples": list(examples)}
+    return {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": longest,
+        "description": description,
+        "examples": list(examples),
+    }
 
 
-def words(said: str, *examples: str, most: int = 50) -> Schema:
+def words(description: str, *examples: str, most: int = 50) -> Schema:
     """Return the form of a list of short texts."""
-    one = {"type": "string", "minLength": 1, "maxLength": 500}
-    return {"type": "array", "items": one, "maxItems": most, "description": said, "examples": [list(examples)]}
+    entry = {"type": "string", "minLength": 1, "maxLength": 500}
+    return {"type": "array", "items": entry, "maxItems": most, "description": description, "examples": [list(examples)]}
 
 
-def number(said: str, default: int | None, most: int, least: int = 1) -> Schema:
+def number(description: str, default: int | None, most: int, least: int = 1) -> Schema:
     """Return the form of a whole number."""
     usual = {} if default is None else {"default": default}
-    return {"type": "integer", "minimum": least, "maximum": most, **usual, "description": said}
+    return {"type": "integer", "minimum": least, "maximum": most, **usual, "description": description}
 
 
-def truth(said: str) -> Schema:
+def truth(description: str) -> Schema:
     """Return the form of a yes or no that is no unless given."""
-    return {"type": "boolean", "default": False, "description": said}
+    return {"type": "boolean", "default": False, "description": description}
 
 
-def choice(said: str, *names: str) -> Schema:
+def choice(description: str, *names: str) -> Schema:
     """Return the form of one of some names."""
-    return {"type": "string", "enum": list(names), "description": said}
+    return {"type": "string", "enum": list(names), "description": description}
 
 
 ID = text("A record's id, or an earlier name of it.", "L-7k3fq", "ADR-0012", longest=300)
@@ -170,9 +176,9 @@ TAGS = words("Tags (scope.tags).", "network")
 TASK = text("The task at hand.", "TASK-12", longest=200)
 
 
-def kind_choice(kinds: Iterable[Kind], said: str) -> Schema:
+def kind_choice(kinds: Iterable[Kind], description: str) -> Schema:
     """Return the form of a kind's name."""
-    return choice(said, *(kind.name for kind in kinds))
+    return choice(description, *(kind.name for kind in kinds))
 
 
 def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Schema]:
@@ -185,12 +191,12 @@ def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Schema]:
     names = [name for name in kind.schema.properties if name not in WITHHELD | kind.schema.managed]
     if kind.headline != "title" and "title" in names:
         names.remove("title")
-    found = {name: _inlined(document["properties"][name], shared) for name in _headline_first(kind, names)}
+    forms = {name: _inlined(document["properties"][name], shared) for name in _headline_first(kind, names)}
     if kind.in_document and new:
-        found = {name: form for name, form in found.items() if name in OF_A_DOCUMENT}
-        found["scope"] = _of_axes(found["scope"], ("paths", "tags"))
-        found["body"] = text("Context, Decision and Consequences as Markdown; name at least one cost.", longest=100_000)
-    return found
+        forms = {name: form for name, form in forms.items() if name in OF_A_DOCUMENT}
+        forms["scope"] = _of_axes(forms["scope"], ("paths", "tags"))
+        forms["body"] = text("Context, Decision and Consequences as Markdown; name at least one cost.", longest=100_000)
+    return forms
 
 
 def _of_axes(scope: Mapping[str, Any], axes: tuple[str, ...]) -> Schema:
@@ -205,18 +211,18 @@ def required_fields(kind: Kind) -> list[str]:
 
 def fields_of_any(kinds: KindTable) -> Schema:
     """Return the form of the fields of whichever kind, its description naming those of each."""
-    given = [(kind, list(own_fields(kind, new=True))) for kind in kinds]
-    plain = [names for kind, names in given if not kind.in_document]
+    fields_by_kind = [(kind, list(own_fields(kind, new=True))) for kind in kinds]
+    plain = [names for kind, names in fields_by_kind if not kind.in_document]
     shared = [name for name in plain[0] if all(name in names for names in plain)] if plain else []
     lines = []
-    for kind, names in given:
+    for kind, names in fields_by_kind:
         needed = required_fields(kind)
-        rest = [name for name in names if name not in needed and (kind.in_document or name not in shared)]
-        lines.append(f"{kind.name}: {', '.join(needed)} (needed){'; ' if rest else ''}{', '.join(rest)}")
+        optional = [name for name in names if name not in needed and (kind.in_document or name not in shared)]
+        lines.append(f"{kind.name}: {', '.join(needed)} (needed){'; ' if optional else ''}{', '.join(optional)}")
     lines.append(f"All but decisions take {', '.join(shared)} too")
     example = {"summary": "Retries need an idempotency key", "scope": {"paths": ["src/**"]}}
-    said = "The record's fields, by its kind. " + ". ".join(lines) + "."
-    return {"type": "object", "description": said, "examples": [example]}
+    description = "The record's fields, by its kind. " + ". ".join(lines) + "."
+    return {"type": "object", "description": description, "examples": [example]}
 
 
 def _headline_first(kind: Kind, names: list[str]) -> list[str]:
@@ -231,52 +237,54 @@ rest, and the record's own schema holds it to all of them when it is written."""
 def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
     """Return a schema as one piece, without what stands in the kind's alone."""
     if isinstance(form, list):
-        return [_inlined(one, shared) for one in form]
+        return [_inlined(entry, shared) for entry in form]
     if not isinstance(form, Mapping):
         return form
-    whole = {name: _inlined(part, shared) for name, part in form.items() if name not in _LEFT_OUT}
+    parts = {name: _inlined(part, shared) for name, part in form.items() if name not in _LEFT_OUT}
     if "$ref" in form:
-        whole = {**_inlined(shared[str(form["$ref"]).rpartition("/")[2]], shared), **whole}
-    return whole
+        parts = {**_inlined(shared[str(form["$ref"]).rpartition("/")[2]], shared), **parts}
+    return parts
 
 
 SHOW = "mcp:show"
 
 
 def beside(
-    workspace: Workspace, records: RecordSet, paths: Sequence[str], shown: Collection[str], caller: Caller
+    workspace: Workspace, records: RecordSet, paths: Sequence[str], record_ids: Collection[str], caller: Caller
 ) -> Sidecar | None:
     """Return the records that apply to paths, and the rules that shown records are linked with; all noted as shown.
 
     None of them the answer holds already. Where they can't be had the answer goes without them: it is what was asked
     for.
     """
-    returned = _linked(records, shown)
+    returned = _linked(records, record_ids)
     if not (paths or returned):
         return None
     root = str(workspace.root)
     try:
         index = current_index(workspace)
-        return chosen(root, index, paths, caller.ledger(root), shown_ids=shown, returned=returned, agent=caller.name)
+        return chosen(
+            root, index, paths, caller.ledger(root), shown_ids=record_ids, returned=returned, agent=caller.name
+        )
     except (OrbitError, OSError):
         return None
 
 
-def _linked(records: RecordSet, shown: Collection[str]) -> Mapping[str, Sequence[str]]:
+def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Sequence[str]]:
     """Return those of the shown records that a link joins with a rule, whichever of the two states it."""
-    found: dict[str, list[str]] = {}
+    linked: dict[str, list[str]] = {}
     for record in records:
         if record.kind.gate == LINKED and record.phase == "live":
             for link in record.links:
-                if link.to in shown:
-                    found.setdefault(link.to, []).append(record.id)
-    for one in shown:
-        for record in records.with_id(one):
+                if link.to in record_ids:
+                    linked.setdefault(link.to, []).append(record.id)
+    for record_id in record_ids:
+        for record in records.with_id(record_id):
             targets = (target for link in record.links for target in records.with_id(link.to))
             rules = [target.id for target in targets if target.kind.gate == LINKED and target.phase == "live"]
             if rules:
-                found.setdefault(one, []).extend(rules)
-    return found
+                linked.setdefault(record_id, []).extend(rules)
+    return linked
 
 
 def note_opened(workspace: Workspace, record_id: str, caller: Caller) -> None:

@@ -16,9 +16,9 @@ GENERIC = "the text names nothing that a record could be about: put a word in qu
 def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, object]:
     """Return what was found as JSON shows it, the best first."""
     hits = [hit_data(hit, explain=explain) for hit in result.hits]
-    said = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
+    counts = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
     note = "; ".join([*([GENERIC] if result.generic else []), *([result.note] if result.note else [])])
-    return {"hits": hits, **said, **({"note": note} if note else {})}
+    return {"hits": hits, **counts, **({"note": note} if note else {})}
 
 
 def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
@@ -79,9 +79,12 @@ def _lines(hit: Hit, *, explain: bool) -> Iterable[str]:
         yield f"      {hit.snippet}"
     if explain:
         parts = hit.parts
-        why = [*([f"has {', '.join(hit.matched)}"] if hit.matched else []), *([f"by {parts.via}"] if parts.via else [])]
+        reasons = [
+            *([f"has {', '.join(hit.matched)}"] if hit.matched else []),
+            *([f"by {parts.via}"] if parts.via else []),
+        ]
         factors = f"text {parts.text:.3f} × version {parts.version:g} × context {parts.context:g}"
-        yield f"      = {factors} ({'; '.join(why)})"
+        yield f"      = {factors} ({'; '.join(reasons)})"
 
 
 MOST_NAMED = 5
@@ -92,35 +95,36 @@ def neighbours_data(near: Sequence[Neighbour]) -> list[dict[str, object]]:
     """Return records that are like another as JSON shows them."""
     return [
         {
-            "id": one.record.id,
-            "score": round(one.score, 4),
-            "title": one.record.title,
-            "difference": str(one.contrast) if one.contrast is not None else None,
-            **({"rejected": one.rejection} if one.rejection else {}),
+            "id": neighbour.record.id,
+            "score": round(neighbour.score, 4),
+            "title": neighbour.record.title,
+            "difference": str(neighbour.contrast) if neighbour.contrast is not None else None,
+            **({"rejected": neighbour.rejection} if neighbour.rejection else {}),
         }
-        for one in near
+        for neighbour in near
     ]
 
 
-def near_text(one: Neighbour) -> str:
+def near_text(neighbour: Neighbour) -> str:
     """Return one of them in a line."""
-    return f"{one.record.id} ({'; '.join(filter(None, (one.words, one.rejection)))}): {one.record.title}"
+    reasons = "; ".join(filter(None, (neighbour.words, neighbour.rejection)))
+    return f"{neighbour.record.id} ({reasons}): {neighbour.record.title}"
 
 
-def known_already(one: Neighbour) -> str:
+def duplicate_message(neighbour: Neighbour) -> str:
     """Return why what one of them says is not written again."""
-    if one.rejection:
-        return f"this was {one.rejection} ({one.record.id}, {one.words}: {one.record.title})"
-    return f"this is known already: {near_text(one)}"
+    if neighbour.rejection:
+        return f"this was {neighbour.rejection} ({neighbour.record.id}, {neighbour.words}: {neighbour.record.title})"
+    return f"this is known already: {near_text(neighbour)}"
 
 
-def settles(one: Neighbour, option: str) -> str:
+def override_hint(neighbour: Neighbour, option: str) -> str:
     """Return how what one of them says can be written all the same; `option` says that the two differ."""
-    if one.rejection and one.is_exact:
+    if neighbour.rejection and neighbour.is_exact:
         return "what was turned down is not proposed again in the same words: say what is different now"
     return f"where the two differ, {option}"
 
 
-def shows(near: Sequence[Neighbour]) -> list[str]:
+def show_commands(near: Sequence[Neighbour]) -> list[str]:
     """Return the commands that show the nearest ones."""
-    return [f"orbit show {one.record.id}" for one in near[:MOST_NAMED]]
+    return [f"orbit show {neighbour.record.id}" for neighbour in near[:MOST_NAMED]]

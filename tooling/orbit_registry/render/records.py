@@ -131,8 +131,8 @@ def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
 def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
     """Return why a record is not fresh as JSON shows it."""
     return [
-        {"cause": one.cause.value, "subject": one.subject, "message": one.message, "gone": one.is_gone}
-        for one in freshness.reasons
+        {"cause": reason.cause.value, "subject": reason.subject, "message": reason.message, "gone": reason.is_gone}
+        for reason in freshness.reasons
     ]
 
 
@@ -144,16 +144,20 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
     if freshness.cause is Cause.EXPIRED:
         return [*closing, f"{verify_it} --expires DATE"]
     unhashed = [
-        f"--remove-input {quote(one.subject)}"
-        for one in freshness.reasons
-        if one.cause is Cause.FINGERPRINT and (one.is_gone or one.is_unreadable)
+        f"--remove-input {quote(reason.subject)}"
+        for reason in freshness.reasons
+        if reason.cause is Cause.FINGERPRINT and (reason.is_gone or reason.is_unreadable)
     ]
     without = [" ".join((verify_it, *unhashed))] if unhashed else []
-    moved = any(one.cause is Cause.ANCHOR and one.subject == "scope.paths" for one in freshness.reasons)
+    moved = any(reason.cause is Cause.ANCHOR and reason.subject == "scope.paths" for reason in freshness.reasons)
     renames = ["orbit learning prune --fix-renames"] if moved and record.kind.name == "learning" else []
-    taken = [one for one in freshness.reasons if one.cause is Cause.SOURCE] if record.kind.in_file else []
-    where = " --path FILE" if any(one.is_unreadable for one in taken) else ""
-    again = [] if freshness.is_gone or unhashed else [f"orbit refresh {record.id}{where}" if taken else verify_it]
+    source_reasons = (
+        [reason for reason in freshness.reasons if reason.cause is Cause.SOURCE] if record.kind.in_file else []
+    )
+    where = " --path FILE" if any(reason.is_unreadable for reason in source_reasons) else ""
+    again = (
+        [] if freshness.is_gone or unhashed else [f"orbit refresh {record.id}{where}" if source_reasons else verify_it]
+    )
     return [*renames, *without, *again, *closing]
 
 
@@ -183,24 +187,35 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
     }
 
 
-def _own(record: Record) -> set[str]:
+def _kind_columns(record: Record) -> set[str]:
     """Return the columns of a kind's list that are stated and stand in no line that every record has."""
-    shown = {"id", "title", "status", record.kind.headline, "date", "tasks", "feature", "category", "path", "labels"}
-    return {name for name in record.kind.columns if name in record.data} - shown
+    elsewhere = {
+        "id",
+        "title",
+        "status",
+        record.kind.headline,
+        "date",
+        "tasks",
+        "feature",
+        "category",
+        "path",
+        "labels",
+    }
+    return {name for name in record.kind.columns if name in record.data} - elsewhere
 
 
-def _plain(value: object) -> str:
+def _plain_text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _review(record: Record) -> str:
     """Return who suggested a record and took it up or turned it down, when and why."""
-    said = record.approval
-    parts = [f"suggested by {said['suggested_by']}"] if "suggested_by" in said else []
+    approval = record.approval
+    parts = [f"suggested by {approval['suggested_by']}"] if "suggested_by" in approval else []
     for verdict in ("approved", "rejected"):
-        if f"{verdict}_by" in said:
-            parts.append(f"{verdict} by {said[f'{verdict}_by']} on {said.get(f'{verdict}_at', '')[:10]}")
-    return "; ".join([*parts, *([f"because {said['reason']}"] if "reason" in said else [])])
+        if f"{verdict}_by" in approval:
+            parts.append(f"{verdict} by {approval[f'{verdict}_by']} on {approval.get(f'{verdict}_at', '')[:10]}")
+    return "; ".join([*parts, *([f"because {approval['reason']}"] if "reason" in approval else [])])
 
 
 def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
@@ -211,7 +226,7 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
     facts = [
         ("file", record.path),
         ("document", record.source.path if record.source else ""),
-        *((name, _plain(record.data[name])) for name in record.kind.columns if name in _own(record)),
+        *((name, _plain_text(record.data[name])) for name in record.kind.columns if name in _kind_columns(record)),
         ("review", _review(record)),
         ("summary", (record.text("summary") or "") if record.kind.headline != "summary" else ""),
         *((name, ":".join(map(str, value.values()))) for name, value in _references(record)),
@@ -311,19 +326,19 @@ def _details(record: Record) -> Iterator[tuple[str, str]]:
         value = record.data.get(name)
         if isinstance(value, str) and "\n" in value and name != record.kind.prose:
             yield name, "\n".join(f"  {line}".rstrip() for line in value.rstrip("\n").split("\n"))
-        elif isinstance(value, list) and any(isinstance(one, Mapping) or " " in str(one) for one in value):
-            yield name, "\n".join(f"- {_item(one)}" for one in value)
+        elif isinstance(value, list) and any(isinstance(entry, Mapping) or " " in str(entry) for entry in value):
+            yield name, "\n".join(f"- {_item(entry)}" for entry in value)
 
 
 def _item(value: object) -> str:
     """Return one entry of a list on a line; a reference stands for itself, anything else has its name before it."""
     if not isinstance(value, Mapping):
         return " ".join(str(value).split())
-    said = [
-        ":".join(map(str, one.values())) if isinstance(one, Mapping) else f"{name} {_plain(one)}"
-        for name, one in value.items()
+    parts = [
+        ":".join(map(str, part.values())) if isinstance(part, Mapping) else f"{name} {_plain_text(part)}"
+        for name, part in value.items()
     ]
-    return ", ".join(said)
+    return ", ".join(parts)
 
 
 def _references(record: Record) -> list[tuple[str, Mapping[str, object]]]:
@@ -336,48 +351,50 @@ MOST_LINES = 20
 """So many citing lines, and so many names that no record has, are listed in text."""
 
 
-def related_data(found: Related) -> dict[str, object]:
+def related_data(related: Related) -> dict[str, object]:
     """Return it as JSON shows it."""
     return {
-        "id": found.record.id,
+        "id": related.record.id,
         "related": [
             {
-                "id": one.record.id,
-                "kind": one.record.kind.name,
-                "status": one.record.status.name,
-                "phase": one.record.phase,
-                "title": one.record.title,
-                "path": one.record.path,
-                "depth": one.depth,
-                "links": [tie.as_data() for tie in one.ties],
+                "id": neighbour.record.id,
+                "kind": neighbour.record.kind.name,
+                "status": neighbour.record.status.name,
+                "phase": neighbour.record.phase,
+                "title": neighbour.record.title,
+                "path": neighbour.record.path,
+                "depth": neighbour.depth,
+                "links": [tie.as_data() for tie in neighbour.ties],
             }
-            for one in found.reached
+            for neighbour in related.reached
         ],
-        "dangling": [{"rel": rel, "to": to, "derived": derived} for rel, to, derived in found.dangling],
-        "cited_in": [{"path": path, "line": line} for path, line in found.cited_in],
+        "dangling": [{"rel": rel, "to": to, "derived": derived} for rel, to, derived in related.dangling],
+        "cited_in": [{"path": path, "line": line} for path, line in related.cited_in],
     }
 
 
-def related_text(found: Related) -> str:
+def related_text(related: Related) -> str:
     """Return it as people read it: a table, then what leads nowhere, then lines of files."""
-    deep = any(one.depth > 1 for one in found.reached)
+    deep = any(neighbour.depth > 1 for neighbour in related.reached)
     rows = []
-    for one in found.reached:
-        by = ", ".join(dict.fromkeys(tie.start for tie in one.ties))
-        via = (by if one.depth > 1 else "",) if deep else ()
-        rows.append((*via, words(one.ties), one.record.id, one.record.status.name, one.record.title))
+    for neighbour in related.reached:
+        by = ", ".join(dict.fromkeys(tie.start for tie in neighbour.ties))
+        via = (by if neighbour.depth > 1 else "",) if deep else ()
+        rows.append(
+            (*via, words(neighbour.ties), neighbour.record.id, neighbour.record.status.name, neighbour.record.title)
+        )
     head = (*(("from",) if deep else ()), "is", "id", "status", "title")
     lines = [table(head, rows)] if rows else []
-    for one in found.reached:
-        for others in dict.fromkeys(tie.others for tie in one.ties if tie.others):
+    for neighbour in related.reached:
+        for others in dict.fromkeys(tie.others for tie in neighbour.ties if tie.others):
             listed = ", ".join(f"{other} ({', '.join(versions)})" for other, versions in others)
-            own = ", ".join(one.record.words("versions"))
-            lines.append(f"{one.record.id} is for {own}; of the same file: {listed}")
-    lines += [f"leads to no record, or to several: {rel} {to}" for rel, to, _ in found.dangling[:MOST_LINES]]
-    lines += [f"cited in {path}:{line}" for path, line in found.cited_in[:MOST_LINES]]
-    more = max(len(found.cited_in) - MOST_LINES, 0) + max(len(found.dangling) - MOST_LINES, 0)
+            versions_here = ", ".join(neighbour.record.words("versions"))
+            lines.append(f"{neighbour.record.id} is for {versions_here}; of the same file: {listed}")
+    lines += [f"leads to no record, or to several: {rel} {to}" for rel, to, _ in related.dangling[:MOST_LINES]]
+    lines += [f"cited in {path}:{line}" for path, line in related.cited_in[:MOST_LINES]]
+    more = max(len(related.cited_in) - MOST_LINES, 0) + max(len(related.dangling) - MOST_LINES, 0)
     lines += [f"and {more} more: `--format json` lists them"] if more else []
-    return "\n".join(lines) or f"{found.record.id} has to do with no other record"
+    return "\n".join(lines) or f"{related.record.id} has to do with no other record"
 
 
 def unread_files(problems: Iterable[Diagnostic]) -> list[str]:
