@@ -108,9 +108,10 @@ class Registry:
     @cached_property
     def records(self) -> RecordSet:
         """The records with their prose filled in; of documents, only those that changed are parsed."""
-        from orbit_registry.repository.documents import prose_of
+        from orbit_registry.repository.documents import ProseReading
 
-        return prose_of(self.workspace, self.reading.entries, self.reading.documents).filled(self.collection.records)
+        prose = ProseReading(self.workspace, self.reading.entries, self.reading.documents)
+        return prose.filled(self.collection.records)
 
     def get(self, any_id: str) -> Record:
         """Return the record an id or legacy id means.

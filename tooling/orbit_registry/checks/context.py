@@ -26,7 +26,7 @@ from orbit_registry.operations.citations import CitedId, cited_by, cited_in
 from orbit_registry.operations.freshness.evaluate import stale_records, unmatched_scopes
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.baseline import read_baseline
-from orbit_registry.repository.documents import Document, Documents, document_of, load_document
+from orbit_registry.repository.documents import Document, Documents, load_document
 from orbit_registry.repository.vcs_state import VcsState
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.config import Config, config_of
@@ -310,7 +310,7 @@ def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Ren
 
 def _document(inputs: Inputs, files: Files, path: str) -> Document | Diagnostic | None:
     text = files(path)
-    return load_document(inputs.workspace, path) if text is None else document_of(path, text)
+    return load_document(inputs.workspace, path) if text is None else Document(path, text)
 
 
 def _with_prose(record: Record, documents: Documents, files: Files, *, has_body: bool) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
 import re
@@ -18,6 +19,7 @@ from orbit_registry.formats.adr.file_names import (
     is_request_folder,
     read_name,
 )
+from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.operations.adopt.adoption import adopt
@@ -190,35 +192,34 @@ def _names_decisions(path: str) -> bool:
     ) or any(is_decision_folder(part) or is_request_folder(part) for part in folder.split("/"))
 
 
+def _parsed(path: Path, name: str) -> AdrFile | None:
+    """Return the decisions in a document; None where it can't be read."""
+    try:
+        return read_document(read_text(path, limit=DOCUMENT_LIMIT), name)
+    except OrbitError:
+        return None
+
+
 def _is_log(workspace: Workspace, path: str) -> bool:
     """Say whether a document is named like a log of decisions and has some."""
     name = posixpath.basename(path)
-    if not is_log_name(posixpath.splitext(name)[0]):
-        return False
-    try:
-        file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
-    except OrbitError:
+    if name == LOG_NAME or not is_log_name(posixpath.splitext(name)[0]):
         return name == LOG_NAME
-    return name == LOG_NAME or (file.format == "log" and bool(file.entries))
+    file = _parsed(workspace.root / path, path)
+    return file is not None and file.format == "log" and bool(file.entries)
 
 
 def _is_of_series(workspace: Workspace, path: str) -> bool:
     """Say whether a document numbers itself in a series."""
-    try:
-        return read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path).in_series
-    except OrbitError:
-        return False
+    file = _parsed(workspace.root / path, path)
+    return file is not None and file.in_series
 
 
 def _is_dated_decision(workspace: Workspace, path: str) -> bool:
     """Say whether a document is named after a date and reads like a decision."""
     parsed = read_name(posixpath.splitext(posixpath.basename(path))[0])
-    if parsed is None or not parsed.dated:
-        return False
-    try:
-        return bool(read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path).entries)
-    except OrbitError:
-        return False
+    file = _parsed(workspace.root / path, path) if parsed is not None and parsed.dated else None
+    return file is not None and bool(file.entries)
 
 
 def _reads_like_one(workspace: Workspace, path: str) -> bool:
@@ -252,18 +253,13 @@ def _skip_reason(workspace: Workspace, path: str) -> str:
 def _files(workspace: Workspace, within: str) -> list[str]:
     """Return the files below a folder that git does not ignore, sorted."""
     if workspace.git.top is not None:
-        try:
-            options = ("--cached", "--others", "--exclude-standard", "--", within or ".")
+        options = ("--cached", "--others", "--exclude-standard", "--", within or ".")
+        with contextlib.suppress(GitError):
             names = {*workspace.git.run_names("ls-files", "-z", *options)}
-        except GitError:
-            return sorted(walk(workspace.root, within, without=_OURS))
-        left_out = SKIPPED_FOLDERS | _OURS
-        return sorted(name for name in names if not left_out & set(name.split("/")) and _is_there(workspace.root, name))
+            skipped = SKIPPED_FOLDERS | _OURS
+            present = (name for name in names if os.path.lexists(workspace.root / name))
+            return sorted(name for name in present if not skipped & set(name.split("/")))
     return sorted(walk(workspace.root, within, without=_OURS))
-
-
-def _is_there(root: Path, name: str) -> bool:
-    return os.path.lexists(root / name)
 
 
 def _sample(path: Path) -> list[str]:
@@ -282,11 +278,8 @@ def _sample(path: Path) -> list[str]:
 
 
 def _styles(path: Path, name: str) -> list[str]:
-    file = path if path.is_file() else path / name
-    try:
-        return [entry.format for entry in read_document(read_text(file, limit=DOCUMENT_LIMIT), name).entries]
-    except OrbitError:
-        return []
+    file = _parsed(path if path.is_file() else path / name, name)
+    return [] if file is None else [entry.format for entry in file.entries]
 
 
 IMPORTERS = (DocumentImporter("madr"), DocumentImporter("nygard"))

@@ -420,16 +420,19 @@ IMPORTERS = (OrbitImporter(),)
 def _apply(target: Workspace, orbit: Path, *, in_place: bool) -> OrbitPlan:
     if acting_role() == "agent":  # before anything is written
         plan = plan_import(target, read_layout(orbit), in_place=in_place, dry_run=True)
-        every = [change for group in plan.groups for change in group]
-        refuse_for_agent(target, every, hint="a person runs `orbit import`; `--dry-run` shows what it takes")
+        refuse_for_agent(target, _changes(plan), hint="a person runs `orbit import`; `--dry-run` shows what it takes")
     if in_place:
         make_workspace(target)
     workspace = open_workspace(target.root)
     with writing(workspace):
         plan = plan_import(workspace, read_layout(orbit), in_place=in_place, dry_run=False)
-        for step in in_steps(_changes(plan), _STEP):
-            write_step(workspace, "import", step, taken_over=True)
+        _write(workspace, "import", plan)
     return plan
+
+
+def _write(workspace: Workspace, name: str, plan: OrbitPlan) -> None:
+    for step in in_steps(_changes(plan), _STEP):
+        write_step(workspace, name, step, taken_over=True)
 
 
 def _marked(path: Path) -> Path | None:
@@ -544,8 +547,7 @@ def _move(target: Workspace, orbit: Path) -> OrbitPlan:
     workspace = open_workspace(target.root)
     with writing(workspace, wait=0):
         plan = plan_import(workspace, _learnings(orbit), in_place=True, dry_run=False)
-        for step in in_steps(_changes(plan), _STEP):
-            write_step(workspace, "learning-migrate-layout", step, taken_over=True)
+        _write(workspace, "learning-migrate-layout", plan)
     return plan
 
 

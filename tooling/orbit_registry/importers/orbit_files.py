@@ -435,14 +435,14 @@ def find_homes(
         by_id[foreign.id].append((record_id, foreign))
     homes: dict[str, ProseHome] = {}
     for record_id, foreign in decisions:
-        held = entries.get(foreign.id)
-        if held:
-            best = max(held, key=lambda home: _fit(home, foreign.data))
+        candidates = entries.get(foreign.id)
+        if candidates:
+            best = max(candidates, key=lambda home: _fit(home, foreign.data))
             competitors = [other for other in by_id[foreign.id] if other[0] != record_id]
             if any(_fit(best, other.data) > _fit(best, foreign.data) for _, other in competitors):
                 continue
             homes[record_id] = best
-            held.remove(best)
+            candidates.remove(best)
     named_ids = {str(name) for _, foreign in decisions for name in _legacy(foreign)}
     named_ids.update(name for record in records for name in record.legacy_ids)
     spare = sum(1 for candidates in entries.values() for home in candidates if home.local_name not in named_ids)

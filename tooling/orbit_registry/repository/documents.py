@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError
@@ -177,7 +176,7 @@ def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | No
             return None
         message = error.message.replace(f"{workspace.root}{os.sep}", "")
         return Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, message, Location(path), error.hint)
-    return document_of(path, text)
+    return Document(path, text)
 
 
 def _leads_inside(root: Path, path: str) -> bool:
@@ -186,11 +185,6 @@ def _leads_inside(root: Path, path: str) -> bool:
     except (OSError, RuntimeError):  # a circle of links
         return False
     return (root / path).is_symlink() and target.is_file() and target.is_relative_to(root.resolve())
-
-
-def document_of(path: str, text: str) -> Document:
-    """Return a text with the decisions in it."""
-    return Document(path, text)
 
 
 def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Record:
@@ -233,24 +227,14 @@ def _number(text: str) -> int | None:
 class ProseReading:
     """Prose of records in documents and body files: hashes at once, texts on demand."""
 
-    def __init__(self, workspace: Workspace, documents: Iterable[str], bodies: Iterable[str]) -> None:
+    def __init__(self, workspace: Workspace, folders: Iterable[RecordFolder], documents: Iterable[str]) -> None:
         self._workspace = workspace
+        bodies = (folder.body_path for folder in folders if folder.has_body)
         paths = [*filter(Folders(workspace.root).contain, sorted(set(documents))), *sorted(bodies)]
         states = workspace.values.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Readable documents and bodies by path."""
-        self.is_steady = True
-        """Whether no text changed between `states` and its reading."""
         self._latest: tuple[str, str | None, str] = ("", None, "")
-
-    def digest(self, instead: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return a hash of all texts; `instead` overrides hashes of single files."""
-        lines = "\0".join(lines_of(self.states, instead))
-        return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
-
-    def body_of(self, entry: RecordFolder) -> FileValue | None:
-        """Return the state of the body file in a record's folder."""
-        return self.states.get(entry.body_path)
 
     def document_text(self, record: Record) -> str | None:
         """Return the full text of a decision's document."""
@@ -306,25 +290,9 @@ class ProseReading:
     def _read(self, path: str) -> tuple[str | None, str]:
         try:
             content = read_bytes(f"{self._workspace.root}/{path}", limit=DOCUMENT_LIMIT)
-        except OrbitError:  # the gate reports it; a record without its prose is still a record
-            self.is_steady = False
+            return decode(content, path), hashlib.sha256(content).hexdigest()
+        except OrbitError:  # a check reports it; a record without its prose is still a record
             return None, ""
-        sha256 = hashlib.sha256(content).hexdigest()
-        self.is_steady &= sha256 == self.states[path].sha256
-        try:
-            return decode(content, path), sha256
-        except OrbitError:
-            return None, sha256
-
-
-def lines_of(states: Mapping[str, FileValue], instead: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """Return a line with path and hash for each file; `instead` overrides hashes of single files."""
-    return [f"{path}\n{instead.get(path) or states[path].sha256}" for path in sorted(states)]
-
-
-def prose_of(workspace: Workspace, entries: Iterable[RecordFolder], documents: Iterable[str]) -> ProseReading:
-    """Return the prose reading of records' folders and documents."""
-    return ProseReading(workspace, documents, (entry.body_path for entry in entries if entry.has_body))
 
 
 def _heading(record: Record) -> str:
@@ -335,10 +303,7 @@ def _heading(record: Record) -> str:
 
 def _spans(path: str, text: str, headings: Iterable[str]) -> dict[str, list[int] | None]:
     """Return the span of the prose under each heading; None where there is no such heading."""
-    # Reading documents needs a Markdown parser; a run in which no document changed does without it.
-    from orbit_registry.repository.documents import document_of
-
-    document = document_of(path, text)
+    document = Document(path, text)
     spans: dict[str, list[int] | None] = {}
     for heading in sorted(headings):
         position = document.locate(heading[1:] if heading else None)

@@ -17,7 +17,7 @@ from orbit_registry.formats.position import Position
 from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
-from orbit_registry.repository.documents import Document, Documents, document_of, with_prose
+from orbit_registry.repository.documents import Document, Documents, with_prose
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.site.prose import Heading, Prose, TextOrigin, render
 from orbit_registry.site.sanitize import clean
@@ -270,7 +270,7 @@ class _DocumentCache(Mapping[str, Document]):
                 text = self._publication.document(path, content)
                 if text == content:
                     self.as_written.add(path)
-                self._documents[path] = None if text is None else document_of(path, text)
+                self._documents[path] = None if text is None else Document(path, text)
         document = self._documents[path]
         if document is None:
             raise KeyError(path)

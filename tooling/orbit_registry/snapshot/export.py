@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.matching.sources import references_in, sources_of
-from orbit_registry.repository.documents import prose_of
+from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.votes import half_life_days
@@ -31,7 +31,7 @@ COMPRESSION = "zstd"
 
 def shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool) -> Rows:
     """Return the rows that others may have: what `site.publish` admits, or all that is shared."""
-    prose = prose_of(workspace, reading.entries, reading.documents)
+    prose = ProseReading(workspace, reading.entries, reading.documents)
     inbox = f"{workspace.relative(workspace.inbox)}/" if workspace.config.inbox == "local" else ""
     shared = [record for record in reading.collection.records if not (inbox and record.path.startswith(inbox))]
     records = free_of_secrets(prose.filled(shared))

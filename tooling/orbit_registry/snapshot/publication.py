@@ -19,7 +19,7 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import Freshness
 from orbit_registry.model.record import Record
-from orbit_registry.repository.documents import Document, decision_paths, document_of, heading_of
+from orbit_registry.repository.documents import Document, decision_paths, heading_of
 from orbit_registry.repository.guard import redacted
 from orbit_registry.repository.reader import Collection
 from orbit_registry.snapshot.redact import NameMask, redact_pattern, words_of
@@ -109,7 +109,7 @@ class Publication:
         if self.hides(path):
             return None
         if path in self._decisions:
-            document = document_of(path, text)
+            document = Document(path, text)
             lost = self._lost(document)
             if lost and document.file.format != "log":
                 return None
@@ -275,7 +275,7 @@ class Publication:
         found = []
         for path in sorted(self._decisions):
             if (text := document_text(self.workspace.root, path)) is not None:
-                document = document_of(path, text)
+                document = Document(path, text)
                 mine = [document.entry(heading) for heading in claims.get(path, ())]
                 found += [(document, one) for one in document.file.entries if not any(one is other for other in mine)]
         return found

@@ -20,7 +20,7 @@ from orbit_registry.matching.sources import digest_of, references_in, sources_of
 from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
-from orbit_registry.repository.documents import ProseReading, prose_of
+from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
@@ -133,7 +133,7 @@ def sync_snapshot(
 ) -> SyncResult:
     """Bring the snapshot alone up to date with what was read. Raises what `sync` does."""
     began = time.perf_counter()
-    prose = prose_of(workspace, reading.entries, reading.documents)
+    prose = ProseReading(workspace, reading.entries, reading.documents)
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
     inputs = _inputs(workspace, commit, reading, prose, skills)
     folder = cache_folder(workspace)
