@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.formats.secrets import KINDS, NEEDLES, find_secrets
+from orbit_registry.formats.secrets import KINDS, find_secrets
 
 LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdEfGhIjKlMnOpQrStUvWxYzq7w2e9r4t1y6u3i8o5p0"
 SECRETS = {
@@ -60,21 +60,6 @@ def test_a_secret_is_found_where_it_stands(kind: str) -> None:
     assert secret.strip().startswith(f"Use {secret} for now."[found.start : found.end].strip()[:20])
 
 
-MARKS = (
-    "AKIA0 ASIAZ ABIA1 ACCAB ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glsoat- glagent- xoxb- xoxp-"
-    " hooks.slack k_live_ SG. sq0csp npm_ pypi-A eyJ sk- AIza ://me:abc@"
-    " GOCSPX- hf_ dop_v1_ dckr_pat_ AGE-SECRET-KEY-1 ATATT3 ATBB"
-)
-
-
-@pytest.mark.parametrize("needle", [*MARKS.split(), "PRIVATE KEY"])
-def test_a_text_with_a_mark_of_a_secret_is_looked_at(needle: str) -> None:
-    """What a form begins with, or has in it, is found between letters too, but not without its first or last one."""
-    assert NEEDLES.search(f"a{needle}a")
-    assert not NEEDLES.search(f"a{needle[:-1]}")
-    assert not NEEDLES.search(f"a{needle[1:]}")
-
-
 NAMED = {
     "aws_secret_access_key = ": LETTERS[:37] + "/+z",
     "AWS_SECRET_ACCESS_KEY=": LETTERS[:40],
@@ -121,12 +106,8 @@ def test_examples_and_words_are_let_be(text: str) -> None:
 HOSTILE = json.loads((Path(__file__).parents[2] / "cases" / "hostile_texts.json").read_text("utf-8"))["secrets"]
 
 
-def repeated(before: str, part: str, times: int, after: str) -> str:
-    """Return a text that says one thing very often."""
-    return before + part * times + after
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 def test_beginnings_of_secrets_are_none(name: str) -> None:
     """A text made of the beginnings of secrets holds none; what it costs is a benchmark's to say."""
-    assert list(find_secrets(repeated(*HOSTILE[name]))) == []
+    before, part, times, after = HOSTILE[name]
+    assert list(find_secrets(before + part * times + after)) == []

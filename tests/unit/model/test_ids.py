@@ -1,12 +1,24 @@
-"""The form of ids: codes of uids, numbers, legacy names, and the order people count in."""
+"""Ids of records and links between them."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.model.ids import CROCKFORD, code_id, is_safe_id, natural_key, sequence_id, sequence_number
+from orbit_registry.model.ids import (
+    CROCKFORD,
+    INVERSES,
+    code_id,
+    is_safe_id,
+    natural_key,
+    relation,
+    sequence_id,
+    sequence_number,
+)
+from orbit_registry.model.schema import ENVELOPE
 
 UIDS = st.integers(0, 2**128 - 1).map(lambda number: f"{number:032x}")
 
@@ -76,3 +88,17 @@ def test_a_safe_id_can_be_a_folder(name: str) -> None:
 def test_an_unsafe_id_is_no_folder(name: str) -> None:
     """Nothing that leads elsewhere, hides, or that another system could not write."""
     assert not is_safe_id(name)
+
+
+def test_each_word_names_one_relation_from_one_end() -> None:
+    """The inverse of an inverse is the relation, and no word has two meanings; one reads the same from both ends."""
+    for rel, inverse in INVERSES.items():
+        assert relation(rel) == (rel, False)
+        assert relation(inverse.replace("_", "-").upper()) == (rel, inverse != rel)
+    assert len({*INVERSES, *INVERSES.values()}) == 2 * len(INVERSES) - 1
+
+
+def test_records_may_state_every_relation_but_supersession() -> None:
+    """The schema of records has the same words."""
+    schema = json.loads(ENVELOPE.read_text("utf-8"))["properties"]["links"]["items"]["properties"]["rel"]["enum"]
+    assert [*schema] == [rel for rel in INVERSES if rel != "supersedes"]

@@ -74,14 +74,6 @@ def test_kinds_are_found_by_name_plural_and_id() -> None:
     }  # fmt: skip
 
 
-def test_an_unknown_kind_is_answered_with_the_known_ones() -> None:
-    """Whoever asks for a kind that is not there learns which there are."""
-    with pytest.raises(ConfigError) as caught:
-        load_kinds()["decision"]
-
-    assert caught.value.hint == f"known kinds: {', '.join(kind.name for kind in load_kinds())}"
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a copy of a made-up kind in a folder of kinds."""

@@ -38,7 +38,9 @@ def test_records_stand_in_the_order_of_their_ids() -> None:
 
 def test_a_record_is_found_by_each_of_its_names() -> None:
     """Its id, a legacy id, and the last part of a legacy id where no other record has that."""
-    records = RecordSet([decision(1, "search/ADR-006"), decision(2, "site/ADR-007", "old-7")])
+    records = RecordSet(
+        [decision(1, "search/ADR-006", "site/ADR-006"), decision(2, "site/ADR-007", "old-7", "ADR-0001")]
+    )
 
     names = {name: records.get(name).id for name in ("ADR-0001", "search/ADR-006", "ADR-006", "old-7", "ADR-007")}
 
@@ -48,13 +50,6 @@ def test_a_record_is_found_by_each_of_its_names() -> None:
     }  # fmt: skip
     assert "ADR-006" in records
     assert "ADR-008" not in records
-
-
-def test_an_id_comes_before_a_legacy_id() -> None:
-    """A record's own id is never shadowed by another's past."""
-    records = RecordSet([decision(6), decision(7, "ADR-0006"), decision(8, "search/ADR-0006")])
-
-    assert records.get("ADR-0006").id == "ADR-0006"
 
 
 def test_a_legacy_id_of_several_records_lists_them() -> None:
@@ -67,22 +62,6 @@ def test_a_legacy_id_of_several_records_lists_them() -> None:
     assert caught.value.candidates == ("ADR-0001", "ADR-0002")
     for words in ("means 2 records", "Decision 1", ".orbit/adrs/ADR-0002/adr.yaml"):
         assert words in caught.value.message
-
-
-def test_the_last_part_of_several_legacy_ids_is_ambiguous_too() -> None:
-    """Whoever leaves the namespace out is asked which one."""
-    records = RecordSet([decision(1, "search/ADR-006"), decision(2, "site/ADR-006")])
-
-    with pytest.raises(AmbiguousIdError):
-        records.get("ADR-006")
-    assert records.get("site/ADR-006").id == "ADR-0002"
-
-
-def test_one_record_with_two_fitting_names_is_not_ambiguous() -> None:
-    """Only other records make a name ambiguous."""
-    records = RecordSet([decision(1, "search/ADR-006", "site/ADR-006")])
-
-    assert records.get("ADR-006").id == "ADR-0001"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""Symbols name a file from the root and something in it."""
+"""Symbols, and the weight of versions."""
 
 from __future__ import annotations
 
 import pytest
 
-from orbit_registry.model.scope import symbol_problem
+from orbit_registry.model.scope import symbol_problem, version_factor
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,25 @@ def test_a_path_and_a_name_are_a_symbol(symbol: str) -> None:
 def test_anything_else_is_none(symbol: str) -> None:
     """Another form, or a path that leads out of the root or is written in a second way."""
     assert symbol_problem(symbol)
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "factor"),
+    [
+        ({"2", "3"}, {"2", "3"}, 1.0),
+        ({"2", "3", "4"}, {"2", "3"}, 0.95),
+        ({"3"}, {"2", "3"}, 0.85),
+        ({"2", "4"}, {"2", "3"}, 0.75),
+        ({"unversioned"}, {"2", "3"}, 0.70),
+        (set(), {"2", "3"}, 0.70),
+        ({"1"}, {"2", "3"}, 0.0),
+        ({"unversioned"}, {"unversioned"}, 1.0),
+        ({"1"}, {"unversioned"}, 0.0),
+        ({"1"}, set(), 1.0),
+        ({"unversioned"}, set(), 1.0),
+        (set(), set(), 1.0),
+    ],
+)
+def test_versions_that_overlap_more_are_worth_more(own: set[str], asked: set[str], factor: float) -> None:
+    """Exact, superset, subset, partial, unversioned; disjoint is out, and who asks for none gets all as they are."""
+    assert version_factor(own, asked) == factor

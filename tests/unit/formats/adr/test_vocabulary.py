@@ -1,13 +1,14 @@
-"""The words in `vocabulary.yaml` are found by what they mean."""
+"""Words and dates of the vocabulary."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import get_args
+
+import pytest
 
 from orbit_registry.formats.adr import vocabulary
 from orbit_registry.formats.adr.model import Rel, Status
+from orbit_registry.formats.adr.vocabulary import date_orders, read_date
 
 
 def test_a_word_means_one_thing_within_its_table() -> None:
@@ -29,8 +30,34 @@ def test_statuses_and_relations_are_those_of_the_model() -> None:
     assert all(set(language.statuses) == set(vocabulary.VOCABULARY["statuses"]) for language in vocabulary.languages())
 
 
-def test_the_words_of_a_list_are_separated() -> None:
-    """A comma that is missing at a line's end makes one word of two."""
-    for words in vocabulary.VOCABULARY["statuses"].values():
-        assert [word for word in words.split(",") if re.search(r"\S\s+\S", word.strip())] == []
-    assert Path(vocabulary.__file__).with_name("vocabulary.yaml").is_file()
+@pytest.mark.parametrize(
+    ("written", "date"),
+    [
+        ("17/08/2020", "2020-08-17"),
+        ("17-8-2020", "2020-08-17"),
+        ("08/17/2020", "2020-08-17"),
+        ("31/12/1999", "1999-12-31"),
+        ("03/04/2026", None),
+        ("12/12/2026", "2026-12-12"),
+        ("01/1/2026", "2026-01-01"),
+        ("1/11/2026", None),
+        ("13/13/2026", None),
+        ("{ 2024-06-20 }", "2024-06-20"),
+        ("[17/08/2020]", "2020-08-17"),
+        ("17/13/2020", None),
+        ("31/02/2020", None),
+        ("17/08/20", None),
+        ("17/08/2020/1", None),
+    ],
+)
+def test_slashes_are_read_where_they_are_clear(written: str, date: str | None) -> None:
+    """A number above twelve is the day; two below it could be either, and what no calendar has is no date."""
+    assert read_date(written) == date
+
+
+def test_the_dates_of_a_folder_settle_its_order_where_they_agree() -> None:
+    """A date that is the same in both orders says nothing, and two that differ settle nothing."""
+    dates = [("a", "17/04/2020"), ("a", "03/04/2020"), ("b", "04/17/2020"), ("c", "11/11/2020"), ("d", "2020-04-17")]
+    assert date_orders(dates) == {"a": "day", "b": "month"}
+    assert date_orders([("a", "17/04/2020"), ("a", "04/17/2020")]) == {}
+    assert [read_date("03/04/2020", order) for order in ("day", "month", None)] == ["2020-04-03", "2020-03-04", None]

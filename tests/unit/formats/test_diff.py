@@ -1,12 +1,16 @@
-"""Diffs of one file: what is written can be put in again, wherever the lines are by now, and nothing is guessed."""
+"""Unified diffs of one file."""
 
 from __future__ import annotations
+
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.formats.diff import Conflict, added_lines, apply_diff, removes_lines, unified_diff
+from orbit_registry.workspace import journal
 
 TEXTS = st.text(st.sampled_from("ab \n\r\u2028-+@\\"), max_size=40)
 PAGE = "".join(f"line {number}\n" for number in range(20))
@@ -52,3 +56,26 @@ def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
 def test_what_is_no_diff_of_this_file_is_a_conflict(diff: str) -> None:
     """Empty, torn, of two files, or garbage: the text stays."""
     assert isinstance(apply_diff(diff, "b.md", PAGE), Conflict)
+
+
+@pytest.mark.parametrize(
+    "path", ["a.txt", "with space.txt", 'q"uote.txt', "back\\slash.txt", "brök.txt", "x\n+++ b.txt"]
+)
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("a\nb\n", "a\nc\n"),
+        ("a\u2028b\x85c\x0cd\n", "a\u2028b\x85c\x0ce\n"),
+        ("a\r\nb\r\n", "a\r\nc\r\n"),
+        ("a", "a\nb"),
+    ],
+)
+def test_git_applies_the_diff_to_that_file_alone(tmp_path: Path, path: str, texts: tuple[str, str]) -> None:
+    """Whatever a name and a text hold, the diff turns the one text into the other, and no other file is named."""
+    (tmp_path / path).write_bytes(texts[0].encode())
+
+    diff = journal.unified_diff([journal.FileChange(path, *texts)])
+
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
+    assert (tmp_path / path).read_bytes() == texts[1].encode()
+    assert len(list(tmp_path.iterdir())) == 1

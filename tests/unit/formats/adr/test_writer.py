@@ -1,19 +1,22 @@
-"""Edits of ADR documents change what they are asked to change and no other byte."""
+"""Edits of ADR documents change nothing but what they are asked to."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import RefusedError
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.vocabulary import Language, languages
 from orbit_registry.formats.adr.writer import (
     add_amendment,
+    begins_block,
     insert_entry,
+    nest_headings,
     remove_entry,
     set_date,
     set_number,
@@ -154,14 +157,6 @@ def test_a_status_takes_the_place_of_a_superseding_line() -> None:
     assert changed == text.replace("Superseded by ADR-0002", "Status: Accepted")
 
 
-def test_a_number_without_digits_is_a_misuse() -> None:
-    """There is nothing to write."""
-    text, path = case("nygard")
-
-    with pytest.raises(UsageError):
-        set_number(text, read_document(text, path).entries[0], "ADR-X")
-
-
 def test_a_date_is_replaced_or_added() -> None:
     """In a log only the date of the status line changes."""
     log, path = case("log")
@@ -273,12 +268,6 @@ def test_a_document_is_written_to_in_its_own_language(language: Language) -> Non
     assert only(amended).section("amendments") is not None
 
 
-def test_a_status_in_english_stays_english() -> None:
-    """Teams that write German decisions often keep the statuses of their tool."""
-    text = "# 3. Titel\n\nStatus: accepted\n\n## Kontext\n\nText.\n\n## Entscheidung\n\nText.\n"
-    assert "Status: superseded by ADR-4\n" in set_status(text, only(text), "superseded by ADR-4")
-
-
 @pytest.mark.parametrize(
     ("line", "status", "after"),
     [
@@ -290,6 +279,7 @@ def test_a_status_in_english_stays_english() -> None:
         ("## Status\n\n承認済み", "deprecated", "## Status\n\n非推奨"),
         ("| 상태 | 초안 |\n|---|---|\n| A | B |", "accepted", "| 상태 | 승인 |\n|---|---|\n| A | B |"),
         ("Status: Experimental", "accepted", "Status: Accepted"),
+        ("Status: accepted", "superseded by ADR-4", "Status: superseded by ADR-4"),
     ],
 )  # fmt: skip
 def test_a_status_line_keeps_its_language(line: str, status: str, after: str) -> None:
@@ -299,3 +289,73 @@ def test_a_status_line_keeps_its_language(line: str, status: str, after: str) ->
     text = f"# 3. Title\n\n{line}\n\n## Context\n\nText.\n\n## Decision\n\nText.\n"
 
     assert set_status(text, only(text), status) == text.replace(line, after)
+
+
+PROSE = Path(__file__).parents[3] / "cases" / "given_prose"
+
+
+def prose_cases(name: str) -> list[Any]:
+    """Return the cases of a file, each under its own name."""
+    return [pytest.param(case, id=case["name"]) for case in json.loads((PROSE / f"{name}.json").read_text("utf-8"))]
+
+
+@pytest.mark.parametrize("case", prose_cases("fitted"))
+def test_headings_stand_below_the_decisions_own(case: dict[str, Any]) -> None:
+    """Every heading is lowered by as much as the highest one needs; code, quotes and lists stay as they are."""
+    nested = nest_headings(case["text"], case["level"])
+    assert nested == case["becomes"]
+    assert nest_headings(nested, case["level"]) == nested
+
+
+@pytest.mark.parametrize("case", prose_cases("refused"))
+def test_what_would_swallow_its_surroundings_is_refused(case: dict[str, Any]) -> None:
+    """The message says which line it is and what is wrong with it."""
+    with pytest.raises(RefusedError) as raised:
+        nest_headings(case["text"], 2)
+
+    assert case["refused"] in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        ("words", False), ("two\nlines", False), ("C# is a word", False), ("-1 degree", False), ("a *b*", False),
+        ("# heading", True), ("Heading\n===", True), ("- list", True), ("1. list", True), ("```\ncode\n```", True),
+        ("    code", True), ("> quote", True), ("a | b\n--|--\n1 | 2", True), ("<!-- x -->", True),
+    ],
+)  # fmt: skip
+def test_blocks_are_told_from_words(text: str, block: bool) -> None:
+    """Words may follow on a line; a list, a heading, a table or code may not."""
+    assert begins_block(text) is block
+
+
+BODY = "\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
+OTHER = "[ADR-2](0002-x.md)"
+
+
+@pytest.mark.parametrize(
+    ("notice", "successor"),
+    [
+        (f"> [!NOTE]\n> Superseded by {OTHER}", "0002-x.md"),
+        (f"> [!WARNING]\n> This ADR has been superseded by {OTHER}.", "0002-x.md"),
+        ('!!! warning "Superseded by ADR-0002"', "ADR-0002"),
+        (f"!!! warning\n    This ADR has been superseded by {OTHER}", "0002-x.md"),
+        (f":::warning\nThe decision was replaced by {OTHER}\n:::", "0002-x.md"),
+        ("## Status\n\n> [!WARNING]\n> Superseded by ADR-0002", "ADR-0002"),
+        (f"Status: accepted\n\n> [!NOTE]\n> This ADR has been superseded by {OTHER}", "0002-x.md"),
+        ("> [!NOTE]\n> This may be superseded by ADR-0002.", None),
+        ("> [!NOTE]\n> This ADR is superseded by ADR-0002 for mobile clients only.", None),
+    ],
+)
+def test_a_notice_names_the_successor(notice: str, successor: str | None) -> None:
+    """Of GitHub, MkDocs and Docusaurus; what may be, or holds for a part, supersedes nothing."""
+    entry = read_document(f"# Use X\n\n{notice}{BODY}", "docs/adr/0001-x.md").entries[0]
+    target = next((relation.target_raw for relation in entry.relations if relation.rel == "superseded_by"), None)
+    assert (entry.title, entry.status, target) == ("Use X", "superseded" if successor else "unknown", successor)
+
+
+def test_a_remark_goes_with_the_mark_of_its_notice() -> None:
+    """Where a decision comes into force again, no empty notice stays."""
+    text = f"# Use X\n\nStatus: accepted\n\n> [!WARNING]\n> Superseded by {OTHER}{BODY}"
+    entry = read_document(text, "docs/adr/0001-x.md").entries[0]
+    assert set_status(text, entry, "accepted") == f"# Use X\n\nStatus: accepted{BODY}"
