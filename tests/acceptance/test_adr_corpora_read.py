@@ -59,8 +59,8 @@ def _documents(root: Path, pattern: str) -> Iterator[tuple[str, str, AdrFile]]:
 
 def document(name: str, ending: str) -> AdrFile:
     """Return what was read from the one document of a collection whose path ends so."""
-    (found,) = [file for path, _, file in collection(name) if path.endswith(ending)]
-    return found
+    (match,) = [file for path, _, file in collection(name) if path.endswith(ending)]
+    return match
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -165,5 +165,5 @@ def test_decision_logs_are_read_entry_by_entry() -> None:
     assert all(entry.date and entry.title and entry.number for entry in entries)
     assert sum(len(entry.legacy_ids) for entry in entries) == 10
     assert sum(bool(entry.tasks) for entry in entries) == 211
-    assert [(path.split("/")[-2], [one.position and one.position.line for one in file.problems])
+    assert [(path.split("/")[-2], [problem.position and problem.position.line for problem in file.problems])
             for path, file in files.items() if file.problems] == [("knowledge-graph", [405])]  # fmt: skip

@@ -41,7 +41,7 @@ STORES = st.lists(st.tuples(st.sampled_from([0, 0, 5, 255]), DATES, st.lists(TIM
 
 def records_of(store: list[tuple[int, str, list[datetime]]]) -> list[Record]:
     """Return live learnings with these priorities, times and votes."""
-    found = []
+    records = []
     for number, (priority, updated, times) in enumerate(store):
         name = f"L-{number:05d}"
         path = f".orbit/learnings/{name}/learning.yaml"
@@ -49,19 +49,19 @@ def records_of(store: list[tuple[int, str, list[datetime]]]) -> list[Record]:
             "schema_version": 1, "id": name, "uid": hashlib.sha256(path.encode()).hexdigest()[:32], "status": "active",
             "summary": "S", "priority": priority, "created_at": "2026-01-01T00:00:00Z", "updated_at": updated,
         }  # fmt: skip
-        made = record_of(data, KIND, path)
+        learning = record_of(data, KIND, path)
         votes = tuple(Vote(name, "m", at, f"T-{task}") for task, at in enumerate(times))
-        found.append(Record(made.kind, made.data, made.path, made.prose, votes))
-    return found
+        records.append(Record(learning.kind, learning.data, learning.path, learning.prose, votes))
+    return records
 
 
 def in_index(records: list[Record], half_life: float) -> list[str]:
     """Return the ids in the order of a push index."""
     parts = [part_of(record, Origin(1, 1), half_life) for record in records]
     content = pack(sorted(parts, key=order_in), {})
-    held = mmap(-1, len(content))
-    held.write(content)
-    index = read_index(held, "/")
+    memory = mmap(-1, len(content))
+    memory.write(content)
+    index = read_index(memory, "/")
     assert not isinstance(index, NoIndex)
     return [row.values[ID] for number in range(index.records) if (row := index.row(number)) is not None]
 
@@ -110,9 +110,9 @@ def votes(*days: float) -> list[Vote]:
 def test_equal_weights_have_one_key(days: list[float], half_life: float, again: int) -> None:
     """Two votes weigh as one a half-life later, however often that is done: the keys are the very same number."""
     split = list(days)
-    for place in range(again):
-        one = split.pop(place % len(split))
-        split += [one - half_life, one - half_life]
+    for index in range(again):
+        day = split.pop(index % len(split))
+        split += [day - half_life, day - half_life]
     assert vote_key(votes(*split), half_life) == vote_key(votes(*days), half_life)
 
 

@@ -71,12 +71,12 @@ VALUES = st.recursive(
 
 def places(value: object, at: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     """Return the way to each part of a value."""
-    found = [at] if at else []
+    pointers = [at] if at else []
     if isinstance(value, dict):
-        return found + [place for key, inner in value.items() for place in places(inner, (*at, key))]
+        return pointers + [pointer for key, inner in value.items() for pointer in places(inner, (*at, key))]
     if isinstance(value, list):
-        return found + [place for index, inner in enumerate(value) for place in places(inner, (*at, index))]
-    return found
+        return pointers + [pointer for index, inner in enumerate(value) for pointer in places(inner, (*at, index))]
+    return pointers
 
 
 @st.composite

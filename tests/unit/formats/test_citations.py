@@ -25,14 +25,22 @@ def test_ids_are_cited_in_prose_but_not_in_code() -> None:
         "RES-0a1b2 (ADR-14), REQ-0003\n"
     )
 
-    found = cited(text)
+    citations = cited(text)
 
-    assert [citation.id for citation in found] == [
+    assert [citation.id for citation in citations] == [
         "ADR-0012", "ADR-0013", "feature/ADR-001", "L-7k3fq", "RES-0a1b2", "ADR-14", "REQ-0003",
     ]  # fmt: skip
-    assert not any(citation.weak for citation in found)
-    assert [citation.number.of(text) for citation in found] == ["0012", "0013", "001", "7k3fq", "0a1b2", "14", "0003"]
-    assert (found[-2].position.line, found[-2].position.column) == (6, 12)
+    assert not any(citation.weak for citation in citations)
+    assert [citation.number.of(text) for citation in citations] == [
+        "0012",
+        "0013",
+        "001",
+        "7k3fq",
+        "0a1b2",
+        "14",
+        "0003",
+    ]
+    assert (citations[-2].position.line, citations[-2].position.column) == (6, 12)
 
 
 def test_prose_mentions_are_weak() -> None:
@@ -57,18 +65,18 @@ def test_prose_mentions_are_weak() -> None:
 )  # fmt: skip
 def test_a_short_prefix_makes_no_id(word: str) -> None:
     """Only a prefix at a word's beginning with a whole code that mixes digits and letters surely is one."""
-    assert not [one.id for one in cited(f"The {word} of it.") if not one.weak]
+    assert not [citation.id for citation in cited(f"The {word} of it.") if not citation.weak]
 
 
 @pytest.mark.parametrize("name", ["R-zz9zz", "F-7k3fq2", "L-0042", "L-00042", "f/R-zz9zz"])
 def test_a_code_is_an_id(name: str) -> None:
     """Five or more characters of a code are, and numbers as other tools wrote them."""
-    assert [(one.id, one.weak) for one in cited(f"See ({name}).")] == [(name, False)]
+    assert [(citation.id, citation.weak) for citation in cited(f"See ({name}).")] == [(name, False)]
 
 
 def test_the_kinds_say_what_can_be_cited() -> None:
     """Only prefixes of the kinds at hand count; with none, nothing does."""
     assert not find_citations("X-zz9zz", load_kinds().id_forms)
     assert load_kinds().id_forms == IdForms(("ADR-",), ("F-", "L-", "P-", "RES-", "RT-", "R-"))
-    assert [one.id for one in find_citations("L-zz9zz ADR-1", IdForms((), ("L-",)))] == ["L-zz9zz"]
+    assert [citation.id for citation in find_citations("L-zz9zz ADR-1", IdForms((), ("L-",)))] == ["L-zz9zz"]
     assert not find_citations("L-zz9zz ADR-1 ADR 2", IdForms(()))

@@ -39,8 +39,8 @@ def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
     """Lines above may have come; a place that is gone, or there twice, is a conflict that says what is there."""
     diff = unified_diff("b.md", PAGE, PAGE.replace("line 9\n", "line 9\nnew\n"))
     assert apply_diff(diff, "b.md", f"above\n{PAGE}") == f"above\n{PAGE}".replace("line 9\n", "line 9\nnew\n")
-    gone = apply_diff(diff, "b.md", PAGE.replace("line 10", "line ten"))
-    assert gone == Conflict(11, "expected `line 10`, found `line ten`")
+    missing = apply_diff(diff, "b.md", PAGE.replace("line 10", "line ten"))
+    assert missing == Conflict(11, "expected `line 10`, found `line ten`")
     twice = apply_diff(diff, "b.md", f"above\n{PAGE}{PAGE}")
     assert isinstance(twice, Conflict)
     assert "2 places" in twice.message

@@ -93,8 +93,8 @@ def test_the_index_agrees(items: list[tuple[int, list[tuple[Glob, bool]]]], path
         (key, [parsed("!" + glob.text) if exclude and glob.text[0] != "!" else glob for glob, exclude in globs])
         for key, globs in items
     ]
-    asked = [(key, match_any(globs, path)) for key, globs in scopes]
-    assert GlobIndex(scopes).match(path) == [(key, text) for key, text in asked if text is not None]
+    matched = [(key, match_any(globs, path)) for key, globs in scopes]
+    assert GlobIndex(scopes).match(path) == [(key, text) for key, text in matched if text is not None]
 
 
 def test_a_path_beyond_the_limit_matches_nothing() -> None:

@@ -14,13 +14,18 @@ NEWLINES = pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"]
 def test_headings_have_text_title_id_and_section() -> None:
     """Plain text, the title as written, the explicit id, and where the section ends."""
     text = "# One *big* `thing` {#one-x}\n\na\n\n## Two ##\n\nb\n\nThree\n=====\nc"
-    one, two, three = parse_markdown(text).headings
+    first, second, third = parse_markdown(text).headings
 
-    assert (one.level, one.text, one.id, one.title.of(text)) == (1, "One big thing", "one-x", "One *big* `thing`")
-    assert (two.level, two.text, two.id, two.position.line) == (2, "Two", None, 5)
-    assert two.section.of(text) == "## Two ##\n\nb\n\n"
-    assert one.section.of(text) == text[: text.index("Three")]
-    assert (three.text, three.body.of(text)) == ("Three", "c")
+    assert (first.level, first.text, first.id, first.title.of(text)) == (
+        1,
+        "One big thing",
+        "one-x",
+        "One *big* `thing`",
+    )
+    assert (second.level, second.text, second.id, second.position.line) == (2, "Two", None, 5)
+    assert second.section.of(text) == "## Two ##\n\nb\n\n"
+    assert first.section.of(text) == text[: text.index("Three")]
+    assert (third.text, third.body.of(text)) == ("Three", "c")
 
 
 @pytest.mark.parametrize(
@@ -40,9 +45,9 @@ def test_headings_have_text_title_id_and_section() -> None:
 )
 def test_attributes_of_a_heading_are_none_of_its_words(heading: str, text: str, anchor: str | None) -> None:
     """They end it as `{ #id .class key=value }`, with a colon or without; whatever else stands in braces is words."""
-    (found,) = parse_markdown(f"{heading}\n\na\n").headings
+    (parsed,) = parse_markdown(f"{heading}\n\na\n").headings
 
-    assert (found.text, found.id) == (text, anchor)
+    assert (parsed.text, parsed.id) == (text, anchor)
 
 
 @NEWLINES
@@ -69,7 +74,7 @@ def test_what_stands_in_code_or_html_is_no_structure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "label", "target", "written"),
+    ("text", "kind", "label", "target", "source"),
     [
         ('see [a b](x\\(1.md "t") there', "inline", "a b", "x(1.md", "x\\(1.md"),
         ("[a](<x y.md>)", "inline", "a", "x%20y.md", "x y.md"),
@@ -82,13 +87,13 @@ def test_what_stands_in_code_or_html_is_no_structure() -> None:
         ("![alt](p.png)", "image", "alt", "p.png", "p.png"),
     ],
 )  # fmt: skip
-def test_links_know_where_their_target_is_written(text: str, kind: str, label: str, target: str, written: str) -> None:
+def test_links_know_where_their_target_is_written(text: str, kind: str, label: str, target: str, source: str) -> None:
     """So that a rewrite of the target changes those characters alone."""
     (link,) = parse_markdown(text).links
 
     assert (link.kind, link.text, link.target) == (kind, label, target)
     assert link.target_span is not None
-    assert link.target_span.of(text) == written
+    assert link.target_span.of(text) == source
 
 
 def test_an_image_inside_a_link_gives_both() -> None:
@@ -109,8 +114,8 @@ def test_tables_have_cells_with_places(newline: str) -> None:
     (table,) = document.tables
 
     assert [[cell.text for cell in row] for row in table.rows] == [["A", "B"], ["a | b", "x | l"], ["c", ""]]
-    written = [[cell.span.of(text) if cell.span else None for cell in row] for row in table.rows]
-    assert written == [["A", "B"], ["a \\| b", "x \\| [l](l.md)"], ["c", None]]
+    sources = [[cell.span.of(text) if cell.span else None for cell in row] for row in table.rows]
+    assert sources == [["A", "B"], ["a \\| b", "x \\| [l](l.md)"], ["c", None]]
     assert document.links[0].span.of(text) == "[l](l.md)"
 
 
@@ -162,8 +167,8 @@ def test_html_comes_out_escaped() -> None:
 )
 def test_no_cell_of_a_row_is_lost(row: str, cells: list[str] | None) -> None:
     """A `|` in code parts no cells, and what stands beyond the last column stands in that column."""
-    found = re.findall(r"<td>(.*?)</td>", render_html(f"| a | b |\n|---|---|\n{row}\n"))
-    assert found == cells if cells else len(found[1]) > 400_000
+    rendered = re.findall(r"<td>(.*?)</td>", render_html(f"| a | b |\n|---|---|\n{row}\n"))
+    assert rendered == cells if cells else len(rendered[1]) > 400_000
 
 
 @pytest.mark.parametrize(

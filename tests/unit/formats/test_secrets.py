@@ -55,9 +55,9 @@ HARMLESS = (
 def test_a_secret_is_found_where_it_stands(kind: str) -> None:
     """Each form is found inside a sentence, with its place and its kind."""
     secret = SECRETS[kind]
-    (found,) = find_secrets(f"Use {secret} for now.")
-    assert (found.kind, found.start) == (kind, 4)
-    assert secret.strip().startswith(f"Use {secret} for now."[found.start : found.end].strip()[:20])
+    (suspect,) = find_secrets(f"Use {secret} for now.")
+    assert (suspect.kind, suspect.start) == (kind, 4)
+    assert secret.strip().startswith(f"Use {secret} for now."[suspect.start : suspect.end].strip()[:20])
 
 
 NAMED = {
@@ -74,13 +74,13 @@ NAMED = {
 def test_a_value_that_looks_random_is_a_secret_by_its_name(name: str) -> None:
     """Only the value is one: what is redacted says what stood there."""
     text = f"Use {name}{NAMED[name]}'" if name.endswith("'") else f'Use {name}{NAMED[name]}"'
-    (found,) = find_secrets(text)
-    assert text[found.start : found.end] == NAMED[name]
+    (suspect,) = find_secrets(text)
+    assert text[suspect.start : suspect.end] == NAMED[name]
 
 
 def test_a_key_with_a_run_of_digits_is_a_secret() -> None:
     """Digits that follow one another make no key a placeholder."""
-    assert [found.kind for found in find_secrets("ghp_" + "1234567" + LETTERS[:29])] == ["GitHub token"]
+    assert [suspect.kind for suspect in find_secrets("ghp_" + "1234567" + LETTERS[:29])] == ["GitHub token"]
 
 
 def test_the_page_says_which_kinds_are_found() -> None:
@@ -93,8 +93,8 @@ def test_the_page_says_which_kinds_are_found() -> None:
 def test_a_whole_private_key_is_one_however_its_lines_are_written() -> None:
     """A key in JSON, its line ends escaped, is found; dots after several lines of one don't make it harmless."""
     lines = ["-----BEGIN " + "PRIVATE KEY-----", *([LETTERS[:64]] * 4)]
-    assert [found.kind for found in find_secrets("\\n".join(lines))] == ["private key"]
-    assert [found.kind for found in find_secrets("\n".join([*lines, "..."]))] == ["private key"]
+    assert [suspect.kind for suspect in find_secrets("\\n".join(lines))] == ["private key"]
+    assert [suspect.kind for suspect in find_secrets("\n".join([*lines, "..."]))] == ["private key"]
 
 
 @pytest.mark.parametrize("text", HARMLESS)

@@ -17,9 +17,9 @@ CASES = Path(__file__).parents[2] / "cases" / "yaml"
 
 def rows(name: str) -> list[Any]:
     """Return the cases of one file, each named for the report."""
-    found = load((CASES / name).read_text("utf-8"))
-    assert isinstance(found, list)
-    return [pytest.param(row, id=row["name"]) for row in found]
+    cases = load((CASES / name).read_text("utf-8"))
+    assert isinstance(cases, list)
+    return [pytest.param(row, id=row["name"]) for row in cases]
 
 
 @pytest.mark.parametrize("case", rows("problems.yaml"))
@@ -115,7 +115,7 @@ def test_a_long_text_is_read_but_not_looked_through_for_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pointer", "place"),
+    ("pointer", "position"),
     [
         ((), (2, 1)),
         (("id",), (2, 1)),
@@ -129,11 +129,11 @@ def test_a_long_text_is_read_but_not_looked_through_for_places() -> None:
         (("id", "deeper"), (2, 1)),
     ],
 )
-def test_a_pointer_leads_to_line_and_column(pointer: tuple[str | int, ...], place: tuple[int, int]) -> None:
+def test_a_pointer_leads_to_line_and_column(pointer: tuple[str | int, ...], position: tuple[int, int]) -> None:
     """A mapping's key, a list's item; where the way ends early, the deepest part there is."""
     text = "# first\nid: x\nscope:\n  paths:\n    - a\n    - b\nlinks: [{rel: related_to,   to: y}]\n"
 
-    assert position_of(text, pointer) == Position(*place)
+    assert position_of(text, pointer) == Position(*position)
 
 
 def test_a_place_in_a_broken_text_is_where_it_breaks() -> None:

@@ -52,7 +52,7 @@ def changed_lines(new: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "gone", "come"),
+    ("changes", "removed", "added"),
     [
         ({"status": "retired"}, ["status: 'active'"], ["status: 'retired'"]),
         ({"status": "it's"}, ["status: 'active'"], ["status: 'it''s'"]),
@@ -85,9 +85,9 @@ def changed_lines(new: dict[str, Any]) -> tuple[list[str], list[str]]:
         ({"new": ["a"]}, [], ["new:", "  - a"]),
     ],
 )
-def test_an_edit_changes_its_own_lines(changes: dict[str, Any], gone: list[str], come: list[str]) -> None:
+def test_an_edit_changes_its_own_lines(changes: dict[str, Any], removed: list[str], added: list[str]) -> None:
     """Each kind of value, in each style of writing, is changed where it stands and nowhere else."""
-    assert changed_lines(edited(**changes)) == (gone, come)
+    assert changed_lines(edited(**changes)) == (removed, added)
 
 
 @pytest.mark.parametrize("name", ["id", "status", "scope", "body", "links", "x-own", "empty", "last"])
@@ -96,10 +96,10 @@ def test_a_key_that_goes_takes_its_lines_along(name: str) -> None:
     new = edited()
     del new[name]
 
-    gone, come = changed_lines(new)
+    removed, added = changed_lines(new)
 
-    assert come == []
-    assert not any(line.startswith("# ") for line in gone)
+    assert added == []
+    assert not any(line.startswith("# ") for line in removed)
 
 
 def test_a_new_key_takes_its_place_in_the_order() -> None:

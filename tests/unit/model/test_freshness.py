@@ -24,13 +24,13 @@ def record(*evidence: tuple[str, str], updated: str = "2026-11-20T12:00:00Z", **
     return Record(load_kinds()["learning"], data, PATH)
 
 
-def rests_on(known: str | None) -> Record:
+def rests_on(checksum: str | None) -> Record:
     """Return a learning that rests on one file."""
-    return record(fingerprint=[{"input": "a.py", **({"hash": known} if known else {})}])
+    return record(fingerprint=[{"input": "a.py", **({"hash": checksum} if checksum else {})}])
 
 
 @pytest.mark.parametrize(
-    ("known", "found", "state"),
+    ("checksum", "current", "state"),
     [
         (KNOWN, InputState(KNOWN), State.FRESH),
         (KNOWN, InputState(OTHER), State.STALE),
@@ -41,12 +41,12 @@ def rests_on(known: str | None) -> Record:
         (KNOWN, InputState(problem="can't be told", is_unknown=True), State.FRESH),
     ],
 )
-def test_an_input_that_differs_makes_stale(known: str | None, found: InputState, state: State) -> None:
+def test_an_input_that_differs_makes_stale(checksum: str | None, current: InputState, state: State) -> None:
     """Another hash, none to be had and a missing file do; what can't be told or was never hashed does not."""
-    freshness = derive(rests_on(known), FilesystemView({"a.py": found}), NOW)
+    freshness = derive(rests_on(checksum), FilesystemView({"a.py": current}), NOW)
     assert freshness.state is state
     assert freshness.cause is (Cause.FINGERPRINT if state is State.STALE else None)
-    assert [reason.is_gone for reason in freshness.reasons] == [found.is_missing] * (state is State.STALE)
+    assert [reason.is_gone for reason in freshness.reasons] == [current.is_missing] * (state is State.STALE)
     assert not freshness.is_gone
 
 
@@ -63,9 +63,9 @@ def test_an_input_that_differs_makes_stale(known: str | None, found: InputState,
 )
 def test_volatility_ages_from_the_verification(volatility: str | None, verified: datetime, state: State) -> None:
     """A window is over at its very end; without a volatility nothing ages."""
-    said = {"volatility": volatility} if volatility else {}
-    one = record(verified_at=verified.isoformat(), updated="2020-01-01T00:00:00Z", **said)
-    assert derive(one, FilesystemView(), NOW).state is state
+    fields = {"volatility": volatility} if volatility else {}
+    learning = record(verified_at=verified.isoformat(), updated="2020-01-01T00:00:00Z", **fields)
+    assert derive(learning, FilesystemView(), NOW).state is state
 
 
 def test_without_a_verification_the_last_change_counts() -> None:
@@ -80,8 +80,8 @@ def test_without_a_verification_the_last_change_counts() -> None:
 
 def test_a_project_has_its_own_windows() -> None:
     """The configuration's days replace ours."""
-    one = record(volatility="volatile", verified_at="2026-10-01T00:00:00Z")
-    assert derive(one, FilesystemView(), NOW, {"volatile": 90}).state is State.FRESH
+    learning = record(volatility="volatile", verified_at="2026-10-01T00:00:00Z")
+    assert derive(learning, FilesystemView(), NOW, {"volatile": 90}).state is State.FRESH
 
 
 @pytest.mark.parametrize(
@@ -100,13 +100,13 @@ def test_expiry_is_a_moment(expires: str, state: State) -> None:
 
 def test_expired_outweighs_stale_and_keeps_its_reasons() -> None:
     """The state is the weightiest, and every reason is told in that order."""
-    one = record(
+    learning = record(
         fingerprint=[{"input": "a.py", "hash": KNOWN}],
         expires_at="2026-01-01T00:00:00Z",
         volatility="volatile",
         verified_at="2025-01-01T00:00:00Z",
     )
-    freshness = derive(one, FilesystemView({"a.py": InputState(OTHER)}), NOW, unmatched_scopes={PATH})
+    freshness = derive(learning, FilesystemView({"a.py": InputState(OTHER)}), NOW, unmatched_scopes={PATH})
     assert freshness.state is State.EXPIRED
     assert [reason.cause for reason in freshness.reasons] == [
         Cause.EXPIRED,
@@ -128,6 +128,6 @@ def test_evidence_makes_stale_when_all_of_it_is_gone() -> None:
 
 def test_the_clock_turns_where_something_ends() -> None:
     """Expiry, the end of a window, and the moment at which a date ahead is believed."""
-    one = record(volatility="volatile", verified_at="2026-11-01T00:00:00Z", expires_at="2027-01-01T00:00:00Z")
-    assert [f"{at:%Y-%m-%d}" for at in expiry_moments(one)] == ["2027-01-01", "2026-12-01", "2026-10-31"]
+    learning = record(volatility="volatile", verified_at="2026-11-01T00:00:00Z", expires_at="2027-01-01T00:00:00Z")
+    assert [f"{at:%Y-%m-%d}" for at in expiry_moments(learning)] == ["2027-01-01", "2026-12-01", "2026-10-31"]
     assert list(expiry_moments(record())) == []

@@ -73,7 +73,7 @@ def test_the_order_of_ids_is_total(ids: list[str]) -> None:
 
     ids.reverse()
     assert ordered == sorted(ids, key=natural_key)
-    assert len({natural_key(one) for one in ids}) == len(set(ids))
+    assert len({natural_key(record_id) for record_id in ids}) == len(set(ids))
 
 
 @pytest.mark.parametrize("name", ["ADR-0001", "L-7k3fq", "L-0042", "a", "a.b_c-d", "x" * 100])

@@ -65,13 +65,12 @@ def test_kinds_are_found_by_name_plural_and_id() -> None:
     assert kinds["adr"].plural == "adrs"
     assert "adr" in kinds
     assert "nothing" not in kinds
-    found = kinds.of_plural("learnings")
-    assert found is not None
-    assert found.name == "learning"
+    kind = kinds.of_plural("learnings")
+    assert kind is not None
+    assert kind.name == "learning"
     assert kinds.of_plural("nothing") is None
-    assert {one: getattr(kinds.of_id(one), "name", None) for one in ("ADR-0001", "L-7k3fq", "R-abcde", "Z-1", "")} == {
-        "ADR-0001": "adr", "L-7k3fq": "learning", "R-abcde": "rule", "Z-1": None, "": None,
-    }  # fmt: skip
+    by_id = {"ADR-0001": "adr", "L-7k3fq": "learning", "R-abcde": "rule", "Z-1": None, "": None}
+    assert {record_id: getattr(kinds.of_id(record_id), "name", None) for record_id in by_id} == by_id
 
 
 @pytest.fixture
@@ -130,16 +129,16 @@ def test_a_kind_that_contradicts_itself_is_refused(folder: Path, name: str) -> N
 def test_a_kind_is_made_of_files_of_its_own(folder: Path, name: str, harm: str) -> None:
     """What is no regular file is neither followed nor waited for nor passed over; the error names it."""
     file = folder / name
-    kept = file.rename(folder.parent.parent / name)
+    original = file.rename(folder.parent.parent / name)
     if harm == "linked folder":
-        kept.rename(file)
+        original.rename(file)
         folder.symlink_to(folder.rename(folder.parent.parent / "elsewhere"))
     elif harm == "pipe":
         os.mkfifo(file)
     elif harm == "folder":
         file.mkdir()
     else:
-        file.symlink_to(kept if harm == "link" else folder / "nothing")
+        file.symlink_to(original if harm == "link" else folder / "nothing")
 
     with pytest.raises(ConfigError) as caught:
         load_kinds(folder.parent)

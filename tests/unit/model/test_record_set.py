@@ -65,7 +65,7 @@ def test_a_legacy_id_of_several_records_lists_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "named"),
+    ("query", "nearest"),
     [
         ("ADR-0021", ["ADR-0020 (Keep what is measured)"]),
         ("adr-20", ["ADR-0020 (Keep what is measured)"]),
@@ -73,27 +73,27 @@ def test_a_legacy_id_of_several_records_lists_them() -> None:
         ("L-zzzzz", ["ADR-0007 (Uploads are retried)", "ADR-0020 (Keep what is measured)"]),
     ],
 )
-def test_an_id_nobody_has_leads_to_the_nearest(asked: str, named: list[str]) -> None:
+def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -> None:
     """By its letters, else by the words of titles, else whatever is least far: some record is always named."""
     records = RecordSet([decision(7, title="Uploads are retried"), decision(20, title="Keep what is measured")])
 
     with pytest.raises(RecordNotFoundError) as caught:
-        records.get(asked)
+        records.get(query)
 
-    meant, _, rest = caught.value.hint.partition("? ")
-    assert sorted(meant.removeprefix("did you mean ").split(" or ")) == named
-    assert rest == "`orbit list --all` shows the ids there are"
+    suggestion, _, advice = caught.value.hint.partition("? ")
+    assert sorted(suggestion.removeprefix("did you mean ").split(" or ")) == nearest
+    assert advice == "`orbit list --all` shows the ids there are"
 
 
-@pytest.mark.parametrize("asked", ["7", "ADR-7", "adr 007", "./docs/adr/0007-use-x.md", "0007-use-x.md"])
-def test_a_number_without_its_zeros_and_a_document_lead_to_their_record(asked: str) -> None:
+@pytest.mark.parametrize("query", ["7", "ADR-7", "adr 007", "./docs/adr/0007-use-x.md", "0007-use-x.md"])
+def test_a_number_without_its_zeros_and_a_document_lead_to_their_record(query: str) -> None:
     """Ids that only look more alike are not named instead."""
     alike = [decision(number, title=f"Decision {number}") for number in (17, 27, 70, 207, 277, 297)]
     source = {"path": "docs/adr/0007-use-x.md", "format": "file", "authority": "document"}
     records = RecordSet([*alike, decision(7, title="Sessions", source=source)])
 
     with pytest.raises(RecordNotFoundError) as caught:
-        records.get(asked)
+        records.get(query)
 
     assert caught.value.hint.startswith("did you mean ADR-0007 (Sessions)? ")
 

@@ -31,9 +31,9 @@ def test_what_is_wrong_is_said_in_plain_words(case: dict[str, Any]) -> None:
     for name in case.get("without", ()):
         del data[name]
 
-    found = [[list(one.pointer), one.message, one.hint] for one in schema.problems(data)]
+    problems = [[list(problem.pointer), problem.message, problem.hint] for problem in schema.problems(data)]
 
-    assert found == case["problems"]
+    assert problems == case["problems"]
 
 
 def test_a_kind_narrows_the_envelope() -> None:

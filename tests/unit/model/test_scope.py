@@ -27,7 +27,7 @@ def test_anything_else_is_none(symbol: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "asked", "factor"),
+    ("versions", "requested", "factor"),
     [
         ({"2", "3"}, {"2", "3"}, 1.0),
         ({"2", "3", "4"}, {"2", "3"}, 0.95),
@@ -43,6 +43,6 @@ def test_anything_else_is_none(symbol: str) -> None:
         (set(), set(), 1.0),
     ],
 )
-def test_versions_that_overlap_more_are_worth_more(own: set[str], asked: set[str], factor: float) -> None:
+def test_versions_that_overlap_more_are_worth_more(versions: set[str], requested: set[str], factor: float) -> None:
     """Exact, superset, subset, partial, unversioned; disjoint is out, and who asks for none gets all as they are."""
-    assert version_factor(own, asked) == factor
+    assert version_factor(versions, requested) == factor

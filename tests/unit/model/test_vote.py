@@ -43,9 +43,9 @@ def test_the_earliest_of_a_key_counts() -> None:
 @pytest.mark.parametrize("half_life", [1e-9, 0.001, 180.0, 1e9])
 def test_no_half_life_overflows(half_life: float) -> None:
     """A vote of ten years ago and one dated a day ahead have a finite weight for every half-life that makes sense."""
-    found = tally([vote(3650), vote(0, "b")], NOW, half_life).score
+    score = tally([vote(3650), vote(0, "b")], NOW, half_life).score
 
-    assert 0 <= found <= 2
+    assert 0 <= score <= 2
 
 
 def test_a_vote_dated_ahead_weighs_as_one_of_now() -> None:

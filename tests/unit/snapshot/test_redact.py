@@ -55,7 +55,7 @@ def test_a_name_that_stays_wins_where_it_is_longer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "left"),
+    ("text", "redacted"),
     [
         *((f"see {name}, then", f"see {MASK}, then") for name in (
             *("L&#45;c2d75", "L-c2d&#55;5", "L-c2d&#x37;5", "Red&#115;tone", "Red&shy;stone", "Red%73tone"),
@@ -73,11 +73,11 @@ def test_a_name_that_stays_wins_where_it_is_longer() -> None:
         ("<a href='/L-c2d75'>Acquire <b>Vulcan</b></a> Robotics", f"<a href='/{MASK}'>{MASK}<b></b></a>"),
     ],
 )  # fmt: skip
-def test_a_name_is_found_as_it_is_shown(text: str, left: str) -> None:
+def test_a_name_is_found_as_it_is_shown(text: str, redacted: str) -> None:
     """Entities, characters without room, tags, emphasis and a link inside it hide no name; what encloses it stays."""
     names = NameMask(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
-    assert names.masked(text) == left
-    assert names.masked(left) is left
+    assert names.masked(text) == redacted
+    assert names.masked(redacted) is redacted
 
 
 @pytest.mark.parametrize(

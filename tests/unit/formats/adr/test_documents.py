@@ -18,39 +18,39 @@ CASES = Path(__file__).parents[3] / "cases" / "adr_documents"
 def summary(text: str, path: str) -> dict[str, Any]:
     """Return what was read, without what is empty, as the cases' JSON has it."""
     file = read_document(text, path)
-    found = {
+    values = {
         "path": path,
         "format": file.format,
         "skipped": file.skipped_reason,
         "entries": [_entry(text, entry) for entry in file.entries],
         "problems": [f"{p.code} {p.position.line if p.position else 0}" for p in file.problems],
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in values.items() if value}
 
 
 def _entry(text: str, entry: AdrDocument) -> dict[str, Any]:
     values = asdict(entry)
-    found = {
+    summary = {
         key: values[key]
         for key in ("title", "number", "status", "status_raw", "date", "date_raw", "date_source", "format", "anchor")
     }
-    found |= {key: list(values[key]) for key in ("deciders", "tasks", "legacy_ids", "tags")}
-    found["line"] = entry.position.line
-    found["cost_line"] = entry.cost_position.line if entry.cost_position else None
-    found["relations"] = [
+    summary |= {key: list(values[key]) for key in ("deciders", "tasks", "legacy_ids", "tags")}
+    summary["line"] = entry.position.line
+    summary["cost_line"] = entry.cost_position.line if entry.cost_position else None
+    summary["relations"] = [
         f"{r.rel} {r.target_raw} {r.position.line}{' weak' if r.weak else ''}" for r in entry.relations
     ]
-    found["sections"] = [f"{section.key} {section.position.line}" for section in entry.sections]
-    found["problems"] = [problem.code for problem in entry.problems]
-    found["written"] = {
+    summary["sections"] = [f"{section.key} {section.position.line}" for section in entry.sections]
+    summary["problems"] = [problem.code for problem in entry.problems]
+    summary["written"] = {
         "title": [span.of(text) for span in entry.title_spans],
         "number": [span.of(text) for span in entry.number_spans],
         "status": entry.status_span.of(text) if entry.status_span else None,
         "date": entry.date_span.of(text) if entry.date_span else None,
         "superseding": [span.of(text).strip() for span in entry.superseding_spans],
     }
-    found["written"] = {key: value for key, value in found["written"].items() if value}
-    return {key: value for key, value in found.items() if value}
+    summary["written"] = {key: value for key, value in summary["written"].items() if value}
+    return {key: value for key, value in summary.items() if value}
 
 
 @pytest.mark.parametrize("case", sorted(path.stem for path in CASES.glob("*.json")))

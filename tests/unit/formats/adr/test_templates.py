@@ -84,9 +84,9 @@ def test_what_a_template_gives_is_read_as_what_went_in(case: str) -> None:
         assert old.entries == ()
         return
 
-    made = new_document(template, FIELDS)
+    document = new_document(template, FIELDS)
     path = path.replace(old.entries[-1].number or "\n", "0061") if old.format == "file" else path
-    (entry,) = read_document(made, path).entries
+    (entry,) = read_document(document, path).entries
 
     assert entry.title == FIELDS["title"]
     if old.entries[-1].format not in ("none", "badge"):
@@ -95,6 +95,6 @@ def test_what_a_template_gives_is_read_as_what_went_in(case: str) -> None:
     if old.entries[-1].date_span is not None:
         assert entry.date == FIELDS["date"]
     if old.entries[-1].number_spans:
-        assert [int(span.of(made).strip("\"'")) for span in entry.number_spans] == [61] * len(entry.number_spans)
-    assert "superseded" not in made.lower()
-    assert ("\r\n" in made) == ("\r\n" in text)
+        assert [int(span.of(document).strip("\"'")) for span in entry.number_spans] == [61] * len(entry.number_spans)
+    assert "superseded" not in document.lower()
+    assert ("\r\n" in document) == ("\r\n" in text)

@@ -31,7 +31,7 @@ def test_statuses_and_relations_are_those_of_the_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "date"),
+    ("text", "date"),
     [
         ("17/08/2020", "2020-08-17"),
         ("17-8-2020", "2020-08-17"),
@@ -50,9 +50,9 @@ def test_statuses_and_relations_are_those_of_the_model() -> None:
         ("17/08/2020/1", None),
     ],
 )
-def test_slashes_are_read_where_they_are_clear(written: str, date: str | None) -> None:
+def test_slashes_are_read_where_they_are_clear(text: str, date: str | None) -> None:
     """A number above twelve is the day; two below it could be either, and what no calendar has is no date."""
-    assert read_date(written) == date
+    assert read_date(text) == date
 
 
 def test_the_dates_of_a_folder_settle_its_order_where_they_agree() -> None:
