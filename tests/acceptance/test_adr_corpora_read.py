@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.formats.adr.model import AdrFile, Rel
+from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.writer import set_status
 
@@ -57,12 +57,6 @@ def _documents(root: Path, pattern: str) -> Iterator[tuple[str, str, AdrFile]]:
         yield relative, text, read_document(text, relative)
 
 
-def document(name: str, ending: str) -> AdrFile:
-    """Return what was read from the one document of a collection whose path ends so."""
-    (match,) = [file for path, _, file in collection(name) if path.endswith(ending)]
-    return match
-
-
 @pytest.mark.parametrize("name", COUNTS)
 def test_each_document_is_a_decision_or_skipped_with_a_reason(name: str) -> None:
     """Nothing disappears: documents are decisions with the statuses they state, or skipped, and it is said why."""
@@ -106,51 +100,6 @@ def test_numbers_are_kept_as_written_and_dates_are_no_numbers() -> None:
     assert {number for number, count in repeated.items() if count > 1} == {
         "0016", "0021", "0024", "0029", "0032",
     }  # fmt: skip
-
-
-def test_relations_are_read_from_every_style() -> None:
-    """Links, ids, numbers, several targets, and the spelling of adr-tools."""
-    harness = document("curie-eng__curie", "0016-swappable-jobs-around-an-opinionated-core.md")
-    assert harness.entries[0].status == "accepted"
-
-    cases: tuple[tuple[str, str, Rel], ...] = (
-        ("npryce__adr-tools", "0005-help-comments.md", "amended_by"),
-        ("structurizr__java", "dsl/decisions/adrtools/0004-markdown-format.md", "superseded_by"),
-        ("structurizr__java", "dsl/decisions/adrtools/0010-asciidoc-format.md", "supersedes"),
-        ("joshrotenberg__adrs", "0007-authentication-mechanism.md", "related_to"),
-        ("thomvaill__log4brains", "20201029-superseder.md", "supersedes"),
-        ("kamp-us__phoenix", "0025-split-livedo-connection-topic.md", "superseded_by"),
-    )
-
-    assert [document(name, ending).entries[0].targets(rel) for name, ending, rel in cases] == [
-        ("0009-help-scripts.md",),
-        ("0010-asciidoc-format.md",),
-        ("0004-markdown-format.md",),
-        ("2", "5"),
-        ("20201028-superseded-adr.md",),
-        ("0037-unified-void-aligned-live-do.md",),
-    ]
-
-
-def test_statuses_in_the_wrong_place_or_dress_are_still_found() -> None:
-    """After the decision, under a stray heading, below help text, without an opening fence; but not in bodies."""
-    comet = {
-        number: document("cometbft__cometbft", ending).entries[0]
-        for number, ending in (
-            ("043", "adr-043-blockchain-riri-org.md"),
-            ("036", "adr-036-empty-blocks-abci.md"),
-            ("041", "adr-041-proposer-selection-via-abci.md"),
-            ("110", "adr-110-remote-mempool.md"),
-        )
-    }
-
-    assert {number: entry.status for number, entry in comet.items()} == {
-        "043": "accepted", "036": "unknown", "041": "unknown", "110": "rejected",
-    }  # fmt: skip
-    assert document("microsoft__agent-framework", "0021-agent-skills-design.md").entries[0].status == "proposed"
-    assert {entry.format for _, _, file in collection("microsoft__agent-framework") for entry in file.entries} == {
-        "front-matter"
-    }
 
 
 def test_decision_logs_are_read_entry_by_entry() -> None:

@@ -60,6 +60,26 @@ def test_a_secret_is_found_where_it_stands(kind: str) -> None:
     assert secret.strip().startswith(f"Use {secret} for now."[suspect.start : suspect.end].strip()[:20])
 
 
+@pytest.mark.parametrize(
+    "secret",
+    [
+        *(prefix + LETTERS[:62] for prefix in ("gho_", "ghu_", "ghs_", "ghr_", "github_pat_")),
+        *(prefix + LETTERS[:20] for prefix in ("gldt-", "glft-", "glrt-", "glsoat-")),
+        *(prefix + "Q7RZ5T3MWK2NV8HB" for prefix in ("ASIA", "ABIA", "ACCA")),
+        "xoxp-" + "2048151623-4211083242-aBcDeFgHiJkL",
+        "rk_live_" + LETTERS[:24],
+        "hvb." + LETTERS[:40],
+        "ATBB" + LETTERS[:32],
+        "AC" + "3f2a9c4be1d04c8f" * 2,
+        "pypi-AgEIcHlwaS5vcmc" + LETTERS[:70],
+        "sq0csp-" + LETTERS[:43],
+    ],
+)  # fmt: skip
+def test_every_prefix_of_a_service_is_found(secret: str) -> None:
+    """Services have several kinds of tokens."""
+    assert len(list(find_secrets(f"Use {secret} for now."))) == 1
+
+
 NAMED = {
     "aws_secret_access_key = ": LETTERS[:37] + "/+z",
     "AWS_SECRET_ACCESS_KEY=": LETTERS[:40],

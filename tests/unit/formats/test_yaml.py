@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.formats.position import Position, YamlProblemError
-from orbit_registry.formats.yaml import double_quoted, dump, load, position_of, scalar_text
+from orbit_registry.formats.yaml import dump, load, position_of
 from orbit_registry.formats.yaml_nodes import LONGEST
 
 CASES = Path(__file__).parents[2] / "cases" / "yaml"
@@ -159,15 +159,3 @@ def test_plain_words_are_written_plain() -> None:
     assert dump(data, comment="about") == (
         '# about\ntitle: Use DuckDB for the snapshot\npaths:\n  - src/app.py\nempty: []\nnone: null\n"on": true\n'
     )
-
-
-def test_several_lines_become_a_block() -> None:
-    """Long text is readable in the file, and its number of trailing line breaks survives."""
-    assert scalar_text("one\ntwo") == "|-\n  one\n  two"
-    assert scalar_text("one\ntwo\n") == "|\n  one\n  two"
-    assert scalar_text("one\n\ntwo\n\n", 2) == "|+\n    one\n\n    two\n"
-
-
-def test_double_quotes_escape_what_does_not_print() -> None:
-    """Bidirectional marks and line separators are visible in the file, letters of any script stay themselves."""
-    assert double_quoted('é "x"\\ \u2028\ufeff') == '"é \\"x\\"\\\\ \\u2028\\ufeff"'

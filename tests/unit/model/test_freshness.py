@@ -69,19 +69,14 @@ def test_volatility_ages_from_the_verification(volatility: str | None, verified:
 
 
 def test_without_a_verification_the_last_change_counts() -> None:
-    """Whoever changed a record has looked at it; a verification, where there is one, counts alone."""
+    """A verification counts alone, and a project may set its own window."""
     assert derive(record(volatility="volatile"), FilesystemView(), NOW).state is State.FRESH
     assert (
         derive(record(volatility="volatile", updated="2026-10-01T00:00:00Z"), FilesystemView(), NOW).cause is Cause.AGE
     )
     older = record(volatility="volatile", verified_at="2026-10-01T00:00:00Z")
     assert derive(older, FilesystemView(), NOW).cause is Cause.AGE
-
-
-def test_a_project_has_its_own_windows() -> None:
-    """The configuration's days replace ours."""
-    learning = record(volatility="volatile", verified_at="2026-10-01T00:00:00Z")
-    assert derive(learning, FilesystemView(), NOW, {"volatile": 90}).state is State.FRESH
+    assert derive(older, FilesystemView(), NOW, {"volatile": 90}).state is State.FRESH
 
 
 @pytest.mark.parametrize(

@@ -64,11 +64,6 @@ def test_a_template_keeps_the_dress_and_drops_the_prose() -> None:
     )
 
 
-def test_a_text_without_a_decision_gives_no_template() -> None:
-    """There is nothing to take it from."""
-    assert template_from("# Guide\n\nWords.\n", "docs/guide.md") is None
-
-
 ONE_ALONE_IS_NONE = {"log_of_numbers", "log_with_pictures"}
 """Bare numbers name decisions where they are a list: a single one is none."""
 

@@ -17,7 +17,6 @@ from orbit_registry.formats.adr.writer import (
     begins_block,
     insert_entry,
     nest_headings,
-    remove_entry,
     set_date,
     set_number,
     set_status,
@@ -104,15 +103,6 @@ def test_a_status_that_is_in_force_again_drops_what_superseded_it() -> None:
     assert read_document(changed, path).entries[0].status == "accepted"
 
 
-def test_a_status_line_keeps_its_other_parts() -> None:
-    """Date, tasks and legacy ids stand on the same line and stay."""
-    text, path = case("log")
-
-    changed = set_status(text, read_document(text, path).entries[0], "Superseded by [ADR-0177]")
-
-    assert changed == text.replace("**Status:** Accepted · 2026-05", "**Status:** Superseded by [ADR-0177] · 2026-05")
-
-
 def test_a_title_is_replaced_wherever_it_stands() -> None:
     """Front matter and heading say the same title afterwards; a colon makes quotes necessary."""
     text, path = case("front_matter_relations")
@@ -125,25 +115,16 @@ def test_a_title_is_replaced_wherever_it_stands() -> None:
 
 
 def test_a_number_is_replaced_in_heading_and_front_matter() -> None:
-    """A bare number keeps the width it had; an id is taken as it is."""
+    """A bare number keeps the width it had; an id is taken as it is, and an explicit heading id follows."""
     text, path = case("front_matter_relations")
     entry = read_document(text, path).entries[0]
 
     assert 'id: "0122"' in set_number(text, entry, "122")
     assert "# ADR-0122: Observe" in set_number(text, entry, "ADR-0122")
     log, log_path = case("log")
-    assert "\n## ADR-0108 — Push" in set_number(log, read_document(log, log_path).entries[0], "ADR-0108")
-
-
-def test_an_explicit_heading_id_follows_the_number() -> None:
-    """`{#adr-0177}` is what links point to, so it can't keep the old number."""
-    text, path = case("log")
-
-    changed = set_number(text, read_document(text, path).entries[2], "ADR-0210")
-
-    assert changed == text.replace(
-        "## ADR-0177: Worktree-local bodies {#adr-0177}", "## ADR-0210: Worktree-local bodies {#adr-0210}"
-    )
+    entries = read_document(log, log_path).entries
+    assert "\n## ADR-0108 — Push" in set_number(log, entries[0], "ADR-0108")
+    assert "\n## ADR-0210: Worktree-local bodies {#adr-0210}\n" in set_number(log, entries[2], "ADR-0210")
 
 
 def test_a_status_takes_the_place_of_a_superseding_line() -> None:
@@ -244,13 +225,6 @@ def test_the_highest_entry_goes_before_trailing_sections() -> None:
 def test_an_entry_finds_its_place_in_any_log(text: str, expected: str) -> None:
     """Empty logs, preambles, missing newlines and trailing sections all leave one blank line around it."""
     assert insert_entry(text, ENTRY, "ADR-0110") == expected
-
-
-def test_removing_the_only_entry_leaves_the_preamble() -> None:
-    """A log may be empty again."""
-    text = "# Log\n\n## ADR-0001 — Only\n\nStatus: Accepted\n"
-
-    assert remove_entry(text, read_document(text, "decisions.md").entries[0]) == "# Log\n"
 
 
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.amendments)
