@@ -64,7 +64,7 @@ def test_a_secret_is_found_where_it_stands(kind: str) -> None:
     "secret",
     [
         *(prefix + LETTERS[:62] for prefix in ("gho_", "ghu_", "ghs_", "ghr_", "github_pat_")),
-        *(prefix + LETTERS[:20] for prefix in ("gldt-", "glft-", "glrt-", "glsoat-")),
+        *(prefix + LETTERS[:20] for prefix in ("gldt-", "glft-", "glrt-", "glsoat-", "glcbt-")),
         *(prefix + "Q7RZ5T3MWK2NV8HB" for prefix in ("ASIA", "ABIA", "ACCA")),
         "xoxp-" + "2048151623-4211083242-aBcDeFgHiJkL",
         "rk_live_" + LETTERS[:24],

@@ -145,7 +145,7 @@ def _with_form(text: str) -> Iterator[Suspect]:
         form = _FORMS[str(match.lastgroup)]
         if re.search(_PLACEHOLDER, match[0]) or (form.kind == "private key" and _ELIDED.match(text, match.end())):
             continue
-        if form.detector is None or any(_detector(form.detector).analyze_string(match[0])):
+        if form.detector is None or _confirms(form.detector, match[0]):
             yield Suspect(form.kind, match.start(), match.end())
 
 
@@ -208,6 +208,10 @@ def _texts(value: object) -> Iterator[str]:
         if isinstance(value, dict):
             for part in value.values():
                 yield from _texts(part)
+
+
+def _confirms(detector: str, text: str) -> bool:
+    return next(iter(_detector(detector).analyze_string(text)), None) is not None  # a match may be ''
 
 
 @cache
