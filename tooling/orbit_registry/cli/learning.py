@@ -84,7 +84,7 @@ def find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
             return owner, matches[0]
     short = f"; the beginning of a slug has {FEWEST} characters or more" if len(name) < FEWEST else ""
     hint = f"`orbit lessons list` shows ids and slugs{short}"
-    raise RecordNotFoundError(f"no lesson is find_lesson {name!r}", hint=hint)
+    raise RecordNotFoundError(f"no lesson is named {name!r}", hint=hint)
 
 
 def _lesson_matches(registry: Registry, name: str) -> list[Record]:

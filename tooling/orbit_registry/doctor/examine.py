@@ -459,7 +459,7 @@ class Examination:
 
 
 def examine(start: Path, agent: str | None = None) -> Examination:
-    """Return what is found in the workspace at or above a folder; what can't be examine_workspace is a finding.
+    """Return what is found in the workspace at or above a folder; what can't be examined is a finding.
 
     Index and snapshot are brought up to date; each installed hook is run a few times, under sessions that no count
     takes for real ones.

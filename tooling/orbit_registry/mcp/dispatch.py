@@ -272,7 +272,7 @@ def available_tools(*, aliases: bool = True, workspace: Workspace | None = None)
 
 
 def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:
-    """ToolResult one call; whatever the user's data, the caller or a bug of ours did wrong is an answer too.
+    """Answer one call; whatever the user's data, the caller or a bug of ours did wrong is an answer too.
 
     Raises:
         UnknownToolError: there is no such tool.

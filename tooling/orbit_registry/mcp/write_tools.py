@@ -180,7 +180,7 @@ def link(call: ToolCall) -> ToolResult:
         hint = f"link from a record that waits, or propose another one: `supersede` {record.id}"
         raise RefusedError(f"{record.id} is {record.status.name}; an agent changes only what waits", hint=hint)
     if record.uid == to.uid:
-        raise RefusedError(f"{record.id} can't be link_edit to itself", hint="name another record in `to`")
+        raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record in `to`")
     return _written_result(call, change(call, record, link_edit(call.text("rel"), to.id)))
 
 
