@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
-from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.session import tokens
 from orbit_registry.install import agents
 from orbit_registry.install import install as installation
 from orbit_registry.registry import Registry

@@ -14,7 +14,7 @@ import pytest
 from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import edit, ids
 
-from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.hook.project import session_of_process
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}

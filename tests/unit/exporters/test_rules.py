@@ -29,12 +29,12 @@ from orbit_registry.exporters.rules import (
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.caps import tokens
 from orbit_registry.hook.context import TOKENS
 from orbit_registry.hook.index import Index, read_index
-from orbit_registry.hook.opened import loaded_ids
+from orbit_registry.hook.observe import loaded_ids
 from orbit_registry.hook.pack import SYMBOL, Part, pack
 from orbit_registry.hook.render import END, START
+from orbit_registry.hook.session import tokens
 from orbit_registry.matching.compile import entry_of
 
 CASES: list[dict[str, Any]] = json.loads(

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths
+from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths, patch_paths, path_words
 from orbit_registry.hook.dialects import gemini, take_prompt, take_tool
 from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.shell import paths_in_command
-from orbit_registry.hook.words import patch_paths, path_words
 
 CASES: list[dict[str, Any]] = YAML(typ="safe").load(Path(__file__).parents[2] / "cases/push/calls.yaml")
 FILES = ("src/a.py", "src/b.py", "src/my file.py", "docs/b.md", "Makefile", "README.md", "tests/test_x.py",

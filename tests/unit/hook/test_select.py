@@ -12,7 +12,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.caps import tokens
 from orbit_registry.hook.context import (
     BRIEF,
     DROPS,
@@ -28,12 +27,19 @@ from orbit_registry.hook.context import (
     Match,
     Selection,
 )
-from orbit_registry.hook.failures import LONGEST_ERROR, MIN_CHARACTERS, compiled_pattern, contains_pattern, normalized
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.pack import Part, pack
 from orbit_registry.hook.render import END, START, render
-from orbit_registry.hook.select import is_withheld, select  # fmt: skip
-from orbit_registry.hook.session import SessionLog
+from orbit_registry.hook.select import (  # fmt: skip
+    LONGEST_ERROR,
+    MIN_CHARACTERS,
+    compiled_pattern,
+    contains_pattern,
+    is_withheld,
+    normalized,
+    select,
+)
+from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.compile import entry_of
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))

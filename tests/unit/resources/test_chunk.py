@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.session import tokens
 from orbit_registry.search.chunks import Chunking, Strategy, chunking_from, cut
 
 LONG = "Some words that say nothing at all. " * 20

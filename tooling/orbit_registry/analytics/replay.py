@@ -21,13 +21,12 @@ from orbit_registry.errors import SnapshotError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.breadth import Breadth
-from orbit_registry.hook.caps import tokens
 from orbit_registry.hook.context import CODE, TOOL, Context
 from orbit_registry.hook.index import ORIGIN, Index, Row, read_index
 from orbit_registry.hook.pack import Part, pack
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
-from orbit_registry.hook.session import SessionLog
+from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, with_breadth
 from orbit_registry.model.record import Record
 from orbit_registry.repository.guard import free_of_secrets

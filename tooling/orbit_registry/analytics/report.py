@@ -12,8 +12,8 @@ from orbit_registry.analytics.stats import EventCounter, Tally, UsageSlice, mark
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook import index as reader
 from orbit_registry.hook import render
-from orbit_registry.hook.caps import tokens
 from orbit_registry.hook.index import Index, Row
+from orbit_registry.hook.session import tokens
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.votes import distinct_votes, format_time
 from orbit_registry.repository.reader import read_collection

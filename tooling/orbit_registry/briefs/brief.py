@@ -11,14 +11,13 @@ from pathlib import PurePosixPath
 from orbit_registry.briefs.task_class import TaskClass
 from orbit_registry.briefs.tasks import CLASSIFIER, COMMAND, class_of, resolve_task, why_unresolved
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.caps import tokens
 from orbit_registry.hook.context import BRIEF, CODE, DROPS, TRIGGERS, Context, Selection, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.hosts import session_of_process
 from orbit_registry.hook.index import ID, KIND, PATH
+from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
-from orbit_registry.hook.session import SessionLog
+from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.match import current_index
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.model.scope import Task

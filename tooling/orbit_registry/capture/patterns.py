@@ -14,7 +14,7 @@ from typing import Literal
 
 from orbit_registry.capture.project import PURPOSE, PURPOSE_PHRASES, Project, ProjectCommand, read_command
 from orbit_registry.capture.turns import Step, Turn
-from orbit_registry.hook.failures import compiled_pattern, contains_pattern, normalized
+from orbit_registry.hook.select import compiled_pattern, contains_pattern, normalized
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command"]
 MOST_KEYS = 500

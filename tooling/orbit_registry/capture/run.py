@@ -23,8 +23,8 @@ from orbit_registry.capture.turns import Session, Turn, turns
 from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
-from orbit_registry.hook.caps import tokens
 from orbit_registry.hook.events import CAPTURED
+from orbit_registry.hook.session import tokens
 from orbit_registry.model.record import Record
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.trusted_commands import run_program

@@ -29,14 +29,14 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError, RefusedError
 from orbit_registry.formats.globs import Alternative, Glob, GlobIndex, parse_glob
-from orbit_registry.hook.caps import tokens
 from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Match, Selection
 from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
-from orbit_registry.hook.opened import MARK
+from orbit_registry.hook.observe import MARK
 from orbit_registry.hook.pack import SYMBOL
 from orbit_registry.hook.render import END as NOTES_END
 from orbit_registry.hook.render import INTRODUCTION, START, entry, render
 from orbit_registry.hook.select import standing_reason
+from orbit_registry.hook.session import tokens
 from orbit_registry.matching.compile import safe
 from orbit_registry.matching.match import current_index
 from orbit_registry.matching.personal import is_personal

@@ -13,10 +13,10 @@ from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_pr
 from orbit_registry.hook.events import MOMENTS, Event, append
 from orbit_registry.hook.index import ID, NoIndex, open_index
 from orbit_registry.hook.payload import parse_json
-from orbit_registry.hook.project import pending_count, project_paths, project_root, prune
+from orbit_registry.hook.project import HOSTS, note_host_session, pending_count, project_paths, project_root, prune
 from orbit_registry.hook.render import render
-from orbit_registry.hook.select import select
-from orbit_registry.hook.session import FAILED, FOLDER, SessionLog
+from orbit_registry.hook.select import error_matches, select
+from orbit_registry.hook.session import FAILED, FOLDER, SessionLog, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,14 +103,10 @@ class HookCall:
         behind = self._answer(root, call, paths, session_log)
         if not self.noted:
             self._note()
-        if session_log is not None and (call.paths_are_heuristic or call.surface != TOOL):
-            from orbit_registry.hook import hosts  # only what may start commands of ours is worth a look
-
-            hosts.note_host_session(root, call.session, call.agent_id)
+        if session_log is not None and (call.paths_are_heuristic or call.surface != TOOL):  # it may start our commands
+            note_host_session(root, call.session, call.agent_id)
         if call.surface == SESSION:
-            from orbit_registry.hook import hosts
-
-            for folder in (FOLDER, hosts.FOLDER):
+            for folder in (FOLDER, HOSTS):
                 prune(root, self.event.at, "log", folder)
         if call.transcript:
             from orbit_registry.hook.refresh import capture  # a session ends once
@@ -139,16 +135,16 @@ class HookCall:
             if call.log_only_event:
                 event.name = call.log_only_event
                 if call.log_only_event == MOMENTS[0] and session_log is not None:
-                    from orbit_registry.hook.ending import note_turn
+                    from orbit_registry.hook.observe import note_turn
 
                     note_turn(root, event)
                 if call.instruction_file:
-                    from orbit_registry.hook.opened import note_loaded
+                    from orbit_registry.hook.observe import note_loaded
 
                     event.opened = note_loaded(root, call.instruction_file, session_log)
                     self.noted = not event.opened  # a file of somebody else's is no event of ours
                 if call.is_stop and session_log is not None and not call.agent_id:
-                    from orbit_registry.hook.ending import stop_question  # a session stops seldom
+                    from orbit_registry.hook.observe import stop_question  # a session stops seldom
 
                     text = stop_question(root, session_log)
                     if text:
@@ -185,7 +181,7 @@ class HookCall:
         event = self.event
         index = open_index(root)
         if call.reads:
-            from orbit_registry.hook.opened import opened_ids
+            from orbit_registry.hook.observe import opened_ids
 
             event.opened = opened_ids(root, call, index, session_log)
         if isinstance(index, NoIndex):
@@ -207,16 +203,12 @@ class HookCall:
         )
         chosen = select(index, context, session_log)
         if call.error:
-            from orbit_registry.hook.failures import error_matches
-
             rows = (index.row(number) for number, _ in error_matches(index, call.error))
             event.failed = [row.values[ID] for row in rows if row is not None][:MOST_FAILED]
         if index.damaged:
             event.fault = "index"
         text, cost = render(chosen), 0
         if text:
-            from orbit_registry.hook.caps import tokens  # what chose a text has loaded it
-
             cost = tokens(text)
         event.set_selection(chosen, cost)
         return text, index.behind()

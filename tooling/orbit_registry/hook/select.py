@@ -24,6 +24,7 @@ from orbit_registry.hook.index import (
     BROAD,
     CATEGORY,
     CONTEXTS,
+    DAMAGE,
     GATE,
     ID,
     LINKS,
@@ -36,15 +37,17 @@ from orbit_registry.hook.index import (
     UNTRUSTED,
     checksum,
 )  # fmt: skip
+from orbit_registry.hook.session import SessionLog, apply_caps
 
-TYPE_CHECKING = False  # `typing` is too much to import here
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from orbit_registry.hook.index import Index, Row
-    from orbit_registry.hook.session import SessionLog
 
     Triggers = dict[int, list[tuple[str, str]]]
+    from collections.abc import Iterator
+
 
 SEARCHED = 5
 EXAMINED = 200
@@ -74,8 +77,6 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     linked = _linked_matches(index, context, fitting, triggers, scores) if fitting or context.returned else []
     if not (fitting or linked):
         return Selection([], 0, drops, "narrowed" if triggers else "no match")
-    from orbit_registry.hook.caps import apply_caps  # most calls have nothing to show
-
     # Whether a file is as it was, and which glob led to it, is asked of the few that are shown: it costs the most.
     if session_log is None:
         selection = apply_caps(context, fitting, linked, drops, beyond, (), index.difference)
@@ -141,8 +142,6 @@ def _find_triggers(
         for hit in index.hits_under("t", tag):
             triggers.setdefault(hit >> 32, []).append((f"#{tag}", ""))
     if context.error:
-        from orbit_registry.hook.failures import error_matches  # most calls are no failures
-
         for number, pattern in error_matches(index, context.error):
             triggers.setdefault(number, []).append((f"~{pattern}", ""))
     if context.surface == SESSION:
@@ -294,3 +293,50 @@ def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't stand in a file that an agent loads by its path alone; empty where it may."""
     reason = _drop_reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")
     return reason or (row.values[PHASE] if row.values[PHASE] != "live" else "")
+
+
+MIN_CHARACTERS = 4
+"""Characters beside stars and spaces; a shorter pattern would be found nearly everywhere, and is none."""
+LONGEST_ERROR = 16_000
+"""Of a longer text its first and last halves of so many characters are looked at."""
+AXIS = "e"
+
+
+def normalized(text: str) -> str:
+    """Return a text as it is compared."""
+    return " ".join(text.casefold().split())
+
+
+def compiled_pattern(pattern: str) -> str:
+    """Return a pattern as the index holds it; empty for one that says too little."""
+    text = normalized(pattern).strip("* ")
+    return text if sum(character not in "* " for character in text) >= MIN_CHARACTERS else ""
+
+
+def contains_pattern(pattern: str, text: str) -> bool:
+    """Say whether a text holds a pattern, both as they are compared: each piece is taken where it comes first.
+
+    A star that stands for nothing takes the spaces beside it along: `a * b` is found in `a b`.
+    """
+    at = 0
+    for piece in map(str.strip, pattern.split("*")):
+        at = text.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
+
+
+def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
+    """Yield the number of each pushed record that helps with an error, and its pattern."""
+    if len(error) > LONGEST_ERROR:
+        error = f"{error[: LONGEST_ERROR // 2]} {error[-LONGEST_ERROR // 2 :]}"
+    text = normalized(error)
+    try:
+        for number in index.lookup(AXIS)[1]:
+            pattern = index.pattern_text(number)
+            if contains_pattern(pattern, text):
+                start, end = index.range_of(number)
+                yield from ((hit >> 32, pattern) for hit in index.hits[start:end] if hit < index.pushed << 32)
+    except DAMAGE:
+        index.damaged = True

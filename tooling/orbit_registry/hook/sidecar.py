@@ -6,8 +6,7 @@ writes holds no word of a result but those that name a file of the project. Buil
 
 from time import monotonic, time
 
-from orbit_registry.hook.call import Call
-from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.call import Call, path_words
 from orbit_registry.hook.context import TOOL, Context, Selection, working_project
 from orbit_registry.hook.dialects import take_tool
 from orbit_registry.hook.events import Event, append
@@ -15,7 +14,7 @@ from orbit_registry.hook.index import ID, KIND, PATH, NoIndex, open_index
 from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
-from orbit_registry.hook.words import path_words
+from orbit_registry.hook.session import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

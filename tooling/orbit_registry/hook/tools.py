@@ -3,9 +3,19 @@
 Calls of tools that name their file don't import this. It opens no file.
 """
 
-from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, field, named_paths, resolve_path
+from orbit_registry.hook.call import (
+    LONGEST_PATH,
+    LONGEST_TEXT,
+    MOST_PATHS,
+    PATCH,
+    Call,
+    field,
+    looks_like_path,
+    named_paths,
+    patch_paths,
+    resolve_path,
+)
 from orbit_registry.hook.index import checksum
-from orbit_registry.hook.words import LONGEST_TEXT, PATCH, looks_like_path, patch_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

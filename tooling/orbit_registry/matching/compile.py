@@ -12,9 +12,9 @@ from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.breadth import Breadth
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
-from orbit_registry.hook.failures import compiled_pattern
 from orbit_registry.hook.index import LIST
 from orbit_registry.hook.pack import ALTERNATIVES, SYMBOL, Part
+from orbit_registry.hook.select import compiled_pattern
 from orbit_registry.model.freshness import WINDOWS, expires_at, stale_at
 from orbit_registry.model.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.model.record import Record

@@ -19,12 +19,11 @@ from pathlib import Path
 from types import FrameType
 
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.hosts import session_of_process
-from orbit_registry.hook.project import project_root
+from orbit_registry.hook.call import LONGEST_TEXT
+from orbit_registry.hook.project import project_root, session_of_process
 from orbit_registry.hook.refresh import refresh
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.hook.sidecar import call_from_arguments, records_for_result
-from orbit_registry.hook.words import LONGEST_TEXT
 
 META = "dev.orbit/learnings"
 FIELD = "learnings"

@@ -9,7 +9,7 @@ from typing import Any
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook.events import OPENED, Event, append
-from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.select import LINKED
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.hook.sidecar import Sidecar

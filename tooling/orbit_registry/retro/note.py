@@ -17,7 +17,7 @@ from orbit_registry.checks.rules.loop import turn_id
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.hook.events import NOTE_SKIPS as SKIPS
 from orbit_registry.hook.events import NOTED
-from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.hook.project import session_of_process
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.writer import create_record, draft_record, records_added

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.markdown import Heading, is_markdown, parse_markdown, within
 from orbit_registry.formats.position import Span, TextLines
-from orbit_registry.hook.caps import tokens
+from orbit_registry.hook.session import tokens
 from orbit_registry.model.record import Record
 
 Strategy = Literal["auto", "headers", "delimiter", "fixed", "none"]

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from orbit_registry.errors import UnreadableFileError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.events import FILES, MOST_ASKED, NAME, OPENED, Event, append
-from orbit_registry.hook.hosts import session_of_process
+from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.model.votes import parse_time

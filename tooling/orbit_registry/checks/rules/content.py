@@ -12,7 +12,7 @@ from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.checks.texts import decision_of, strings_of, text_of
 from orbit_registry.formats.secrets import NEEDLES, find_secrets
 from orbit_registry.formats.untrusted import HIDDEN
-from orbit_registry.hook.failures import MIN_CHARACTERS, compiled_pattern
+from orbit_registry.hook.select import MIN_CHARACTERS, compiled_pattern
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import is_prompt, lines_outside_code, may_hold_prompts, prompts_of

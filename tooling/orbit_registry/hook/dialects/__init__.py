@@ -1,6 +1,6 @@
 """What each agent sends its hooks and what it understands as a reply: one file an agent, built-in modules only."""
 
-from orbit_registry.hook.call import Call, field, named_paths
+from orbit_registry.hook.call import Call, field, named_paths, path_words
 from orbit_registry.hook.context import PROMPT, TOOL
 
 TYPE_CHECKING = False
@@ -47,7 +47,5 @@ def take_tool(call: Call, tool: str, asked: object) -> None:
 
 def take_prompt(call: Call, text: str) -> None:
     """Take the paths that a prompt names into a call."""
-    from orbit_registry.hook.words import path_words
-
     call.paths_are_heuristic, call.text = True, text
     call.paths = path_words(text)
