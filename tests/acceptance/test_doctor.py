@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from orbit_registry.agents.agent import load_agent
 from orbit_registry.cli.main import run
-from orbit_registry.install import agents
 from orbit_registry.install import install as installation
 from orbit_registry.matching.sync import open_index
 from orbit_registry.registry import Registry
@@ -252,7 +252,7 @@ def test_a_session_that_the_log_does_not_know_is_told(workspace: Path, capsys: C
 
 def test_a_transcript_written_from_what_the_hook_said_holds_it_all(workspace: Path, capsys: Capture) -> None:
     """The whole way: the installed command answers, an agent keeps the answer, and it is found there again."""
-    opened, agent = open_workspace(workspace), agents.agent("claude")
+    opened, agent = open_workspace(workspace), load_agent("claude")
     assert run(["sync"]) == 0
     installation.install(opened.root, agent, "local")
     command = installation.installed_command(opened.root, agent, "local")

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.agents.agent import load_agent
 from orbit_registry.hook.context import SKIPS, TRIAL
-from orbit_registry.install import agents
 from orbit_registry.install import install as installation
 from orbit_registry.matching.match import current_index
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import open_workspace
 
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
-CLAUDE = agents.agent("claude")
+CLAUDE = load_agent("claude")
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 """A busy machine is no bug: what is tested is what the hook says, not how soon."""
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

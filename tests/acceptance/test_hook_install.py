@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.agents.agent import hook_agents, load_agent
 from orbit_registry.cli.main import run
-from orbit_registry.install import agents
 from orbit_registry.install import install as installation
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
-CLAUDE = agents.agent("claude")
+CLAUDE = load_agent("claude")
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 """A busy machine is no bug: what is tested is what the hook says, not how soon."""
 TEXT = "Look before you leap"
@@ -78,7 +78,7 @@ def test_every_agents_hook_comes_and_goes(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """Installed over a user's own entries it is tried, and taken out the file is byte for byte what it was."""
-    known = agents.agent(name)
+    known = load_agent(name)
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", PATIENT["ORBIT_HOOK_DEADLINE_MS"])
@@ -130,8 +130,8 @@ def test_status_shows_every_agent_whatever_one_file_holds(
     monkeypatch.setenv("HOME", str(tmp_path))
     assert run(["hook", "status"]) == 0
     said = capsys.readouterr().out
-    shown = {name: "proven" if agents.agent(name).proven else "unproven" for name in agents.NAMES}
-    assert [name for name, word in shown.items() if f"{name} ({agents.agent(name).title}; {word}" not in said] == []
+    shown = {name: "proven" if load_agent(name).proven else "unproven" for name in hook_agents()}
+    assert [name for name, word in shown.items() if f"{name} ({load_agent(name).title}; {word}" not in said] == []
     assert [name for name, word in shown.items() if word == "proven"] == [
         "claude",
         "codex",
@@ -157,7 +157,7 @@ def test_what_was_learned_from_a_real_agent_stands_in_its_settings(
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert run(["hook", "install", name, "--scope", "project"]) == 0
-    assert asks(json.loads((root / agents.agent(name).settings["project"].path).read_text("utf-8"))["hooks"])
+    assert asks(json.loads((root / load_agent(name).settings["project"].path).read_text("utf-8"))["hooks"])
 
 
 def test_an_agent_that_waits_for_a_persons_trust_is_said_to(

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from orbit_registry.agents.agent import load_agent
 from orbit_registry.cli.main import run
 from orbit_registry.hook.session import tokens
-from orbit_registry.install import agents
 from orbit_registry.install import install as installation
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
@@ -138,7 +138,7 @@ def test_what_a_hook_showed_is_counted_with_its_agent_and_its_tokens(
     monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", "60000")
     learn("Retries need a key", "src/**")
     assert run(["sync"]) == 0
-    opened, agent = open_workspace(workspace), agents.agent("claude")
+    opened, agent = open_workspace(workspace), load_agent("claude")
     payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": "PreToolUse", "tool_name": "Edit",
                "tool_input": {"file_path": str(workspace / "src/a.py")}}  # fmt: skip
     command = installation.command_of(agent, "local", opened.root)
@@ -160,7 +160,7 @@ def test_a_failure_that_a_record_describes_is_counted_by_whether_it_had_been_sho
     assert run(["sync"]) == 0
     payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
                "tool_input": {"command": "make"}, "error": "E: Duplicate  key 7"}  # fmt: skip
-    command = installation.command_of(agents.agent("claude"), "local", open_workspace(workspace).root)
+    command = installation.command_of(load_agent("claude"), "local", open_workspace(workspace).root)
     for _ in "12":
         asked = json.dumps(payload).encode()
         subprocess.run(["/bin/sh", "-c", command], input=asked, capture_output=True, check=True)

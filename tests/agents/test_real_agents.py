@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from tests.agents.model import Model, Tool, listening
 
-from orbit_registry.install import agents
+from orbit_registry.agents.agent import load_agent
 
 ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
 FOLDER = os.environ.get("ORBIT_AGENTS", "")
@@ -180,7 +180,7 @@ def agent(request: pytest.FixtureRequest) -> str:
     """Name an agent whose program is at hand."""
     name = str(request.param)
     if shutil.which(name, path=FOLDER or None) is None or not FOLDER:
-        pytest.skip(f"{agents.agent(name).title} is not installed: `nox -s agents` brings it")
+        pytest.skip(f"{load_agent(name).title} is not installed: `nox -s agents` brings it")
     return name
 
 
@@ -214,7 +214,7 @@ def registrations(page: str) -> list[tuple[str, str, str]]:
     """Return what a part of the server's page says for each agent at hand: a command, or a file and its content."""
     found = []
     for name in DRIVERS:
-        row = re.search(rf"^\| {agents.agent(name).title} \| (.*) \| (.*) \| (.*) \|$", page, re.MULTILINE)
+        row = re.search(rf"^\| {load_agent(name).title} \| (.*) \| (.*) \| (.*) \|$", page, re.MULTILINE)
         assert row is not None, name
         command, file, content = (cell.strip("` ") for cell in row.groups())
         found += [(name, said, text) for said, text in ((command, ""), (file, content)) if said]

@@ -14,6 +14,11 @@ MODULES = sorted(
     for path in (TOOLING / "orbit_registry/hook").rglob("*.py")
     if path.stem != "launch"
 )
+AGENTS = sorted(
+    f"orbit_registry.agents.{path.stem}"
+    for path in (TOOLING / "orbit_registry/agents").glob("*.py")
+    if "def read(" in path.read_text("utf-8") or "import SURFACES, read, reply" in path.read_text("utf-8")
+)
 COSTLY = {"re", "json", "typing", "dataclasses", "pathlib", "os", "enum", "datetime", "collections", "functools"}
 
 
@@ -37,10 +42,12 @@ def test_the_client_loads_nothing_costly() -> None:
     assert {name for name in found if name.startswith("orbit_registry.")} <= {"orbit_registry.hook", *MODULES}
 
 
-def test_a_call_loads_one_agents_dialect() -> None:
-    """The client alone loads none, and naming an agent loads its module and no other."""
-    folder = "orbit_registry.hook.dialects."
-    assert not [name for name in loaded("orbit_registry.hook.client") if name.startswith(folder)]
-    program = "import orbit_registry.hook.client as client; client.dialect('claude')"
-    found = {name for name in loaded("sys; " + program) if name.startswith(folder)}
-    assert found == {f"{folder}claude"}
+@pytest.mark.parametrize("module", AGENTS)
+def test_an_agent_loads_nothing_costly(module: str) -> None:
+    """The hook loads the file of one agent, whose other parts import what they need when they are called."""
+    program = f"sys; import orbit_registry.hook.client as client; client.load_agent({module.rpartition('.')[2]!r})"
+    modules = loaded(program)
+    assert modules & COSTLY == set()
+    assert "orbit_registry.agents.agent" not in modules
+    others = {name for name in modules if name.startswith("orbit_registry.agents.")} - {module}
+    assert others == ({"orbit_registry.agents.generic"} if module.endswith("opencode") else set())

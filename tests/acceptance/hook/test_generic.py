@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.install.agents import agent
+from orbit_registry.agents.agent import load_agent
 
 HERE = Path(__file__).resolve().parents[3]
 OPENCODE = HERE / "tests/cases/push/opencode"
@@ -54,7 +54,7 @@ def called(command: list[str], root: Path, call: object) -> bytes:
 @pytest.mark.parametrize("name", ["generic", "opencode"])
 def test_a_file_of_somebody_else_is_left(root: Path, name: str) -> None:
     """Neither installing nor removing touches a file that stands in our file's place."""
-    file = root / agent(name).settings["local"].path
+    file = root / load_agent(name).settings["local"].path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"mine\r\n")
     for verb in ("install", "uninstall"):

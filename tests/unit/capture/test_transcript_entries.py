@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orbit_registry.agents.agent import LONGEST_TEXT, TranscriptEntry
 from orbit_registry.capture.run import READERS
-from orbit_registry.capture.transcripts import LONGEST_ROW, LONGEST_TEXT, Entry, Progress, entries_in, without_injected
+from orbit_registry.capture.transcripts import LONGEST_ROW, Progress, entries_in, without_injected
 from orbit_registry.capture.turns import MOST_STEPS, MOST_WAITING, Session, Turn, turns
 
 CASES = Path(__file__).parents[2] / "cases/transcripts"
@@ -90,12 +91,12 @@ def test_what_was_put_into_a_prompt_is_no_part_of_it(text: str) -> None:
 def test_what_is_held_is_bounded_whatever_comes(tmp_path: Path) -> None:
     """Calls without results, endless turns, long texts and lines: each is cut at its limit, and the rest is let go."""
 
-    def endless() -> Iterator[Entry]:
+    def endless() -> Iterator[TranscriptEntry]:
         for number in range(5 * MOST_WAITING):
-            yield Entry("call", call=f"open-{number}", tool="Bash", given={"command": "x" * 5_000})
+            yield TranscriptEntry("call", call=f"open-{number}", tool="Bash", arguments={"command": "x" * 5_000})
         for number in range(3 * MOST_STEPS):
-            yield Entry("call", call=f"c{number}", tool="Bash", given={"command": "y" * 5_000})
-            yield Entry("result", "z" * LONGEST_TEXT, call=f"c{number}")
+            yield TranscriptEntry("call", call=f"c{number}", tool="Bash", arguments={"command": "y" * 5_000})
+            yield TranscriptEntry("result", "z" * LONGEST_TEXT, call=f"c{number}")
 
     found = list(turns(endless(), ROOT, Session()))
     assert max(len(turn.steps) for turn in found) <= MOST_STEPS

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given as given_values
 from hypothesis import strategies as st
 
+from orbit_registry.agents import claude, codex
 from orbit_registry.capture.delivery import deliveries, events_by_session
-from orbit_registry.capture.readers import claude, codex
 from orbit_registry.capture.transcripts import ids_in, read_transcript
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import SessionLog
@@ -50,7 +50,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_only_what_hooks_gave_the_model_counts() -> None:
     """Attachments of the one kind count, texts and lists of them; commands' output, quotes and torn lines do not."""
-    read = read_transcript(CASES / "claude.jsonl", claude.given)
+    read = read_transcript(CASES / "claude.jsonl", claude.injected_texts)
     assert read is not None
     assert read.records == {"L-7k3fq": 2, "L-8m2xd": 1, "ADR-0009": 1}
     assert read.broken == 1
@@ -58,7 +58,7 @@ def test_only_what_hooks_gave_the_model_counts() -> None:
 
 def test_of_codex_only_messages_that_the_model_did_not_write_count() -> None:
     """A developer's message counts; a tool's output, an event and a summary do not."""
-    read = read_transcript(CASES / "codex.jsonl", codex.given)
+    read = read_transcript(CASES / "codex.jsonl", codex.injected_texts)
     assert read is not None
     assert (dict(read.records), read.broken) == ({"L-7k3fq": 1}, 0)
 
@@ -99,9 +99,9 @@ def test_a_link_or_a_folder_is_no_transcript(root: Path, tmp_path: Path) -> None
     """Only plain files are read."""
     link = tmp_path / "link.jsonl"
     link.symlink_to(CASES / "claude.jsonl")
-    assert read_transcript(link, claude.given) is None
-    assert read_transcript(tmp_path, claude.given) is None
-    assert read_transcript(tmp_path / "none.jsonl", claude.given) is None
+    assert read_transcript(link, claude.injected_texts) is None
+    assert read_transcript(tmp_path, claude.injected_texts) is None
+    assert read_transcript(tmp_path / "none.jsonl", claude.injected_texts) is None
 
 
 def test_a_project_is_not_taken_for_one_whose_name_begins_alike(root: Path) -> None:
@@ -127,5 +127,5 @@ def test_a_transcript_of_anything_raises_nothing(tmp_path_factory: pytest.TempPa
     path.write_bytes(
         content + b'\n{"project-notes": 1}\n[1, "project-notes"]\n' + json.dumps({"attachment": 7}).encode()
     )
-    assert read_transcript(path, claude.given) is not None
-    assert read_transcript(path, codex.given) is not None
+    assert read_transcript(path, claude.injected_texts) is not None
+    assert read_transcript(path, codex.injected_texts) is not None

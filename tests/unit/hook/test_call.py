@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from orbit_registry.agents import gemini
 from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths, patch_paths, path_words
-from orbit_registry.hook.dialects import gemini, take_prompt, take_tool
+from orbit_registry.hook.payload import take_prompt, take_tool
 from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.shell import paths_in_command
 

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.agents.agent import MARK
+from orbit_registry.agents.agent import hook_agents, load_agent
 from orbit_registry.errors import RefusedError
-from orbit_registry.install import agents
-from orbit_registry.install.agents.claude import FORMAT
-from orbit_registry.install.settings import Entries, without_comments
+from orbit_registry.install.settings import MARK, JsonSettings, format_of, without_comments
 
 COMMAND = f"/venv/bin/python -I -S -E '/a b/launch.py' claude 2>/dev/null || : {MARK}"
-FILES: dict[str, Entries] = {}
-for name in agents.NAMES:
-    for scope, file in agents.agent(name).settings.items():
-        if isinstance(file.format, Entries) and file.format not in FILES.values():
-            FILES[f"{name} {scope}"] = file.format
+FORMAT = format_of(load_agent("claude").settings["local"])
+FILES: dict[str, JsonSettings] = {}
+for name in hook_agents():
+    for scope, file in load_agent(name).settings.items():
+        settings_format = format_of(file)
+        if isinstance(settings_format, JsonSettings) and settings_format not in FILES.values():
+            FILES[f"{name} {scope}"] = settings_format
 HANDLER = {"type": "command", "command": "audit", "bash": "audit"}
 THEIRS = {"matcher": "Bash", "hooks": [HANDLER]}
 TEXTS = [
@@ -40,9 +40,9 @@ each_format = pytest.mark.parametrize("settings", FILES.values(), ids=FILES)
 
 
 @st.composite
-def settings_texts(draw: st.DrawFn, settings: Entries) -> str:
+def settings_texts(draw: st.DrawFn, settings: JsonSettings) -> str:
     """Make settings with odd spacing anywhere, and comments where an agent reads them."""
-    spaces = COMMENTS if settings.comments else SPACES
+    spaces = COMMENTS if settings.spec.comments else SPACES
 
     def written(value: Any) -> str:
         if isinstance(value, dict):
@@ -57,13 +57,13 @@ def settings_texts(draw: st.DrawFn, settings: Entries) -> str:
             )
         return json.dumps(value)
 
-    groups = st.lists(st.just(THEIRS if settings.grouped else HANDLER), max_size=2)
-    hooks = st.dictionaries(st.sampled_from([*settings.events, "another"]), groups, max_size=3)
+    groups = st.lists(st.just(THEIRS if settings.spec.grouped else HANDLER), max_size=2)
+    hooks = st.dictionaries(st.sampled_from([*settings.spec.events, "another"]), groups, max_size=3)
     odd = ["model", 'a"}', "env", "// no comment", "/* none */"]
     data = draw(st.dictionaries(st.sampled_from(odd), st.sampled_from([1, "x // y", {}, []]), max_size=2))
     if draw(st.booleans()):
         data["hooks"] = draw(hooks)
-    data |= settings.head
+    data |= settings.spec.head
     return draw(spaces) + written(dict(draw(st.permutations(list(data.items()))))) + draw(spaces)
 
 
@@ -77,7 +77,7 @@ def test_what_is_put_in_comes_out_again(text: str) -> None:
 
 @each_format
 @given(data=st.data())
-def test_any_settings_come_back(settings: Entries, data: st.DataObject) -> None:
+def test_any_settings_come_back(settings: JsonSettings, data: st.DataObject) -> None:
     """The same holds for any settings of every agent; theirs stay theirs in between, and once is as good as twice."""
     text = data.draw(settings_texts(settings))
     made = settings.with_entries(text, COMMAND, "settings")
@@ -93,20 +93,20 @@ def test_any_settings_come_back(settings: Entries, data: st.DataObject) -> None:
 
 
 @each_format
-def test_a_file_that_is_ours_alone_goes(settings: Entries) -> None:
+def test_a_file_that_is_ours_alone_goes(settings: JsonSettings) -> None:
     """What was made where nothing was leaves nothing; what its owner added since stays."""
     made = settings.with_entries(None, COMMAND, "settings")
     assert settings.is_current(made, COMMAND, "settings")
     assert settings.without_entries(made, "settings") is None
     grown = made.replace("{", '{\n  "model": "x",', 1)
-    assert json.loads(settings.without_entries(grown, "settings") or "") == {"model": "x", **settings.head}
+    assert json.loads(settings.without_entries(grown, "settings") or "") == {"model": "x", **settings.spec.head}
 
 
 @each_format
-def test_another_versions_entries_are_replaced(settings: Entries) -> None:
+def test_another_versions_entries_are_replaced(settings: JsonSettings) -> None:
     """An interpreter that moved leaves no second hook behind, and theirs stay where they are."""
-    event = next(iter(settings.events))
-    text = json.dumps({"hooks": {event: [THEIRS if settings.grouped else HANDLER]}, **settings.head})
+    event = next(iter(settings.spec.events))
+    text = json.dumps({"hooks": {event: [THEIRS if settings.spec.grouped else HANDLER]}, **settings.spec.head})
     old = settings.with_entries(text, f"/old/python {MARK}", "settings")
     assert not settings.is_current(old, COMMAND, "settings")
     made = settings.with_entries(old, COMMAND, "settings")
@@ -116,7 +116,7 @@ def test_another_versions_entries_are_replaced(settings: Entries) -> None:
 
 def test_comments_stay_where_ours_goes() -> None:
     """What an owner wrote around our entries since is kept, whichever side of them it is on."""
-    settings = agents.agent("gemini").settings["user"].format
+    settings = format_of(load_agent("gemini").settings["user"])
     made = settings.with_entries('{\n  "a": 1 // one\n}\n', COMMAND, "settings")
     commented = made.replace('"hooks": {', '// ours\n  "hooks": {', 1).replace("\n}", "\n  // last\n}")
     left = settings.without_entries(commented, "settings") or ""
@@ -138,9 +138,9 @@ def test_ours_beside_theirs_in_one_group_is_taken_out_alone() -> None:
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "3", '{"hooks": []}', '{"hooks": {"EVENT": 1}}', "/* x {}", "[" * 100_000]
 )
-def test_what_is_no_settings_is_refused(settings: Entries, text: str) -> None:
+def test_what_is_no_settings_is_refused(settings: JsonSettings, text: str) -> None:
     """One error that names the file; there is nothing to write then."""
-    text = text.replace("EVENT", next(iter(settings.events)))
+    text = text.replace("EVENT", next(iter(settings.spec.events)))
     with pytest.raises(RefusedError, match="my settings"):
         settings.with_entries(text, COMMAND, "my settings")
     with pytest.raises(RefusedError, match="my settings"):
@@ -155,6 +155,6 @@ def test_comments_are_refused_where_an_agent_reads_none() -> None:
 
 def test_a_file_that_its_agent_would_not_read_is_refused() -> None:
     """Cursor reads no file without its version: putting a hook there would look like success."""
-    settings = agents.agent("cursor").settings["user"].format
+    settings = format_of(load_agent("cursor").settings["user"])
     with pytest.raises(RefusedError, match='my settings has no `"version": 1`'):
         settings.with_entries("{}", COMMAND, "my settings")

@@ -1,61 +1,75 @@
-"""What the installer has to know about one agent: values that its file in `hooks/agents` fills in; it reads no file.
+"""Agent as the installer and the capture of sessions see it: settings, replies, entries of a transcript.
 
-The schemas of what an agent takes as an answer hold the least of it that we use, closed against everything else: no key
-that decides about a permission or changes a tool's input, so that an answer of ours which had one would not pass.
+What stands in one agent's file is found by its functions: `read` and `reply` (hook), `agent` (installer), `sessions`,
+`subagents` and `entries` (capture), `transcript` and `injected_texts` (delivery check).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import importlib
+import os
+import pkgutil
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, Protocol
+
+from orbit_registry import agents
 
 Scope = Literal["local", "project", "user"]
 SCOPES: tuple[Scope, ...] = ("local", "project", "user")
-MARK = "# orbit hook"
-"""How our command ends, for a shell a comment: by this it is found again."""
 ROOT, PATH, SESSION = "{root}", "{path}", "{session}"
-"""What stands in a recorded payload for the project's folder, a file in it and the session."""
+"""Placeholders in a recorded payload: the project's folder, a file in it and the session."""
 
 
-class SettingsFormat(Protocol):
-    """How our entries stand in a settings file. Every method raises RefusedError for a text that is no settings;
-    `what` names the file in it."""
+@dataclass(frozen=True, slots=True)
+class JsonHooks:
+    """Entries in the `hooks` member of a JSON settings file.
 
-    def with_entries(self, text: str | None, command: str, what: str) -> str:
-        """Return the settings with our entries, and none of an earlier version; None stands for no file."""
+    `events` has the matcher for each event, empty for none. `handler` is what an entry holds besides the command, which
+    is its member `key`. A `grouped` format keeps handlers in a list inside an entry, next to its matcher. `head` are
+    members that the file needs besides `hooks`. With `comments` the agent reads JSON with comments.
+    """
 
-    def without_entries(self, text: str, what: str) -> str | None:
-        """Return the settings without our entries; None where nothing else was in the file, so that it is ours."""
+    events: Mapping[str, str]
+    handler: Mapping[str, object]
+    key: str = "command"
+    grouped: bool = True
+    head: Mapping[str, object] = field(default_factory=dict)
+    comments: bool = False
 
-    def commands(self, text: str, what: str) -> list[str]:
-        """Return our commands in the settings; empty where we are not installed."""
 
-    def is_current(self, text: str, command: str, what: str) -> bool:
-        """Say whether our entries are those that would be put in today."""
+@dataclass(frozen=True, slots=True)
+class CommandFile:
+    """A file that holds the hook's command alone: a template in `agents/`, and the language that quotes the command."""
+
+    template: str
+    language: Literal["javascript", "shell"]
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """One place of an agent's settings: a path from the project's root, or below `~/` for the user's own.
+    """A settings file of an agent: a path from the project's root, or below `~/` for the user's own.
 
-    `home` names the environment variable that moves the first folder of such a path, empty where there is none.
+    `home` is the environment variable that moves the first folder of such a path.
     """
 
     path: str
-    format: SettingsFormat
+    format: JsonHooks | CommandFile
     home: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One agent.
+    """One agent that can have the hook.
 
-    `settings` has the scopes that the agent knows, the one that is taken by itself first. `evidence` says in words
-    how far we know that it works. `project_folder` are shell words for the project's folder as the agent states it;
-    without them the repository's top above the working folder counts. `payload` is what the agent sends after or before
-    an edit of `PATH` in `ROOT`, `replies` the JSON Schema of what it takes as an answer by event, `texts` the ways
-    to the text for the model in such an answer.
+    `settings` has the scopes that the agent knows, the default first. `evidence` says how far we know that it works.
+    `project_folder` are shell words for the project's folder as the agent states it; without them the repository's top
+    above the working folder counts. `payload` is what the agent sends at an edit of `PATH` in `ROOT`, `replies` the
+    JSON Schema of the reply by event, closed against keys that decide about a permission, `texts` the ways to the
+    text for the model in a reply.
     """
 
     name: str
@@ -71,35 +85,35 @@ class Agent:
     proven: bool = False
     """Whether a real agent was seen to show its model what the hook said."""
     after: str = ""
-    """What a person has to do once after installing, where the agent asks for it."""
+    """What a person has to do once after installing."""
 
     @property
     def default_scope(self) -> Scope:
-        """The scope that is taken where none is named."""
+        """The scope without `--scope`."""
         return next(iter(self.settings))
 
 
 TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1}
 SPECIFIC = ("hookSpecificOutput", "additionalContext")
-"""The way to the text in a nested answer."""
+"""The way to the text in a nested reply."""
 
 
-def nested(events: Iterable[str], **further: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def nested(events: Iterable[str], **members: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the schema of `{"hookSpecificOutput": {"hookEventName", "additionalContext"}}` for each event."""
     return {
         event: closed(
             hookSpecificOutput=closed(
                 required=("hookEventName", "additionalContext"), hookEventName={"const": event}, additionalContext=TEXT
             ),
-            **further,
+            **members,
         )
         for event in events
     }
 
 
-def flat(events: Iterable[str], key: str, **further: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def flat(events: Iterable[str], key: str, **members: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the schema of an object whose member `key` is the text, for each event."""
-    return {event: closed(**{key: TEXT}, **further) for event in events}
+    return {event: closed(**{key: TEXT}, **members) for event in events}
 
 
 def closed(required: Iterable[str] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,3 +125,116 @@ def closed(required: Iterable[str] = (), **properties: Mapping[str, Any]) -> dic
         "minProperties": 1,
         "properties": properties,
     }
+
+
+# --------------------------------------------------------------------------------------------------------- transcripts
+
+Row = Mapping[str, Any]
+"""A line of a transcript."""
+EntryKind = Literal["session", "prompt", "answer", "call", "result", "injected", "stopped"]
+LONGEST_TEXT = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptEntry:
+    """One event of a transcript.
+
+    `session`: `text` is its id, `arguments` may hold its `cwd` · `prompt`, `answer`: what a person and the model
+    wrote · `call`: a tool called with `arguments` · `result`: what it answered, and whether it failed · `injected`:
+    what hosts and hooks put before the model · `stopped`: a person broke the turn off, or took it back.
+    """
+
+    kind: EntryKind
+    text: str = ""
+    call: str = ""
+    """Id that pairs a call with its result."""
+    tool: str = ""
+    arguments: object = None
+    failed: bool = False
+
+
+class TranscriptReader(Protocol):
+    """Functions of an agent's file that read its transcripts."""
+
+    def entries(self, row: Row) -> Iterator[TranscriptEntry]: ...  # noqa: D102
+    def subagents(self, path: Path) -> list[Path]: ...  # noqa: D102
+    def sessions(self, root: Path) -> list[Path]: ...  # noqa: D102
+    def is_transcript(self, path: Path) -> bool: ...  # noqa: D102
+
+
+class DeliveryReader(TranscriptReader, Protocol):
+    """Functions of an agent's file that tell which texts of hooks reached the model."""
+
+    def transcript(self, root: Path, session: str, agent: str = "") -> Path | None: ...  # noqa: D102
+    def injected_texts(self, row: Row) -> Iterator[str]: ...  # noqa: D102
+
+
+def clipped(text: str) -> str:
+    """Return a text, of a long one its beginning and its end."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT // 2]}\n…\n{text[-LONGEST_TEXT // 2 :]}"
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Yield the texts in a value that is a text, a list of texts, or a list of parts that have a `text`."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from texts_of(part.get("text") if isinstance(part, dict) else part)
+
+
+def newest_first(paths: Iterable[Path]) -> list[Path]:
+    """Return the existing files, the one that was written last first."""
+    dated = [(path.stat().st_mtime, path) for path in paths if path.is_file()]
+    return [path for _, path in sorted(dated, reverse=True)]
+
+
+def open_transcript(path: Path) -> BinaryIO:
+    """Open a plain file, never a link to one.
+
+    Raises:
+        OSError: it is no plain file, or can't be read.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{path} is no file")
+    return os.fdopen(handle, "rb")
+
+
+def agent_home(variable: str, folder: str) -> Path:
+    """Return the folder of an agent's own files: the environment variable, or a folder of the user's home."""
+    from orbit_registry.workspace.workspace import user_home  # `orbit hook` needs the names alone
+
+    moved = os.environ.get(variable, "")
+    return Path(moved) if moved else user_home() / folder
+
+
+# ----------------------------------------------------------------------------------------------------------- discovery
+
+
+def hook_agents() -> tuple[str, ...]:
+    """Return the names of the agents that can have the hook."""
+    return _names_with("agent")
+
+
+def load_agent(name: str) -> Agent:
+    """Return one of `hook_agents`; only its own file is loaded."""
+    create: Callable[[], Agent] = importlib.import_module(f"{agents.__name__}.{name}").agent
+    return create()
+
+
+def transcript_readers() -> dict[str, TranscriptReader]:
+    """Return the agents whose transcripts can be captured, by name."""
+    return {name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with("entries")}
+
+
+def delivery_readers() -> dict[str, DeliveryReader]:
+    """Return the agents whose transcripts tell what hooks put before the model, by name."""
+    return {name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with("injected_texts")}
+
+
+@cache
+def _names_with(function: str) -> tuple[str, ...]:
+    names = sorted(module.name for module in pkgutil.iter_modules(agents.__path__) if module.name != "agent")
+    return tuple(name for name in names if hasattr(importlib.import_module(f"{agents.__name__}.{name}"), function))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from orbit_registry.capture.readers import claude, codex
+from orbit_registry.agents.agent import delivery_readers
 from orbit_registry.capture.transcripts import Given, read_transcript
 from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.session import safe_name
@@ -17,11 +17,8 @@ SURFACE = "hook:"
 MOST_SESSIONS = 50
 LATE_SECONDS = 5
 """An agent writes its transcript a little after the hook has answered."""
-AGENTS: Mapping[str, tuple[Callable[[Path, str, str], Path | None], Given]] = {
-    "claude": (claude.transcript, claude.given),
-    "codex": (codex.transcript, codex.given),
-}
-"""Agents with readable transcripts: how to find one, and the texts that hooks put into its lines."""
+READERS = delivery_readers()
+"""Agents with transcripts that hold what hooks put before the model, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ def events_by_session(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEve
 
 
 def deliveries(
-    root: Path, events_by_ledger: Mapping[str, Sequence[LoggedEvent]], agents: Iterable[str] = AGENTS
+    root: Path, events_by_ledger: Mapping[str, Sequence[LoggedEvent]], agents: Iterable[str] = READERS
 ) -> list[Delivery]:
     """Compare each session that has a transcript, the newest last."""
     results = []
@@ -65,9 +62,9 @@ def deliveries(
         if any(name and safe_name(name) != name for name in (session, subagent)):
             continue  # it becomes a part of a path
         for name in agents:
-            find_transcript, injected_texts = AGENTS[name]
-            path = find_transcript(root, session, subagent)
-            delivery = None if path is None else _compare(name, path, injected_texts, ledger, events)
+            reader = READERS[name]
+            path = reader.transcript(root, session, subagent)
+            delivery = None if path is None else _compare(name, path, reader.injected_texts, ledger, events)
             if delivery is not None:
                 results.append(delivery)
                 break
@@ -93,5 +90,5 @@ def _compare(
 def without_event(root: Path, logged_sessions: Iterable[str], since: float) -> tuple[int, int]:
     """Count Claude Code's sessions since a time, and those of them that the log names."""
     logged = set(logged_sessions)
-    paths = [path for path in claude.sessions(root)[:MOST_SESSIONS] if path.stat().st_mtime >= since]
+    paths = [path for path in READERS["claude"].sessions(root)[:MOST_SESSIONS] if path.stat().st_mtime >= since]
     return len(paths), sum(safe_name(path.stem) in logged for path in paths)

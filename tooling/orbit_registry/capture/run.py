@@ -8,17 +8,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
+from orbit_registry.agents.agent import newest_first, transcript_readers
 from orbit_registry.capture.candidates import Candidate, Provenance, propose
 from orbit_registry.capture.patterns import Finding, Observer
 from orbit_registry.capture.project import Project
-from orbit_registry.capture.readers import claude, codex, gemini, reasonix
-from orbit_registry.capture.transcripts import Entry, Progress, Row, entries_in, newest_first
+from orbit_registry.capture.transcripts import Progress, entries_in
 from orbit_registry.capture.turns import Session, Turn, turns
 from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError
 from orbit_registry.formats.secrets import without_secrets
@@ -103,15 +102,7 @@ def _words(value: object) -> tuple[str, ...]:
 OnProgress = Callable[[int], None]
 
 
-class Reader(Protocol):
-    """Interface of the modules of `capture.readers`."""
-
-    def entries(self, row: Row) -> Iterator[Entry]: ...  # noqa: D102
-    def subagents(self, path: Path) -> list[Path]: ...  # noqa: D102
-    def sessions(self, root: Path) -> list[Path]: ...  # noqa: D102
-
-
-READERS: Mapping[str, Reader] = {"claude": claude, "codex": codex, "gemini": gemini, "reasonix": reasonix}
+READERS = transcript_readers()
 EVENTS = "events"
 SourcedFinding = tuple[Finding, Provenance]
 MOST_TRIED = 200
@@ -181,19 +172,13 @@ def transcripts_of(
 
 def _agent_of(path: Path) -> str:
     """Return the agent of a transcript by its name and folder; empty if unclear."""
-    if path.name.startswith("rollout-"):
-        return "codex"
-    if path.name.endswith(reasonix.SUFFIX):
-        return "reasonix"
-    if path.parent.name == "chats" or path.name.startswith("session-"):
-        return "gemini"
-    return "claude" if path.suffix == ".jsonl" and path.is_relative_to(claude.home()) else ""
+    return next((name for name, reader in READERS.items() if reader.is_transcript(path)), "")
 
 
 def _agent_by_content(path: Path) -> str:
     """Return the agent whose reader finds calls at the beginning of a file; empty if none does."""
     for name, reader in READERS.items():
-        if any(entry.what == "call" for entry in islice(entries_in(path, reader.entries, Progress()), MOST_TRIED)):
+        if any(entry.kind == "call" for entry in islice(entries_in(path, reader.entries, Progress()), MOST_TRIED)):
             return name
     return ""
 

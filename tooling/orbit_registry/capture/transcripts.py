@@ -6,13 +6,13 @@ import hashlib
 import json
 import os
 import re
-import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
+from orbit_registry.agents.agent import Row, TranscriptEntry, open_transcript
 from orbit_registry.hook.render import END, START
 from orbit_registry.model.ids import is_safe_id
 
@@ -61,38 +61,10 @@ def _blocks(text: str) -> Iterator[str]:
 LONGEST_ROW = 4_000_000
 """Bytes of a line; a longer one is output of a tool, and is skipped."""
 MOST_BYTES = 2_000_000_000
-LONGEST_TEXT = 4_000
-Row = Mapping[str, Any]
 Given = Callable[[Row], Iterable[str]]
 """Texts that hooks put into a line."""
-What = Literal["session", "prompt", "answer", "call", "result", "injected", "stopped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry of a transcript.
-
-    `session`: `text` is its id, `given` may hold its `cwd` · `prompt`, `answer`: what a person and the model said ·
-    `call`: a tool that was called with `given` · `result`: its output, and whether it failed ·
-    `injected`: what hosts and hooks put before the model · `stopped`: a person interrupted the turn.
-    """
-
-    what: What
-    text: str = ""
-    call: str = ""
-    """Id that pairs a call with its result."""
-    tool: str = ""
-    given: object = None
-    failed: bool = False
-
-
-Entries = Callable[[Row], Iterator[Entry]]
+Entries = Callable[[Row], Iterator[TranscriptEntry]]
 """Entries of a line, in order."""
-
-
-def clipped(text: str) -> str:
-    """Return a text, or the beginning and the end of a long one."""
-    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT // 2]}\n…\n{text[-LONGEST_TEXT // 2 :]}"
 
 
 @dataclass(slots=True)
@@ -108,9 +80,9 @@ class Progress:
 
 def entries_in(
     path: Path, entries: Entries, met: Progress, tell: Callable[[int], None] | None = None
-) -> Iterator[Entry]:
+) -> Iterator[TranscriptEntry]:
     """Yield the entries of a transcript, fill in `met`, and report the bytes to `tell`."""
-    with _opened(path) as file:
+    with open_transcript(path) as file:
         met.size = os.fstat(file.fileno()).st_size
         for line in _rows(file, met):
             if tell is not None and met.lines % 500 == 0:
@@ -124,21 +96,6 @@ def entries_in(
                 yield from entries(row)
     if tell is not None:
         tell(met.done)
-
-
-def first_line(path: Path) -> bytes:
-    """Return the start of a file's first line; empty if it can't be read."""
-    try:
-        with _opened(path) as file:
-            return file.readline(20_000)
-    except OSError:
-        return b""
-
-
-def newest_first(paths: Iterable[Path]) -> list[Path]:
-    """Return the files that exist, the newest first."""
-    dated = [(path.stat().st_mtime, path) for path in paths if path.is_file()]
-    return [path for _, path in sorted(dated, reverse=True)]
 
 
 def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
@@ -158,15 +115,6 @@ def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
             met.broken += 1
 
 
-def _opened(path: Path) -> BinaryIO:
-    """Open a plain file, never a link."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(f"{path} is no file")
-    return os.fdopen(handle, "rb")
-
-
 @dataclass(slots=True)
 class Read:
     """Records in the blocks of a transcript, and its unreadable lines."""
@@ -181,7 +129,7 @@ def read_transcript(path: Path, injected_texts: Given) -> Read | None:
     """Count the records in a transcript's blocks; None if it can't be read."""
     result = Read()
     try:
-        with _opened(path) as file:
+        with open_transcript(path) as file:
             result.ended = os.fstat(file.fileno()).st_mtime
             for line in filter(NEEDLE.search, _rows(file, Progress())):
                 try:
@@ -194,12 +142,3 @@ def read_transcript(path: Path, injected_texts: Given) -> Read | None:
     except OSError:
         return None
     return result
-
-
-def texts_of(value: object) -> Iterator[str]:
-    """Yield the texts of a text, a list of texts, or a list of parts with a `text`."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for part in value:
-            yield from texts_of(part.get("text") if isinstance(part, dict) else part)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from orbit_registry.capture.transcripts import Entry, injected_in, without_injected
+from orbit_registry.agents.agent import TranscriptEntry
+from orbit_registry.capture.transcripts import injected_in, without_injected
 from orbit_registry.hook.call import Call, in_project
-from orbit_registry.hook.dialects import READING, WRITING, take_tool
+from orbit_registry.hook.payload import READING, WRITING, take_tool
 from orbit_registry.hook.tools import SEARCHES, SHELLS, WRITES
 
 MOST_WAITING, MOST_STEPS, MOST_CALLS = 200, 400, 20_000
@@ -64,13 +65,13 @@ class Session:
     """Lines that were put before the model, which are no findings of it."""
 
 
-def turns(entries: Iterable[Entry], root: str, session: Session) -> Iterator[Turn]:
+def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> Iterator[Turn]:
     """Yield the turns of a session, each when it ends, and fill in `session`."""
     waiting: dict[str, tuple[str, object]] = {}
     seen_calls: dict[str, None] = {}
     turn = Turn()
     for entry in entries:
-        if entry.what == "prompt":
+        if entry.kind == "prompt":
             prompt = without_injected(entry.text)
             _recall(session, injected_in(entry.text))
             if not prompt:
@@ -78,23 +79,23 @@ def turns(entries: Iterable[Entry], root: str, session: Session) -> Iterator[Tur
             turn.rejected = turn.rejected or bool(_REJECTION.match(prompt))
             yield _over(turn, session)
             turn = Turn(prompt[:LONGEST_PROMPT])
-        elif entry.what == "answer":
+        elif entry.kind == "answer":
             turn.answer = without_injected(entry.text)[-LONGEST_PROMPT:]
-        elif entry.what == "stopped":
+        elif entry.kind == "stopped":
             turn.rejected = True
-        elif entry.what == "injected":
+        elif entry.kind == "injected":
             _recall(session, [entry.text])
-        elif entry.what == "session" and not session.id:
+        elif entry.kind == "session" and not session.id:
             session.id = entry.text[:200]
-            cwd = entry.given.get("cwd") if isinstance(entry.given, Mapping) else None
+            cwd = entry.arguments.get("cwd") if isinstance(entry.arguments, Mapping) else None
             session.folder = cwd if isinstance(cwd, str) else ""
-        elif entry.what == "call" and entry.call not in seen_calls:
-            seen_calls[entry.call], waiting[entry.call] = None, (entry.tool, entry.given)
+        elif entry.kind == "call" and entry.call not in seen_calls:
+            seen_calls[entry.call], waiting[entry.call] = None, (entry.tool, entry.arguments)
             if len(waiting) > MOST_WAITING:
                 del waiting[next(iter(waiting))]
             if len(seen_calls) > MOST_CALLS:
                 del seen_calls[next(iter(seen_calls))]
-        elif entry.what == "result" and entry.call in waiting:
+        elif entry.kind == "result" and entry.call in waiting:
             step = _step(*waiting.pop(entry.call), entry, root, session)
             if step.action == "foreign":
                 session.is_foreign = True
@@ -118,7 +119,7 @@ def _recall(session: Session, texts: Iterable[str]) -> None:
                 session.recalled[content[:LONGEST_PROMPT]] = None
 
 
-def _step(tool: str, arguments: object, result: Entry, root: str, session: Session) -> Step:
+def _step(tool: str, arguments: object, result: TranscriptEntry, root: str, session: Session) -> Step:
     name = tool.casefold()
     members = arguments if isinstance(arguments, dict) else {}
     if _FOREIGN.match(tool):

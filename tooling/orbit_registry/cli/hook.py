@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from orbit_registry.agents.agent import hook_agents
 from orbit_registry.cli.output import emit, format_option, keep_out, open_registry
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
-from orbit_registry.install.agents import NAMES
 
 if TYPE_CHECKING:
     from orbit_registry.agents.agent import Scope
     from orbit_registry.install.install import HookState
 
-AGENT = click.argument("agent", metavar=f"{{{' | '.join(NAMES)}}}", type=click.Choice(NAMES))
+HOOK_AGENTS = hook_agents()
+AGENT = click.argument("agent", metavar=f"{{{' | '.join(HOOK_AGENTS)}}}", type=click.Choice(HOOK_AGENTS))
 SCOPE = click.option(
     "--scope",
     type=click.Choice(["local", "project", "user"]),
@@ -50,13 +51,13 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
     orbit hook install codex --scope project --dry-run
     orbit hook test claude
     """
+    from orbit_registry.agents.agent import load_agent
     from orbit_registry.exporters import plugin
     from orbit_registry.exporters.rules import apply_changes
-    from orbit_registry.install import agents
     from orbit_registry.install import install as installation
     from orbit_registry.workspace.git import Git
 
-    chosen, root = agents.agent(agent), _root(scope)
+    chosen, root = load_agent(agent), _root(scope)
     if with_skills and agent not in plugin.FOLDERS:
         raise UsageError(f"{chosen.title} reads no skills of ours", hint=f"they are for {', '.join(plugin.FOLDERS)}")
     pages = plugin.skill_changes(open_registry().workspace.root, agent) if with_skills else []
@@ -91,10 +92,10 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
     \b
     orbit hook uninstall claude
     """
-    from orbit_registry.install import agents
+    from orbit_registry.agents.agent import load_agent
     from orbit_registry.install import install as installation
 
-    state = installation.uninstall(_root(scope), agents.agent(agent), scope, dry_run=dry_run)
+    state = installation.uninstall(_root(scope), load_agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
     text = f"the hook {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
     emit(output, state.as_data(), "\n".join(filter(None, [text, state.diff.rstrip("\n") if dry_run else ""])))
@@ -111,7 +112,7 @@ def _root(scope: Scope | None) -> Path:
 
 
 @group.command()
-@click.argument("agents", metavar="[AGENT]...", nargs=-1, type=click.Choice(NAMES))
+@click.argument("agents", metavar="[AGENT]...", nargs=-1, type=click.Choice(HOOK_AGENTS))
 @format_option
 def status(agents: tuple[str, ...], output: str) -> None:
     """Say in which settings the hook stands, and whether it is the one that would be installed today.
@@ -122,9 +123,9 @@ def status(agents: tuple[str, ...], output: str) -> None:
     """
     from orbit_registry.install import install as installation
 
-    states = installation.status(open_registry().workspace.root, agents or NAMES)
+    states = installation.status(open_registry().workspace.root, agents)
     lines = []
-    for name in agents or NAMES:
+    for name in agents or HOOK_AGENTS:
         scopes = [state for state in states if state.agent.name == name]
         agent = scopes[0].agent
         lines.append(f"{name} ({agent.title}; {'proven' if agent.proven else 'unproven'}: {agent.evidence})")
@@ -153,10 +154,11 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     \b
     orbit hook test claude
     """
-    from orbit_registry.install import agents, trial
+    from orbit_registry.agents.agent import load_agent
     from orbit_registry.install import install as installation
+    from orbit_registry.install import trial
 
-    workspace, chosen = open_registry().workspace, agents.agent(agent)
+    workspace, chosen = open_registry().workspace, load_agent(agent)
     states = installation.status(workspace.root, [agent])
     scope = scope or next((state.scope for state in states if state.installed), None)
     state = installation.state_of(workspace.root, chosen, scope)

@@ -216,13 +216,13 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     claude plugin marketplace add ~/orbit-plugin
     claude plugin install orbit@orbit
     """
+    from orbit_registry.agents.claude import hook_events
     from orbit_registry.exporters.plugin import plugin_changes, plugin_files
     from orbit_registry.exporters.rules import apply_changes
-    from orbit_registry.install.agents.claude import EVENTS
     from orbit_registry.install.install import launcher_text
 
     target = folder.expanduser().absolute()
-    changes = plugin_changes(target, plugin_files(EVENTS, launcher_text()))
+    changes = plugin_changes(target, plugin_files(hook_events(), launcher_text()))
     if not dry_run:
         target.mkdir(parents=True, exist_ok=True)
         apply_changes(target, changes)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import click
 
+from orbit_registry.agents.agent import hook_agents
 from orbit_registry.cli.output import emit, format_option, open_registry, plural
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.formats.untrusted import visible
-from orbit_registry.install.agents import NAMES
 from orbit_registry.model.diagnostic import envelope
 from orbit_registry.operations.init import SetupReport, most_folders
 from orbit_registry.registry import Registry
@@ -193,7 +193,7 @@ def _command_lines(
 
 
 @click.command()
-@click.option("--agent", type=click.Choice(NAMES), help="Only the hooks and transcripts of this agent.")
+@click.option("--agent", type=click.Choice(hook_agents()), help="Only the hooks and transcripts of this agent.")
 @format_option
 def doctor(agent: str | None, output: str) -> None:
     """Examine the workspace, the installed hooks and what arrived of what they showed; exits 1 on a problem.

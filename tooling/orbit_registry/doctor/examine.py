@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Literal
 
 from orbit_registry.analytics.stats import EventCounter, Tally
-from orbit_registry.capture.delivery import AGENTS, Delivery, deliveries, events_by_session, without_event
+from orbit_registry.capture.delivery import READERS, Delivery, deliveries, events_by_session, without_event
 from orbit_registry.errors import GitStoppedError, OrbitError
 from orbit_registry.hook.index import MISSING, Index
 from orbit_registry.hook.pack import is_whole
 from orbit_registry.install import install as installation
 from orbit_registry.install import trial
-from orbit_registry.install.agents import NAMES
 from orbit_registry.install.install import HookState
 from orbit_registry.install.trial import Cost, Trial
 from orbit_registry.matching.sync import open_index
@@ -255,7 +254,7 @@ class Hooks:
 
 def examine_hooks(workspace: Workspace, agent: str | None, hooks: Hooks) -> Iterator[Finding]:
     """Yield what is found of the hooks of one agent, or of all; `hooks` is filled in on the way."""
-    states = installation.status(workspace.root, (agent,) if agent else NAMES)
+    states = installation.status(workspace.root, (agent,) if agent else ())
     for state in states:
         if state.problem:
             yield Finding(
@@ -336,7 +335,7 @@ def examine_delivery(
         yield Finding("problem", "log", error.message, log, error.hint)
         return
     yield from _log(tally, met, log, installed)
-    names = [name for name in AGENTS if agent in (None, name)]
+    names = [name for name in READERS if agent in (None, name)]
     compared += deliveries(workspace.root, events, names)
     yield from _transcripts(workspace.root, events, compared, tally, names)
 
@@ -380,7 +379,7 @@ def _transcripts(
     elif not compared:
         some = f"none of {len(events)} sessions that were" if len(events) > 1 else "no session that was"
         message = f"{some} shown something has a transcript that can be read here"
-        yield Finding("warning", "transcript", message, "", f"transcripts of {' and '.join(AGENTS)} are known")
+        yield Finding("warning", "transcript", message, "", f"transcripts of {' and '.join(READERS)} are known")
     for delivery in compared:
         if delivery.broken:
             message = f"session {delivery.session}: {delivery.broken} lines with a block can't be read"

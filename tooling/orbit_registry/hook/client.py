@@ -8,7 +8,6 @@ import posix
 from sys import exc_info
 from time import monotonic, time
 
-from orbit_registry.hook import dialects
 from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
 from orbit_registry.hook.events import MOMENTS, Event, append
 from orbit_registry.hook.index import ID, NoIndex, open_index
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
 
     from orbit_registry.hook.call import Call, Payload
 
-    class Dialect(Protocol):
-        """What a module in `push/dialects` offers."""
+    class AgentModule(Protocol):
+        """Functions of an agent's file that the hook calls."""
 
         def read(self, payload: Payload) -> Call | None:
-            """Return what a payload asks; None where it is no event that is answered."""
+            """Return the call of a payload; None for an event that is not handled."""
 
         def reply(self, call: Call, text: str) -> str:
-            """Return what is printed so that the agent sees a text, and the person `call.message`; one may be empty."""
+            """Return the reply with a text for the agent and `call.message` for the person; one may be empty."""
 else:
     try:
         from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
@@ -71,7 +70,7 @@ class HookCall:
         self.event = Event("hook", time())
         self.noted = self.printing = self.printed = False
         self.event.agent = agent
-        self.dialect = dialect(agent)
+        self.agent = load_agent(agent)
 
     def run(self, read: "Callable[[], bytes | None]") -> None:
         """Read the payload, print the reply, note what was done, and have the index renewed if it is behind."""
@@ -83,7 +82,7 @@ class HookCall:
             event.skip_reason = "too large"
             return
         event.fault = "payload"
-        call = self.dialect.read(_parsed(content))
+        call = self.agent.read(_parsed(content))
         event.fault = ""
         if call is None:
             self.noted = True  # no event of ours
@@ -148,7 +147,7 @@ class HookCall:
 
                     text = stop_question(root, session_log)
                     if text:
-                        self._print(self.dialect.reply(call, text))
+                        self._print(self.agent.reply(call, text))
                 return []
             if call.error and session_log is not None:
                 session_log.mark(FAILED)
@@ -163,7 +162,7 @@ class HookCall:
             event.fault = "ledger"
             return []
         if text or call.message:
-            self._print(self.dialect.reply(call, text))
+            self._print(self.agent.reply(call, text))
         return behind
 
     def _print(self, reply: str) -> None:
@@ -234,13 +233,13 @@ def _named_root() -> str | None:
     return project_root(posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape"))
 
 
-def dialect(agent: str) -> "Dialect":
-    """Return how an agent speaks: the module of its name, the only one of its kind that a call loads.
+def load_agent(name: str) -> "AgentModule":
+    """Return the file of an agent, the only one of its kind that a call loads.
 
     Raises:
-        ImportError: no module has this name.
+        ImportError: there is none of this name.
     """
-    module: Dialect = __import__(f"{dialects.__name__}.{agent}", None, None, ["read"])
+    module: AgentModule = __import__(f"orbit_registry.agents.{name}", None, None, ["read"])
     return module
 
 

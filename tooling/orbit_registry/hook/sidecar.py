@@ -8,9 +8,9 @@ from time import monotonic, time
 
 from orbit_registry.hook.call import Call, path_words
 from orbit_registry.hook.context import TOOL, Context, Selection, working_project
-from orbit_registry.hook.dialects import take_tool
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import ID, KIND, PATH, NoIndex, open_index
+from orbit_registry.hook.payload import take_tool
 from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from orbit_registry.agents.agent import MARK, SCOPES, Agent, Scope, SettingsFile
+from orbit_registry.agents.agent import SCOPES, Agent, Scope, SettingsFile, hook_agents, load_agent
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.hook import index as reader
-from orbit_registry.install import agents
+from orbit_registry.install.settings import MARK, format_of
 from orbit_registry.workspace.files import decode, inside, read_bytes, write_atomic
 from orbit_registry.workspace.workspace import user_home
 
@@ -100,11 +100,11 @@ def settings_path(root: Path, file: SettingsFile) -> Path:
     return (Path(moved) if moved else user_home() / first).joinpath(*below)
 
 
-def status(root: Path, names: Iterable[str] = agents.NAMES) -> list[HookState]:
+def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
     """Return where our hook stands, in every settings file of some agents; one that can't be told is no exception."""
     states = []
-    for name in names:
-        agent = agents.agent(name)
+    for name in names or hook_agents():
+        agent = load_agent(name)
         for scope in sorted(agent.settings, key=SCOPES.index):
             try:
                 states.append(state_of(root, agent, scope))
@@ -124,9 +124,9 @@ def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
     text = _text(path)
-    if text is None or not file.format.commands(text, str(path)):
+    if text is None or not format_of(file).commands(text, str(path)):
         return HookState(agent, scope, path, False, False)
-    current = file.format.is_current(text, command_of(agent, scope, root), str(path))
+    current = format_of(file).is_current(text, command_of(agent, scope, root), str(path))
     current = current and (scope != "project" or _text(root / LAUNCHER) == launcher_text())
     return HookState(agent, scope, path, True, current)
 
@@ -144,7 +144,7 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
         return state
     text = _text(state.path)
     file = agent.settings[state.scope]
-    new_text = file.format.with_entries(text, command_of(agent, state.scope, root), str(state.path))
+    new_text = format_of(file).with_entries(text, command_of(agent, state.scope, root), str(state.path))
     if not dry_run:
         if state.scope == "project":
             write_atomic(inside(root, LAUNCHER), launcher_text())
@@ -163,7 +163,7 @@ def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: 
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
     text = _text(path)
-    new_text = None if text is None else file.format.without_entries(text, str(path))
+    new_text = None if text is None else format_of(file).without_entries(text, str(path))
     if new_text != text and not dry_run:
         if new_text is None:
             path.unlink(missing_ok=True)
@@ -191,7 +191,7 @@ def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> s
     scope, file = settings_file(agent, scope)
     path = settings_path(root, file)
     text = _text(path)
-    commands = file.format.commands(text, str(path)) if text is not None else []
+    commands = format_of(file).commands(text, str(path)) if text is not None else []
     if commands and not state_of(root, agent, scope).current:
         hint = f"run `orbit hook install {agent.name} --scope {scope}`"
         raise RefusedError(f"{path} has a hook that is not the one installed today, so it was not run", hint=hint)

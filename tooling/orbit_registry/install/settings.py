@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
 
-from orbit_registry.agents.agent import MARK
+from orbit_registry import agents
+from orbit_registry.agents.agent import CommandFile, JsonHooks, SettingsFile
 from orbit_registry.errors import RefusedError
 
 _SPACE = " \t\r\n"
@@ -135,24 +137,39 @@ def _skip(text: str, at: int) -> int:
 
 
 HOOKS = "hooks"
+MARK = "# orbit hook"
+"""End of our command, a comment for a shell: it is found again by this."""
+COMMAND = "ORBIT_COMMAND"
+"""Placeholder of the command in the template of a command file."""
+
+
+class SettingsFormat(Protocol):
+    """Our entries in one kind of settings file. Every method raises RefusedError for a text that is no settings; `what`
+    names the file in it."""
+
+    def with_entries(self, text: str | None, command: str, what: str) -> str:
+        """Return the settings with our entries, and none of an earlier version; None stands for no file."""
+
+    def without_entries(self, text: str, what: str) -> str | None:
+        """Return the settings without our entries; None where nothing else was in the file, so that it is ours."""
+
+    def commands(self, text: str, what: str) -> list[str]:
+        """Return our commands in the settings; empty where we are not installed."""
+
+    def is_current(self, text: str, command: str, what: str) -> bool:
+        """Say whether our entries are those that would be installed today."""
+
+
+def format_of(file: SettingsFile) -> SettingsFormat:
+    """Return the format of a settings file."""
+    return JsonSettings(file.format) if isinstance(file.format, JsonHooks) else CommandFileSettings(file.format)
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
-    """How entries stand in the `hooks` member of an agent's settings.
+class JsonSettings:
+    """Entries in the `hooks` member of JSON settings."""
 
-    `events` are those we ask for, with the matcher for each, empty for none. `handler` is what an entry holds beside
-    the command, which is its member `key`. A `grouped` format keeps handlers in a list inside of an entry, beside its
-    matcher. `head` are members that such a file needs beside `hooks`. `comments` says that the agent
-    reads JSON with comments; they are kept.
-    """
-
-    events: Mapping[str, str]
-    handler: Mapping[str, object]
-    key: str = "command"
-    grouped: bool = True
-    head: Mapping[str, object] = field(default_factory=dict)
-    comments: bool = False
+    spec: JsonHooks
 
     def with_entries(self, text: str | None, command: str, what: str) -> str:
         """Return the settings with our entries; None stands for a file that is not there.
@@ -162,7 +179,7 @@ class Entries:
         """
         entries = self._made(command)
         if text is None:
-            content = {HOOKS: {event: [entry] for event, entry in entries.items()}, **self.head}
+            content = {HOOKS: {event: [entry] for event, entry in entries.items()}, **self.spec.head}
             return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         remaining = self.without_entries(text, what)
         if remaining is None:
@@ -198,7 +215,7 @@ class Entries:
             return text
         text = self._removed(text, self._top(text), _item(self._top(text), HOOKS))
         remaining = {str(item.key): item.value for item in self._top(text).items}
-        return None if whole_file and remaining == self.head and self._plain(text) == text else text
+        return None if whole_file and remaining == self.spec.head and self._plain(text) == text else text
 
     def commands(self, text: str, what: str) -> list[str]:
         """Return our commands in the settings, in the order of the text.
@@ -226,11 +243,11 @@ class Entries:
         if not isinstance(data, dict):
             raise RefusedError(f"{what} is not an object", hint="correct it there; nothing was changed")
         hooks = data.get(HOOKS, {})
-        if not isinstance(hooks, dict) or not all(isinstance(hooks.get(event, []), list) for event in self.events):
+        if not isinstance(hooks, dict) or not all(isinstance(hooks.get(event, []), list) for event in self.spec.events):
             message = f"{what} is not settings with `{HOOKS}` as an object that holds a list for each event"
             raise RefusedError(message, hint="correct it there; nothing was changed")
         return [
-            (event, entry, handler[self.key])
+            (event, entry, handler[self.spec.key])
             for event, listed in hooks.items()
             for entry in (listed if isinstance(listed, list) else [])
             for handler in self._handlers(entry)
@@ -262,32 +279,32 @@ class Entries:
         return text
 
     def _made(self, command: str) -> dict[str, dict[str, object]]:
-        handler = {**self.handler, self.key: command}
+        handler = {**self.spec.handler, self.spec.key: command}
         entries: dict[str, dict[str, object]] = {}
-        for event, matcher in self.events.items():
+        for event, matcher in self.spec.events.items():
             start: dict[str, object] = {"matcher": matcher} if matcher else {}
-            entries[event] = {**start, HOOKS: [handler]} if self.grouped else {**start, **handler}
+            entries[event] = {**start, HOOKS: [handler]} if self.spec.grouped else {**start, **handler}
         return entries
 
     def _demand_head(self, top: Container, what: str) -> None:
-        for key, value in self.head.items():
+        for key, value in self.spec.head.items():
             item = top.get(key)
             if item is None or item.value != value:
                 message = f'{what} has no `"{key}": {json.dumps(value)}`, without which its agent reads none of it'
                 raise RefusedError(message, hint="add it there; nothing was changed")
 
     def _handlers(self, entry: object) -> list[Any]:
-        if not self.grouped:
+        if not self.spec.grouped:
             return [entry]
         listed = entry.get(HOOKS) if isinstance(entry, dict) else None
         return listed if isinstance(listed, list) else []
 
     def _is_ours(self, handler: object) -> bool:
-        command = handler.get(self.key) if isinstance(handler, dict) else None
+        command = handler.get(self.spec.key) if isinstance(handler, dict) else None
         return isinstance(command, str) and command.endswith(MARK)
 
     def _plain(self, text: str) -> str:
-        return without_comments(text) if self.comments else text
+        return without_comments(text) if self.spec.comments else text
 
     def _top(self, text: str) -> Container:
         return container(self._plain(text))
@@ -314,3 +331,63 @@ def _item(source: Container, key: str) -> Item:
     if item is None:
         raise KeyError(key)
     return item
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFileSettings:
+    """A file of ours that holds the hook's command and nothing of its owner."""
+
+    spec: CommandFile
+
+    def with_entries(self, text: str | None, command: str, what: str) -> str:
+        """Return the file with a command; an earlier one of ours is replaced.
+
+        Raises:
+            RefusedError: somebody else's file stands there; `what` names it.
+        """
+        self._refuse(text, what)
+        return self._template().replace(COMMAND, self._quoted(command))
+
+    def without_entries(self, text: str, what: str) -> str | None:
+        """Return None: the file is ours, as a whole.
+
+        Raises: as `with_entries`.
+        """
+        self._refuse(text, what)
+        return None
+
+    def commands(self, text: str, what: str) -> list[str]:
+        """Return the command in the file.
+
+        Raises: as `with_entries`.
+        """
+        self._refuse(text, what)
+        before, _, after = next(line for line in self._template().splitlines() if COMMAND in line).partition(COMMAND)
+        lines = [line for line in text.splitlines() if line.startswith(before) and line.endswith(after)]
+        try:
+            return [self._unquoted(line[len(before) : len(line) - len(after)]) for line in lines]
+        except ValueError:
+            return []
+
+    def is_current(self, text: str, command: str, what: str) -> bool:
+        """Say whether the file is the one that would be written today."""
+        return text == self.with_entries(text, command, what)
+
+    def _template(self) -> str:
+        return Path(agents.__file__).with_name(self.spec.template).read_text("utf-8")
+
+    def _refuse(self, text: str | None, what: str) -> None:
+        begin = self._template().splitlines()[:2]
+        if text is not None and not all(line in text.splitlines()[:3] for line in begin):
+            raise RefusedError(
+                f"{what} is not ours", hint="move it away, or leave it: the hook needs a file of its own"
+            )
+
+    def _quoted(self, command: str) -> str:
+        if self.spec.language == "shell":
+            return shlex.quote(command)
+        return json.dumps(command, ensure_ascii=True)[1:-1]
+
+    def _unquoted(self, text: str) -> str:
+        """Return the command; ValueError for a text that is none."""
+        return " ".join(shlex.split(text)) if self.spec.language == "shell" else str(json.loads(f'"{text}"'))

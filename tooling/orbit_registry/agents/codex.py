@@ -1,0 +1,246 @@
+"""Codex CLI: payloads and replies of its hooks, settings, and transcripts (`sessions/YYYY/MM/DD/rollout-….jsonl`).
+
+A reply holds no key but those below: Codex drops a whole reply for a key that it does not know.
+"""
+
+from orbit_registry.hook.call import Call, field
+from orbit_registry.hook.context import PROMPT, SESSION, TOOL
+from orbit_registry.hook.payload import call_from_payload, parse_json, to_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from orbit_registry.agents.agent import Agent, EntryKind, Row, TranscriptEntry
+    from orbit_registry.hook.call import Payload
+    from orbit_registry.hook.payload import JsonValue
+
+SURFACES = {
+    "PreToolUse": TOOL, "PostToolUse": TOOL, "UserPromptSubmit": PROMPT, "SessionStart": SESSION,
+    "SubagentStart": SESSION,
+}  # fmt: skip
+"""Events that take context as their reply, and their surface."""
+LOGGED = {"Stop": "stop", "SubagentStop": "subagent stop", "SessionEnd": "session end", "PostCompact": "compacted"}
+"""Events that are logged and not answered."""
+_EXIT_CODES = ("Exit code: ", "Process exited with code ")
+"""Beginnings of a shell's output, before the exit code."""
+MOST_SUBAGENTS = MOST_SESSIONS = 50
+
+
+def read(payload: "Payload") -> Call | None:
+    """Return the call of a payload; None for an event that we don't handle."""
+    event = field(payload, "hook_event_name", "hookEventName")
+    surface = SURFACES.get(event, "")
+    if not surface and event not in LOGGED:
+        return None
+    error = _failure(payload.get("tool_response")) if event == "PostToolUse" else ""
+    if event == "PostToolUse" and not error:
+        return None  # what ran well was answered before it ran
+    call = call_from_payload(payload, event, surface)
+    call.error = error
+    if event == "SessionStart":
+        source = field(payload, "source")
+        call.context_was_compacted = source in ("compact", "clear")
+        call.can_show_message = source != "compact"
+    elif event in LOGGED:
+        call.log_only_event = LOGGED[event]
+        call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
+        call.context_was_compacted = call.compaction_may_repeat = event == "PostCompact"
+    return call
+
+
+def _failure(response: object) -> str:
+    """Return the output of a tool that failed; empty where nothing says that it did.
+
+    A shell's response is an object with an exit code, the same as JSON, or a text that begins with it; an MCP server's
+    has `isError`.
+    """
+    if isinstance(response, str):
+        if response[:1] != "{":
+            code_text = next((response[len(start) :] for start in _EXIT_CODES if response.startswith(start)), "0")
+            return response if code_text.partition("\n")[0].strip() != "0" else ""
+        try:
+            response = parse_json(response)
+        except (ValueError, StopIteration, RecursionError):
+            return ""
+    if not isinstance(response, dict):
+        return ""
+    metadata = response.get("metadata")
+    code = (metadata if isinstance(metadata, dict) else response).get("exit_code", 0)
+    if code in (0, None) and response.get("success", True) is not False and response.get("isError") is not True:
+        return ""
+    output = field(response, "output", "aggregated_output", "stderr", "error", "message", "content")
+    parts = response.get("content")
+    for part in parts if isinstance(parts, list) else ():
+        output += field(part, "text") if isinstance(part, dict) else ""
+    return output
+
+
+def reply(call: Call, text: str) -> str:
+    """Return the reply with a text for the agent and the call's message for the person."""
+    members: dict[str, JsonValue] = {}
+    if text:
+        members["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
+    if call.message:
+        members["systemMessage"] = call.message
+    return to_json(members) + "\n"
+
+
+def agent() -> "Agent":
+    """Return what the installer needs."""
+    from orbit_registry.agents.agent import PATH, ROOT, SESSION, SPECIFIC, TEXT, Agent, JsonHooks, SettingsFile, nested
+
+    tools = "Bash|apply_patch|mcp__.*"
+    answered = {
+        "SessionStart": "",
+        "UserPromptSubmit": "",
+        "PreToolUse": tools,
+        "PostToolUse": tools,
+        "SubagentStart": "",
+    }
+    # The end of a session gets no more than three seconds, and a longer limit a warning at each start.
+    hooks = JsonHooks({**answered, "Stop": "", "SessionEnd": ""}, {"type": "command", "command": "", "timeout": 3})
+    patch = f"*** Begin Patch\n*** Update File: {PATH}\n@@\n-before\n+after\n*** End Patch\n"
+    return Agent(
+        name="codex",
+        title="Codex CLI",
+        evidence="its 0.169.0 was run: what the hook says stands in the next request to its model, once",
+        proven=True,
+        settings={
+            "user": SettingsFile("~/.codex/hooks.json", hooks, "CODEX_HOME"),
+            "project": SettingsFile(".codex/hooks.json", hooks),
+        },
+        payload={
+            "session_id": SESSION,
+            "turn_id": "1",
+            "transcript_path": None,
+            "cwd": ROOT,
+            "model": "gpt-5",
+            "permission_mode": "default",
+            "hook_event_name": "PreToolUse",
+            "tool_name": "apply_patch",
+            "tool_input": {"command": patch},
+            "tool_use_id": "call_01",
+        },
+        event="PreToolUse",
+        replies=nested(answered, systemMessage=TEXT),
+        texts=(SPECIFIC,),
+        after="Codex runs no hook before you trust it: start it, choose to review the hooks, and allow this one.",
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- transcripts
+
+
+def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
+    """Return the transcript of a session, or of one of its subagents, which are sessions of their own."""
+    name = agent or session
+    if not name.replace("-", "").isalnum():  # it becomes a part of a pattern
+        return None
+    return next(iter(sorted(_sessions().glob(f"*/*/*/rollout-*-{name}.jsonl"))), None)
+
+
+def sessions(root: "Path") -> "list[Path]":
+    """Return the transcripts of the sessions that were started at a project's root, the newest first."""
+    import json
+    from itertools import islice
+
+    folder = json.dumps(str(root)).encode()
+    paths = sorted(_sessions().glob("*/*/*/rollout-*.jsonl"), reverse=True)
+    return list(islice((path for path in paths if folder in _first_line(path)), MOST_SESSIONS))
+
+
+def is_transcript(path: "Path") -> bool:
+    """Say whether a file is a transcript, by its name."""
+    return path.name.startswith("rollout-")
+
+
+def subagents(path: "Path") -> "list[Path]":
+    """Return the transcripts of the threads that a session started: each names its parent in its first line."""
+    import re
+
+    thread = re.search("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", path.name)
+    if thread is None:
+        return []
+    paths = []
+    for other in sorted(path.parent.glob("rollout-*.jsonl")):
+        first_line = _first_line(other)
+        if other != path and b"parent_thread_id" in first_line and thread[0].encode() in first_line:
+            paths.append(other)
+    return paths[:MOST_SUBAGENTS]
+
+
+def injected_texts(row: "Row") -> "Iterator[str]":
+    """Yield the texts of a line that are before the model and that neither it nor a tool wrote."""
+    from orbit_registry.agents.agent import texts_of
+
+    payload = row.get("payload")
+    if row.get("type") != "response_item" or not isinstance(payload, dict):
+        return
+    if payload.get("type") == "message" and payload.get("role") in ("developer", "system", "user"):
+        yield from texts_of(payload.get("content"))
+
+
+def entries(row: "Row") -> "Iterator[TranscriptEntry]":
+    """Yield the entries of a line."""
+    from orbit_registry.agents.agent import TranscriptEntry, clipped, texts_of
+
+    payload = row.get("payload")
+    if not isinstance(payload, dict):
+        return
+    kind = payload.get("type")
+    if row.get("type") == "session_meta":
+        yield TranscriptEntry("session", str(payload.get("id")), arguments={"cwd": payload.get("cwd")})
+    elif row.get("type") == "event_msg" and kind in ("turn_aborted", "thread_rolled_back"):
+        yield TranscriptEntry("stopped")
+    elif row.get("type") != "response_item":
+        return
+    elif kind == "message":
+        role = payload.get("role")
+        entry_kind: EntryKind = "answer" if role == "assistant" else "prompt" if role == "user" else "injected"
+        yield from (TranscriptEntry(entry_kind, clipped(text)) for text in texts_of(payload.get("content")))
+    elif kind in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call"):
+        action = payload.get("action")
+        arguments = action if isinstance(action, dict) else _arguments(payload.get("arguments", payload.get("input")))
+        tool = str(payload.get("name") or kind)
+        yield TranscriptEntry("call", call=str(payload.get("call_id")), tool=tool, arguments=arguments)
+    elif isinstance(kind, str) and kind.endswith("_output"):
+        output = payload.get("output")
+        text = "\n".join(texts_of(output.get("content") if isinstance(output, dict) else output))
+        failed = (isinstance(output, dict) and output.get("success") is False) or _has_failed(text)
+        yield TranscriptEntry("result", clipped(text), call=str(payload.get("call_id")), failed=failed)
+
+
+def _has_failed(text: str) -> bool:
+    import re
+
+    pattern = r'(?m)^(?:Exit code: |Process exited with code )(-?\d+)|"exit_code":\s*(-?\d+)'
+    code = re.search(pattern, text[:300]) or re.search(pattern, text[-300:])
+    return code is not None and int(code[1] or code[2]) != 0
+
+
+def _arguments(text: object) -> object:
+    """Return a tool's input: an object, or the text that it takes."""
+    import json
+
+    try:
+        return json.loads(text) if isinstance(text, str) and text[:1] == "{" else text
+    except (ValueError, RecursionError):
+        return text
+
+
+def _first_line(path: "Path") -> bytes:
+    from orbit_registry.agents.agent import open_transcript
+
+    try:
+        with open_transcript(path) as file:
+            return file.readline(20_000)
+    except OSError:
+        return b""
+
+
+def _sessions() -> "Path":
+    from orbit_registry.agents.agent import agent_home
+
+    return agent_home("CODEX_HOME", ".codex") / "sessions"

@@ -1,0 +1,110 @@
+"""GitHub Copilot: payloads and replies of its hooks, and settings.
+
+Events asked for in camel case come without their name, which their fields tell; those in Pascal case come with it, in
+snake case. Before a tool runs, for a prompt and after a failed tool no context is taken from a hook that succeeds, so
+none of them is answered: a record would count as shown that was not.
+"""
+
+from orbit_registry.hook.call import Call, field
+from orbit_registry.hook.context import SESSION, TOOL
+from orbit_registry.hook.payload import parse_embedded, take_tool, to_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from orbit_registry.agents.agent import Agent
+    from orbit_registry.hook.call import Payload
+
+SURFACES = {"postToolUse": TOOL, "sessionStart": SESSION, "subagentStart": SESSION}
+"""Events that take context as their reply, and their surface."""
+LOGGED = {
+    "agentStop": "stop", "stop": "stop", "subagentStop": "subagent stop", "sessionEnd": "session end",
+    "preCompact": "compaction",
+}  # fmt: skip
+"""Events that are logged and not answered."""
+ARGUMENTS = ("toolArgs", "tool_input", "toolInput")
+
+
+def read(payload: "Payload") -> Call | None:
+    """Return the call of a payload; None for an event that we don't handle."""
+    event_name = field(payload, "hook_event_name", "hookEventName")
+    event = event_name[:1].lower() + event_name[1:] if event_name else _event_of_fields(payload)
+    surface = SURFACES.get(event, "")
+    if not surface and event not in LOGGED:
+        return None
+    call = Call(event_name or event, surface)
+    call.session = field(payload, "sessionId", "session_id")
+    call.folder = field(payload, "cwd")
+    if surface == TOOL:
+        arguments = next((payload[name] for name in ARGUMENTS if name in payload), None)
+        take_tool(call, field(payload, "toolName", "tool_name"), parse_embedded(arguments))
+    elif event == "subagentStart":
+        call.agent = field(payload, "agentName", "agent_name", "agent_type")
+        call.agent_id = field(payload, "agentId", "agent_id")
+        if not call.agent_id:
+            call.session = ""  # it has seen nothing of what its parent was shown
+    elif event in LOGGED:
+        call.log_only_event = LOGGED[event]
+        call.context_was_compacted = event == "preCompact"
+    return call
+
+
+def _event_of_fields(payload: "Payload") -> str:
+    """Return the event of a payload without a name, by the fields that this event alone has."""
+    if "toolName" in payload:
+        return "postToolUse" if "toolResult" in payload else ""
+    if "source" in payload:
+        return "sessionStart"
+    if "trigger" in payload:
+        return "preCompact"
+    if "agentName" in payload:
+        return "subagentStop" if "stopReason" in payload else "subagentStart"
+    if "stopReason" in payload:
+        return "agentStop"
+    return "sessionEnd" if "reason" in payload else ""
+
+
+def reply(call: Call, text: str) -> str:
+    """Return the reply with a text for the agent, in the form of the payload."""
+    if not text:
+        return ""
+    if call.event in SURFACES:
+        return to_json({"additionalContext": text}) + "\n"
+    return to_json({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}}) + "\n"
+
+
+def agent() -> "Agent":
+    """Return what the installer needs."""
+    from orbit_registry.agents.agent import PATH, ROOT, SESSION, SPECIFIC, Agent, JsonHooks, SettingsFile, flat, nested
+
+    answered = {"sessionStart": "", "postToolUse": "", "subagentStart": ""}
+    # Without matchers: it leaves out an entry whose matcher it can't read, and names of tools differ by version.
+    events = {**answered, "preCompact": "", "agentStop": ""}
+    handler = {"type": "command", "bash": "", "timeoutSec": 5}
+    inline = JsonHooks(events, handler, "bash", grouped=False)
+    own_file = JsonHooks(events, handler, "bash", grouped=False, head={"version": 1})
+    return Agent(
+        name="copilot",
+        title="GitHub Copilot",
+        evidence="its 1.0.102 was run: what the hook says stands in the next request to its model, once",
+        proven=True,
+        settings={
+            "local": SettingsFile(".github/copilot/settings.local.json", inline),
+            "project": SettingsFile(".github/hooks/orbit.json", own_file),
+            "user": SettingsFile("~/.copilot/hooks/orbit.json", own_file, "COPILOT_HOME"),
+        },
+        payload={
+            "sessionId": SESSION,
+            "timestamp": 1767225600000,
+            "cwd": ROOT,
+            "toolName": "edit",
+            "toolArgs": {"path": PATH, "old_str": "before", "new_str": "after"},
+            "toolResult": {"resultType": "success", "textResultForLlm": "done"},
+        },
+        event="postToolUse",
+        replies={
+            **flat(answered, "additionalContext"),
+            **nested(event[0].upper() + event[1:] for event in answered),  # as an editor asks, and is answered
+        },
+        texts=(("additionalContext",), SPECIFIC),
+        after="Copilot runs the hooks of a project only where you trust its folder: start it there once, and say so.",
+    )

@@ -1,0 +1,92 @@
+"""Cursor: payloads and replies of its hooks, and settings.
+
+A reply holds context alone: `permission`, which Cursor takes too, is for the person to give.
+"""
+
+from orbit_registry.hook.call import Call, field
+from orbit_registry.hook.context import SESSION, TOOL
+from orbit_registry.hook.payload import parse_embedded, take_tool, to_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from orbit_registry.agents.agent import Agent
+    from orbit_registry.hook.call import Payload
+
+SURFACES = {
+    "preToolUse": TOOL, "postToolUse": TOOL, "postToolUseFailure": TOOL, "sessionStart": SESSION,
+    "subagentStart": SESSION,
+}  # fmt: skip
+"""Events that take context as their reply, and their surface. Earlier versions drop the reply to a prompt, so it is not
+among them: a record would count as shown that was not."""
+LOGGED = {"stop": "stop", "subagentStop": "subagent stop", "sessionEnd": "session end", "preCompact": "compaction"}
+"""Events that are logged and not answered."""
+
+
+def read(payload: "Payload") -> Call | None:
+    """Return the call of a payload; None for an event that we don't handle."""
+    event = field(payload, "hook_event_name", "hookEventName")
+    surface = SURFACES.get(event, "")
+    if not surface and event not in LOGGED:
+        return None
+    call = Call(event, surface)
+    call.session = field(payload, "conversation_id", "conversationId", "session_id", "sessionId")
+    call.folder = field(payload, "cwd")
+    if not call.folder:
+        roots = payload.get("workspace_roots", payload.get("workspaceRoots"))
+        call.folder = next((root for root in roots if isinstance(root, str)), "") if isinstance(roots, list) else ""
+    if surface == TOOL:
+        arguments = parse_embedded(payload.get("tool_input", payload.get("toolInput")))
+        take_tool(call, field(payload, "tool_name", "toolName"), arguments)
+        if event == "postToolUseFailure":
+            call.error = field(payload, "error_message", "errorMessage", "error")
+    elif event == "subagentStart":
+        call.agent = field(payload, "subagent_type", "subagentType", "agent_type")
+        call.agent_id = field(payload, "subagent_id", "subagentId", "agent_id")
+        if not call.agent_id:
+            call.session = ""  # it has seen nothing of what its parent was shown
+    elif event in LOGGED:
+        call.log_only_event = LOGGED[event]
+        call.context_was_compacted = event == "preCompact"
+    return call
+
+
+def reply(call: Call, text: str) -> str:
+    """Return the reply with a text for the agent."""
+    return to_json({"additional_context": text}) + "\n" if text else ""
+
+
+def agent() -> "Agent":
+    """Return what the installer needs."""
+    from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent, JsonHooks, SettingsFile, flat
+
+    tools = "Shell|Read|Write|Edit|Delete|Grep|Glob|MCP:.*"
+    answered = {"sessionStart": "", "preToolUse": tools, "postToolUseFailure": tools, "subagentStart": ""}
+    events = {**answered, "preCompact": "", "stop": ""}
+    hooks = JsonHooks(events, {"command": "", "timeout": 5}, grouped=False, head={"version": 1})
+    return Agent(
+        name="cursor",
+        title="Cursor",
+        evidence="checked against the messages of its SDK 1.0.32, its settings against what others wrote of them, "
+        "not run",
+        settings={
+            "user": SettingsFile("~/.cursor/hooks.json", hooks),
+            "project": SettingsFile(".cursor/hooks.json", hooks),
+        },
+        project_folder="${CURSOR_PROJECT_DIR:-.}",
+        environment={"CURSOR_PROJECT_DIR": ROOT, "CURSOR_VERSION": "2.0.0"},
+        payload={
+            "conversation_id": SESSION,
+            "generation_id": "1",
+            "model": "default",
+            "hook_event_name": "preToolUse",
+            "cursor_version": "2.0.0",
+            "workspace_roots": [ROOT],
+            "cwd": ROOT,
+            "tool_name": "Write",
+            "tool_input": {"file_path": PATH, "content": "after"},
+            "tool_use_id": "tool_01",
+        },
+        event="preToolUse",
+        replies=flat(answered, "additional_context"),
+        texts=(("additional_context",),),
+    )

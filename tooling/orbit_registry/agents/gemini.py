@@ -1,0 +1,175 @@
+"""Gemini CLI: payloads and replies of its hooks, settings, and transcripts (`tmp/<project>/chats/session-….jsonl`).
+
+Before a tool runs it takes no context, so a call is answered after it. It escapes `<` and `>` for its model, so the
+block begins and ends with words in brackets.
+"""
+
+from orbit_registry.hook.call import Call, field
+from orbit_registry.hook.context import PROMPT, SESSION, TOOL
+from orbit_registry.hook.payload import call_from_payload, to_json
+from orbit_registry.hook.render import END, START
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from orbit_registry.agents.agent import Agent, Row, TranscriptEntry
+    from orbit_registry.hook.call import Payload
+    from orbit_registry.hook.payload import JsonValue
+
+SURFACES = {"AfterTool": TOOL, "BeforeAgent": PROMPT, "SessionStart": SESSION}
+"""Events that take context as their reply, and their surface."""
+LOGGED = {"AfterAgent": "stop", "SessionEnd": "session end", "PreCompress": "compaction"}
+"""Events that are logged and not answered."""
+BEGIN, FINISH = "[project notes]", "[end of project notes]"
+
+
+def read(payload: "Payload") -> Call | None:
+    """Return the call of a payload; None for an event that we don't handle."""
+    event = field(payload, "hook_event_name", "hookEventName")
+    surface = SURFACES.get(event, "")
+    if not surface and event not in LOGGED:
+        return None
+    call = call_from_payload(payload, event, surface)
+    if surface == TOOL:
+        response = payload.get("tool_response", payload.get("toolResponse"))
+        if isinstance(response, dict) and response.get("error"):
+            error = response["error"]
+            call.error = field(error, "message") if isinstance(error, dict) else str(error)
+    elif surface == SESSION:
+        call.context_was_compacted = field(payload, "source") == "clear"
+        call.can_show_message = True
+    elif event in LOGGED:
+        call.log_only_event = LOGGED[event]
+        call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
+        # Before each request it says "auto", whether it then compresses or not; only "manual" always does.
+        call.context_was_compacted = event == "PreCompress" and field(payload, "trigger") == "manual"
+    return call
+
+
+def reply(call: Call, text: str) -> str:
+    """Return the reply with a text for the agent and the call's message for the person."""
+    members: dict[str, JsonValue] = {"suppressOutput": True}
+    if text:
+        for mark in (BEGIN, FINISH):  # what a record says can't end the block
+            text = text.replace(mark, f"({mark[1:-1]})")
+        text = text.replace(START, BEGIN).replace(END, FINISH)
+        members["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
+    if call.message:
+        members["systemMessage"] = call.message
+    return to_json(members) + "\n"
+
+
+def agent() -> "Agent":
+    """Return what the installer needs."""
+    from orbit_registry.agents.agent import PATH, ROOT, SESSION, SPECIFIC, TEXT, Agent, JsonHooks, SettingsFile, nested
+
+    tools = (
+        "read_file|read_many_files|write_file|replace|run_shell_command|glob|grep_search|search_file_content|"
+        "list_directory|mcp_.*"
+    )
+    answered = {"SessionStart": "", "BeforeAgent": "", "AfterTool": tools}
+    events = {**answered, "PreCompress": "manual", "AfterAgent": "", "SessionEnd": ""}
+    handler = {"name": "orbit", "type": "command", "command": "", "timeout": 5000}  # milliseconds
+    hooks = JsonHooks(events, handler, comments=True)
+    return Agent(
+        name="gemini",
+        title="Gemini CLI",
+        evidence="its 0.61.0 was run: what the hook says stands in the next request to its model, once",
+        proven=True,
+        settings={
+            "user": SettingsFile("~/.gemini/settings.json", hooks),
+            "project": SettingsFile(".gemini/settings.json", hooks),
+        },
+        project_folder="${GEMINI_PROJECT_DIR:-.}",
+        environment={"GEMINI_PROJECT_DIR": ROOT, "CLAUDE_PROJECT_DIR": ROOT},
+        payload={
+            "session_id": SESSION,
+            "transcript_path": "/tmp/session.json",
+            "cwd": ROOT,
+            "hook_event_name": "AfterTool",
+            "timestamp": "2026-01-01T00:00:00.000Z",
+            "tool_name": "replace",
+            "tool_input": {"file_path": PATH, "old_string": "before", "new_string": "after"},
+            "tool_response": {"llmContent": "done", "returnDisplay": "done"},
+        },
+        event="AfterTool",
+        replies=nested(answered, suppressOutput={"type": "boolean"}, systemMessage=TEXT),
+        texts=(SPECIFIC,),
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- transcripts
+
+
+def sessions(root: "Path") -> "list[Path]":
+    """Return the transcripts of the sessions that were started at a project's root, the newest first."""
+    import hashlib
+    import os
+    from pathlib import Path
+
+    from orbit_registry.agents.agent import agent_home, newest_first
+
+    moved = os.environ.get("GEMINI_CLI_HOME", "")
+    home = Path(moved) / ".gemini" if moved else agent_home("", ".gemini")
+    names = {hashlib.sha256(str(root).encode()).hexdigest(), root.name}
+    return newest_first(path for name in names for path in (home / "tmp" / name / "chats").glob("session-*.json*"))
+
+
+def is_transcript(path: "Path") -> bool:
+    """Say whether a file is a transcript, by its name and folder."""
+    return path.parent.name == "chats" or path.name.startswith("session-")
+
+
+def subagents(path: "Path") -> "list[Path]":
+    """Return the transcripts of a session's subagents, in a folder of its name."""
+    return sorted(path.with_suffix("").glob("*.jsonl"))
+
+
+def entries(row: "Row") -> "Iterator[TranscriptEntry]":
+    """Yield the entries of a line: the session, one message, or a rewind; an older file is one line of all messages."""
+    from orbit_registry.agents.agent import TranscriptEntry
+
+    if isinstance(row.get("sessionId"), str):
+        yield TranscriptEntry("session", row["sessionId"], arguments={"cwd": row.get("projectRoot")})
+    if "$rewindTo" in row:
+        yield TranscriptEntry("stopped")
+    messages = row.get("messages")
+    for message in messages if isinstance(messages, list) else [row]:
+        if isinstance(message, dict):
+            yield from _message_entries(message)
+
+
+def _message_entries(message: "Row") -> "Iterator[TranscriptEntry]":
+    from orbit_registry.agents.agent import TranscriptEntry, clipped, texts_of
+
+    if message.get("type") not in ("user", "gemini"):
+        return
+    for text in texts_of(message.get("content")):
+        yield TranscriptEntry("prompt" if message["type"] == "user" else "answer", clipped(text))
+    calls = message.get("toolCalls")
+    for call in calls if isinstance(calls, list) else []:
+        if not isinstance(call, dict):
+            continue
+        call_id, status = str(call.get("id")), call.get("status")
+        yield TranscriptEntry("call", call=call_id, tool=str(call.get("name")), arguments=call.get("args"))
+        if status == "cancelled":
+            yield TranscriptEntry("stopped")
+        if status in ("error", "cancelled", "success"):
+            text = clipped("\n".join(_result_texts(call.get("result"))))
+            failed = status != "success" or "\nExit Code: " in text.replace("\nExit Code: 0", "")
+            yield TranscriptEntry("result", text, call=call_id, failed=failed)
+
+
+def _result_texts(value: object) -> "Iterator[str]":
+    """Yield the texts of a tool's result: parts that are texts, or responses of functions."""
+    from orbit_registry.agents.agent import texts_of
+
+    for part in value if isinstance(value, list) else [value]:
+        function = part.get("functionResponse") if isinstance(part, dict) else None
+        response = function.get("response") if isinstance(function, dict) else None
+        if isinstance(response, dict):
+            yield from texts_of(response.get("output", response.get("error")))
+        else:
+            yield from texts_of([part])

@@ -1,0 +1,97 @@
+"""Any tool that can run a command: an object in, an object or plain text out, started by a script of ours.
+
+Both are published as `docs/schemas/hook-call.schema.json` and `hook-reply.schema.json`.
+"""
+
+from orbit_registry.hook.call import MOST_PATHS, Call, field
+from orbit_registry.hook.context import PROMPT, SESSION, TOOL
+from orbit_registry.hook.payload import quoted, take_prompt, take_tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from orbit_registry.agents.agent import Agent
+    from orbit_registry.hook.call import Payload
+
+SURFACES = {
+    "tool": TOOL, "tool-done": TOOL, "tool-failed": TOOL, "prompt": PROMPT, "session-start": SESSION,
+    "subagent-start": SESSION,
+}  # fmt: skip
+"""Events that are answered, and their surface."""
+LOGGED = {
+    "stop": "stop", "subagent-stop": "subagent stop", "session-end": "session end", "compaction": "compaction",
+    "compacted": "compacted",
+}  # fmt: skip
+"""Events that are logged and not answered."""
+
+
+class GenericCall(Call):
+    """A call that may ask for a reply in plain text."""
+
+    __slots__ = ("plain",)
+
+    def __init__(self, event: str, surface: str) -> None:
+        super().__init__(event, surface)
+        self.plain = False
+
+
+def read(payload: "Payload") -> Call | None:
+    """Return the call of a payload; None for an event that we don't handle."""
+    event = field(payload, "event")
+    surface = SURFACES.get(event, "")
+    if not surface and event not in LOGGED:
+        return None
+    call = GenericCall(event, surface)
+    call.session, call.agent_id = field(payload, "session"), field(payload, "agent_id")
+    call.agent, call.folder = field(payload, "agent"), field(payload, "cwd")
+    call.plain = payload.get("reply") == "text"
+    if surface == TOOL:
+        take_tool(call, field(payload, "tool"), payload.get("input", {}))
+        call.error = field(payload, "error") if event == "tool-failed" else ""
+        call.task_class = "code" if payload.get("writes") is True else call.task_class
+    elif surface == PROMPT:
+        take_prompt(call, field(payload, "text"))
+    elif event in LOGGED:
+        call.log_only_event = LOGGED[event]
+        call.context_was_compacted = event in ("compaction", "compacted")
+        call.compaction_may_repeat = event == "compacted"
+    else:
+        source = field(payload, "source")
+        call.context_was_compacted = source in ("compact", "clear")
+        call.can_show_message = event == "session-start" and source not in ("compact", "resume")
+    paths = payload.get("paths")
+    if isinstance(paths, list):
+        call.paths = call.paths + [
+            path for path in paths[:MOST_PATHS] if isinstance(path, str) and path and path not in call.paths
+        ]
+    return call
+
+
+def reply(call: Call, text: str) -> str:
+    """Return the text, or an object with it and with the message for the person."""
+    if isinstance(call, GenericCall) and call.plain:
+        return f"{text}\n" if text else ""
+    members = [f'"{key}": {quoted(value)}' for key, value in (("context", text), ("message", call.message)) if value]
+    return f"{{{', '.join(members)}}}\n"
+
+
+def agent() -> "Agent":
+    """Return what the installer needs."""
+    from orbit_registry.agents.agent import PATH, ROOT, SESSION, TEXT, Agent, CommandFile, SettingsFile, flat
+
+    return Agent(
+        name="generic",
+        title="Any other tool",
+        evidence="what it takes and answers is our own, and published as a schema",
+        settings={"local": SettingsFile(".orbit/state/hook-generic.sh", CommandFile("generic_hook.sh", "shell"))},
+        payload={
+            "event": "tool",
+            "session": SESSION,
+            "cwd": ROOT,
+            "tool": "edit",
+            "input": {"file_path": PATH},
+        },
+        event="tool",
+        replies=flat(SURFACES, "context", message=TEXT),
+        texts=(("context",),),
+        after="Let your tool run `sh .orbit/state/hook-generic.sh` with the call on its standard input.",
+    )

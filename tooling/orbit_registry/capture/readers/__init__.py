@@ -1,1 +1,0 @@
-"""What the lines of each agent's transcripts mean."""
