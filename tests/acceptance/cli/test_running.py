@@ -19,7 +19,7 @@ from orbit_registry.mcp.tools import Caller
 from orbit_registry.model.kind import SHIPPED
 from orbit_registry.registry import Registry
 from orbit_registry.resources.intake import raw_digest
-from orbit_registry.resources.run import Order, run
+from orbit_registry.resources.run import RunOptions, run
 
 SCRIPT = """#!/bin/sh
 echo "args:$*"
@@ -253,7 +253,7 @@ def test_a_record_that_is_not_what_its_file_says_is_a_doubt(shell: Shell, script
     said = {**record.data, "path": "other.sh", "content_hash": raw_digest(other.read_bytes())}
 
     with pytest.raises(RefusedError, match="the record is not committed as it is"):
-        run(registry.workspace, replace(record, data=said), registry.author(), Order())
+        run(registry.workspace, replace(record, data=said), registry.author(), RunOptions())
 
     assert not Path("ran").exists()
 
@@ -265,10 +265,10 @@ def test_a_kind_that_is_not_committed_is_a_doubt(shell: Shell, script: str, git:
     own = shutil.copytree(SHIPPED / "resource", shell.root / ".orbit/kinds/own")
     record = replace(record, kind=replace(record.kind, folder=own))
     with pytest.raises(RefusedError, match="the record is not committed as it is"):
-        run(registry.workspace, record, registry.author(), Order())
+        run(registry.workspace, record, registry.author(), RunOptions())
 
     committed(shell, git)
-    assert run(registry.workspace, record, registry.author(), Order(captured=True)).exit_code == 3
+    assert run(registry.workspace, record, registry.author(), RunOptions(captured=True)).exit_code == 3
 
 
 def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(

@@ -14,7 +14,7 @@ import pytest
 
 from orbit_registry.errors import SnapshotError
 from orbit_registry.snapshot.current import query
-from orbit_registry.snapshot.query import Answer, ask
+from orbit_registry.snapshot.query import QueryResult, run_query
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_csv_survives_any_text(filled: Any) -> None:
 
 def test_a_record_cannot_steer_the_terminal() -> None:
     """Control, bidi and escape characters are shown by their codes, long cells are cut."""
-    said = Answer(("t\x1b",), (("\x1b[31mred\u202e\u2028\r\n" + "x" * 500,),)).render("table")
+    said = QueryResult(("t\x1b",), (("\x1b[31mred\u202e\u2028\r\n" + "x" * 500,),)).render("table")
     assert "\\u001b[31mred\\u202e\\u2028\\u000d⏎xxx" in said
     assert "\x1b" not in said
     assert max(map(len, said.splitlines())) < 140
@@ -125,7 +125,7 @@ def test_a_question_without_end_is_ended(filled: Any) -> None:
     """After its time a question is interrupted, with the advice to narrow it."""
     sql = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * 7 % 11 = b.range % 13"
     with pytest.raises(SnapshotError, match=r"more than 0\.2 s"):
-        ask(filled.sync().path, sql, seconds=0.2)
+        run_query(filled.sync().path, sql, seconds=0.2)
 
 
 def test_a_stale_snapshot_is_brought_up_to_date_first(filled: Any) -> None:

@@ -16,9 +16,18 @@ from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import record_data
-from orbit_registry.resources.intake import DOC, KIND, SCRIPT, Text, Wanted, take_over, text_at, text_given
-from orbit_registry.resources.refresh import Asked, refresh
-from orbit_registry.resources.run import SECONDS, Order, run
+from orbit_registry.resources.intake import (
+    DOC,
+    KIND,
+    SCRIPT,
+    IntakeRequest,
+    IntakeSource,
+    import_resource,
+    source_at,
+    source_from_stream,
+)
+from orbit_registry.resources.refresh import RefreshRequest, refresh
+from orbit_registry.resources.run import SECONDS, RunOptions, run
 from orbit_registry.search.chunks import STRATEGIES, Chunk, Cut
 
 _RECORDS = "records"
@@ -62,14 +71,14 @@ def _import_command(type_: str, summary: str) -> click.Command:
             fields["status"] = kind.initial["agent"]
         chunking = {**_as_mapping(fields.pop("chunking", None)), **({"strategy": strategy} if strategy else {})}
         if source == STANDARD_INPUT and type_ == DOC:
-            text = text_given(sys.stdin.buffer)
+            text = source_from_stream(sys.stdin.buffer)
             if not (title or name):
                 raise UsageError("a text from standard input has no name", hint="give it one: --title or --name")
         else:
-            text = text_at(workspace, from_root(registry, source))
+            text = source_at(workspace, from_root(registry, source))
         file_name = name or (PurePosixPath(text.path).name if text.path else _file_name(str(title)))
-        request = Wanted(type_, text, file_name, title, versions, chunking, fields)
-        done = take_over(workspace, request, registry.author(), dry_run=dry_run or preview)
+        request = IntakeRequest(type_, text, file_name, title, versions, chunking, fields)
+        done = import_resource(workspace, request, registry.author(), dry_run=dry_run or preview)
         if preview:
             emit(output, {**_cut_data(done.cut), "path": text.path}, _cut_text(done.cut))
             return
@@ -136,7 +145,7 @@ def refresh_command(
     registry = open_registry()
     chunking = _as_mapping(registry.get(any_id).data.get("chunking"))
     moved = from_root(registry, path) if path is not None else None
-    request = Asked(versions or None, {**chunking, "strategy": strategy} if strategy else None, moved)
+    request = RefreshRequest(versions or None, {**chunking, "strategy": strategy} if strategy else None, moved)
     done = refresh(registry.workspace, any_id, registry.author(), request, dry_run=dry_run)
     was = "unchanged" if not done.is_changed else "would be refreshed" if dry_run else "refreshed"
     refs = f"{(done.old_ref or 'no commit')[:12]} → {(done.new_ref or 'no commit')[:12]}"
@@ -177,7 +186,7 @@ def run_command(
     orbit run RES-7k3fq -- --verbose staging
     """
     registry = open_registry()
-    order = Order(arguments, timeout, trust, passed, captured=output == "json")
+    order = RunOptions(arguments, timeout, trust, passed, captured=output == "json")
     ran = run(registry.workspace, registry.get(any_id), registry.author(), order)
     data = {
         "id": any_id,
@@ -228,7 +237,7 @@ def _chunk_count(cut: Cut) -> str:
     return f"{number} chunk{'' if number == 1 else 's'}"
 
 
-def _record_path(record: Record, text: Text) -> str:
+def _record_path(record: Record, text: IntakeSource) -> str:
     return record.source.path if record.source is not None else text.path or record.path
 
 

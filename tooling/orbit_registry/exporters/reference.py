@@ -20,7 +20,7 @@ from orbit_registry.exporters.rules import Change, apply_changes, differences
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.model.record import Record
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.resources.intake import KIND, LARGEST, SCRIPT, place_of, raw_digest
+from orbit_registry.resources.intake import KIND, LARGEST, SCRIPT, raw_digest, stored_path
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, is_inside, read_bytes, write_atomic
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -132,7 +132,7 @@ def _live(records: Iterable[Record]) -> Iterable[Record]:
 def _path(workspace: Workspace, record: Record, name: str) -> str:
     project = _NO_NAME.sub("-", record.text("project") or workspace.name).strip(". ") or "project"
     folder = _FOLDERS.get(record.text("type") or "", "docs")
-    return f"{project}/{folder}/{place_of(record.words('versions'), name)}"
+    return f"{project}/{folder}/{stored_path(record.words('versions'), name)}"
 
 
 def _list_of(workspace: Workspace, folder: Path) -> Path:

@@ -266,12 +266,12 @@ def brief(call: ToolCall) -> ToolResult:
 
 def query(call: ToolCall) -> ToolResult:
     """Ask the snapshot one question in SQL."""
-    from orbit_registry.snapshot.current import answer
+    from orbit_registry.snapshot.current import limited_query
 
     limit, time_limit = call.number("limit", 100), call.arguments.get("seconds")
     seconds = float(time_limit) if isinstance(time_limit, int | float) else USUAL_SECONDS
     registry = call.registry
-    result = answer(
+    result = limited_query(
         registry.workspace, call.text("sql"), seconds=seconds, rows=limit,
         vectors=registry.vectors,
     )  # fmt: skip

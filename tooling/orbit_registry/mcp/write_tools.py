@@ -17,7 +17,7 @@ from orbit_registry.render.hits import duplicate_message, near_text, neighbours_
 from orbit_registry.render.records import record_data, vote_data
 from orbit_registry.repository.guard import refuse_secrets
 from orbit_registry.repository.writer import Edit, records_added
-from orbit_registry.resources.run import Order, run
+from orbit_registry.resources.run import RunOptions, run
 from orbit_registry.search.query import Query
 from orbit_registry.workspace.trusted_commands import forced_by_environment
 from orbit_registry.workspace.workspace import Workspace
@@ -331,7 +331,7 @@ def run_script(call: ToolCall) -> ToolResult:
         workspace,
         record,
         call.caller.author(),
-        Order(call.words("arguments"), seconds, surface="mcp:run", captured=True),
+        RunOptions(call.words("arguments"), seconds, surface="mcp:run", captured=True),
     )
     data = {
         "id": record.id,

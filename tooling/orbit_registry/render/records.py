@@ -16,7 +16,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.votes import Vote, distinct_votes, format_time, parse_time, tally
 from orbit_registry.repository.codec import HIDING, hides_record
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.snapshot.related import Related, words
+from orbit_registry.snapshot.related import Related, link_words
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -381,7 +381,13 @@ def related_text(related: Related) -> str:
         by = ", ".join(dict.fromkeys(tie.start for tie in neighbour.ties))
         via = (by if neighbour.depth > 1 else "",) if deep else ()
         rows.append(
-            (*via, words(neighbour.ties), neighbour.record.id, neighbour.record.status.name, neighbour.record.title)
+            (
+                *via,
+                link_words(neighbour.ties),
+                neighbour.record.id,
+                neighbour.record.status.name,
+                neighbour.record.title,
+            )
         )
     head = (*(("from",) if deep else ()), "is", "id", "status", "title")
     lines = [table(head, rows)] if rows else []

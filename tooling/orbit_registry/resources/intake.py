@@ -36,7 +36,7 @@ _NAME = re.compile(r"[^/\\\n\r\x00]{1,200}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class IntakeSource:
     """A text as it is now: where it stands (None: it came over standard input), its bytes' hash, its last commit."""
 
     path: str | None
@@ -50,11 +50,11 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class IntakeRequest:
     """What is to be taken over; `fields` are those of the record beside what the text itself says."""
 
     type: str
-    text: Text
+    text: IntakeSource
     name: str
     title: str | None = None
     versions: Sequence[str] = ()
@@ -63,7 +63,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class IntakeResult:
     """What came of it: the record, new or the one there was, how its text is cut, and what its owner should know."""
 
     record: Record
@@ -72,7 +72,7 @@ class Taken:
     notes: tuple[str, ...] = ()
 
 
-def text_at(workspace: Workspace, path: str) -> Text:
+def source_at(workspace: Workspace, path: str) -> IntakeSource:
     """Return a file of the project as it is now, and what git knows of it.
 
     Raises:
@@ -83,16 +83,16 @@ def text_at(workspace: Workspace, path: str) -> Text:
     if path == ORBIT or path.startswith(f"{ORBIT}/"):
         raise UsageError(f"{path} is the registry's own", hint="name a file of the project")
     content = read_bytes(inside(workspace.root, path), limit=LARGEST)
-    commit, is_dirty, is_cut_off = _known_to_git(workspace, path)
-    return replace(_text(path, content), commit=commit, is_dirty=is_dirty, is_cut_off=is_cut_off)
+    commit, is_dirty, is_cut_off = _git_facts(workspace, path)
+    return replace(_source(path, content), commit=commit, is_dirty=is_dirty, is_cut_off=is_cut_off)
 
 
-def text_given(stream: IO[bytes]) -> Text:
-    """Return a text that comes over standard input, which may have no end; raises what `text_at` does."""
+def source_from_stream(stream: IO[bytes]) -> IntakeSource:
+    """Return a text that comes over standard input, which may have no end; raises what `source_at` does."""
     content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise RefusedError(f"the text has more than {LARGEST:,} bytes; no more are taken", hint="split it")
-    return _text(None, content)
+    return _source(None, content)
 
 
 def raw_digest(content: bytes) -> str:
@@ -100,18 +100,18 @@ def raw_digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def _text(path: str | None, content: bytes) -> Text:
+def _source(path: str | None, content: bytes) -> IntakeSource:
     name = path or "the standard input"
-    said = decode(content, name)
-    if "\x00" in said:
+    text = decode(content, name)
+    if "\x00" in text:
         raise RefusedError(f"{name} is no text", hint="take over text; name other files as evidence of a record")
-    if not said.strip():
+    if not text.strip():
         raise RefusedError(f"{name} is empty", hint="take it over when it says something")
-    refuse_secrets(name, said)
-    return Text(path, said, raw_digest(content))
+    refuse_secrets(name, text)
+    return IntakeSource(path, text, raw_digest(content))
 
 
-def _known_to_git(workspace: Workspace, path: str) -> tuple[str | None, bool, bool]:
+def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool, bool]:
     """Return the last commit that touched a file, whether it differs from that, and whether an older one may have.
 
     Outside git nothing is known.
@@ -119,37 +119,39 @@ def _known_to_git(workspace: Workspace, path: str) -> tuple[str | None, bool, bo
     git = workspace.git
     if git.top is None:
         return None, False, False
-    named = f":(literal){path}"
+    pathspec = f":(literal){path}"
     try:
-        commit, _, parents = (git.ask("log", "-1", "--format=%H %P", "--", named) or "").partition(" ")
-        status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", named)
+        commit, _, parents = (git.ask("log", "-1", "--format=%H %P", "--", pathspec) or "").partition(" ")
+        status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", pathspec)
     except GitError:
         return None, True, False
     return commit or None, bool(status) or not commit, bool(commit) and not parents and git.is_shallow
 
 
-def versions_of(asked: Sequence[str]) -> list[str]:
+def versions_of(requested: Sequence[str]) -> list[str]:
     """Return the versions that a record states: those asked for, else that it has none.
 
     Raises:
         UsageError: one can't be a version, or a version stands beside `unversioned`.
     """
-    found = list(dict.fromkeys(asked)) or [UNVERSIONED]
-    for version in found:
+    versions = list(dict.fromkeys(requested)) or [UNVERSIONED]
+    for version in versions:
         if not _VERSION.match(version) or version == SHARED:
             hint = "letters, digits, `.`, `_`, `+` and `-`: 2.1; `shared` is the folder of what several have"
             raise UsageError(f"{version!r} can't be a version", hint=hint)
-    if UNVERSIONED in found and len(found) > 1:
+    if UNVERSIONED in versions and len(versions) > 1:
         raise UsageError("what is unversioned has no version beside", hint="leave `unversioned` out, or name it alone")
-    return found
+    return versions
 
 
-def place_of(versions: Sequence[str], name: str) -> str:
+def stored_path(versions: Sequence[str], name: str) -> str:
     """Return where a text of some versions is kept in its record's folder."""
     return f"{versions[0] if len(versions) == 1 else SHARED}/{name}"
 
 
-def take_over(workspace: Workspace, wanted: Wanted, author: Author, *, dry_run: bool = False) -> Taken:
+def import_resource(
+    workspace: Workspace, request: IntakeRequest, author: Author, *, dry_run: bool = False
+) -> IntakeResult:
     """Make a record of a text, unless there is one of it: the same again changes nothing.
 
     A document is the same where path and versions are, a script where the path is: it has one text, whatever versions.
@@ -159,49 +161,49 @@ def take_over(workspace: Workspace, wanted: Wanted, author: Author, *, dry_run: 
         RefusedError: a person retired it, or a text that looks like a secret stands in a field.
         InvalidRecordError: a field breaks the schema; nothing was written.
     """
-    kind, text = workspace.kinds[KIND], wanted.text
-    versions = versions_of(wanted.versions)
-    if not _NAME.match(wanted.name) or wanted.name.startswith("."):
-        raise UsageError(f"{wanted.name!r} can't be the name of a text", hint="give another with --name")
-    if wanted.type == SCRIPT and text.path is None:
+    kind, text = workspace.kinds[KIND], request.text
+    versions = versions_of(request.versions)
+    if not _NAME.match(request.name) or request.name.startswith("."):
+        raise UsageError(f"{request.name!r} can't be the name of a text", hint="give another with --name")
+    if request.type == SCRIPT and text.path is None:
         raise UsageError("a script needs a path: it stays the file that it is", hint="orbit import script PATH")
-    parts = cut(text.content, chunking_from(wanted.chunking), markdown=is_markdown(text.path or wanted.name))
-    found = known_as(workspace, wanted.type, text, versions)
-    if found is not None:
-        return Taken(found, False, parts, tuple(_differences(found, wanted, versions)))
+    parts = cut(text.content, chunking_from(request.chunking), markdown=is_markdown(text.path or request.name))
+    existing = existing_resource(workspace, request.type, text, versions)
+    if existing is not None:
+        return IntakeResult(existing, False, parts, tuple(_differences(existing, request, versions)))
     fields: dict[str, object] = {
-        **wanted.fields,
-        "title": wanted.title or title_in(text.content, text.path or wanted.name),
-        "type": wanted.type,
+        **request.fields,
+        "title": request.title or title_in(text.content, text.path or request.name),
+        "type": request.type,
         "versions": versions,
         "path": text.path,
         "source_ref": text.commit,
         "content_hash": text.digest,
-        "chunking": dict(wanted.chunking),
+        "chunking": dict(request.chunking),
     }
     beside: dict[str, str] = {}
-    if wanted.type == DOC:
-        fields["file"] = kept = place_of(versions, wanted.name)
-        beside = {kept: text.content}
+    if request.type == DOC:
+        fields["file"] = file_path = stored_path(versions, request.name)
+        beside = {file_path: text.content}
     if dry_run:
-        return Taken(draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text)))
+        return IntakeResult(draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text)))
 
     def admit(_: Record) -> None:  # somebody may have taken over the same since it was looked for
-        meanwhile = known_as(workspace, wanted.type, text, versions)
+        meanwhile = existing_resource(workspace, request.type, text, versions)
         if meanwhile is not None:
             raise RefusedError(f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}")
 
     record = create_record(workspace, kind, author, fields, admit, beside=beside)
-    return Taken(record, True, parts, tuple(_doubts(text)))
+    return IntakeResult(record, True, parts, tuple(_doubts(text)))
 
 
 def title_in(text: str, name: str) -> str:
     """Return what a text calls itself: its first heading, else the name of its file."""
     if is_markdown(name):
-        titles = (" ".join(one.text.split()) for one in parse_markdown(text).headings)
-        found = next((title for title in titles if title), None)
-        if found is not None:
-            return found[:300]
+        titles = (" ".join(heading.text.split()) for heading in parse_markdown(text).headings)
+        heading_title = next((title for title in titles if title), None)
+        if heading_title is not None:
+            return heading_title[:300]
     if name.lower().endswith(".rst"):
         for title, below in pairwise(text.splitlines()):
             mark = below.strip()
@@ -210,8 +212,8 @@ def title_in(text: str, name: str) -> str:
     return PurePosixPath(name).name
 
 
-def known_as(
-    workspace: Workspace, type_: str, text: Text, versions: Sequence[str], but: Record | None = None
+def existing_resource(
+    workspace: Workspace, type_: str, text: IntakeSource, versions: Sequence[str], but: Record | None = None
 ) -> Record | None:
     """Return the resource of a text that is at hand or waits, another one than `but`; None where there is none."""
     for record in read_collection(workspace).records.of_kind(KIND):
@@ -219,52 +221,57 @@ def known_as(
             continue
         if but is not None and record.uid == but.uid:
             continue
-        known = record.words("versions")
+        versions_there = record.words("versions")
         if type_ == SCRIPT or (
-            set(known) == set(versions) and (text.path is not None or record.text("content_hash") == text.digest)
+            set(versions_there) == set(versions)
+            and (text.path is not None or record.text("content_hash") == text.digest)
         ):
             return record
     return None
 
 
-def _differences(record: Record, wanted: Wanted, versions: Sequence[str]) -> list[str]:
+def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]) -> list[str]:
     """Return what of a text that is known already is different now, or was asked for, and who changes it."""
-    found, text = [], wanted.text
+    differences, text = [], request.text
     if record.text("content_hash") != text.digest:
-        found.append(f"{text.path} has changed since: `orbit refresh {record.id}` shows how, and takes it over")
+        differences.append(f"{text.path} has changed since: `orbit refresh {record.id}` shows how, and takes it over")
     if set(record.words("versions")) != set(versions):
-        named = " ".join(f"--version {one}" for one in versions)
-        found.append(f"its versions are {', '.join(record.words('versions'))}: `orbit refresh {record.id} {named}`")
-    given = {**wanted.fields, "title": wanted.title, "chunking": wanted.chunking}
-    left = sorted(name for name, value in given.items() if value and not _holds(record.data.get(name), value))
-    if left:
-        said = f"{', '.join(left)}: as before, not as given here"
-        found.append(f"{said}; `orbit {record.kind.name} update {record.id} --help` names what changes it")
-    return found
+        options = " ".join(f"--version {version}" for version in versions)
+        differences.append(
+            f"its versions are {', '.join(record.words('versions'))}: `orbit refresh {record.id} {options}`"
+        )
+    arguments = {**request.fields, "title": request.title, "chunking": request.chunking}
+    ignored = sorted(name for name, value in arguments.items() if value and not _includes(record.data.get(name), value))
+    if ignored:
+        message = f"{', '.join(ignored)}: as before, not as given here"
+        differences.append(f"{message}; `orbit {record.kind.name} update {record.id} --help` names what changes it")
+    return differences
 
 
-def _holds(held: object, given: object) -> bool:
+def _includes(current: object, requested: object) -> bool:
     """Say whether a field of a record has what was given, perhaps among other things."""
-    if isinstance(given, Mapping):
-        return isinstance(held, Mapping) and all(_holds(held.get(name), value) for name, value in given.items())
-    if isinstance(given, list | tuple):
-        return isinstance(held, list | tuple) and all(one in held for one in given)
-    return held == given
+    if isinstance(requested, Mapping):
+        return isinstance(current, Mapping) and all(
+            _includes(current.get(name), value) for name, value in requested.items()
+        )
+    if isinstance(requested, list | tuple):
+        return isinstance(current, list | tuple) and all(item in current for item in requested)
+    return current == requested
 
 
-def _doubts(text: Text) -> list[str]:
+def _doubts(text: IntakeSource) -> list[str]:
     if text.path is None:
         return []
     if text.commit is None:
-        said = f"{text.path} is in no commit yet, so nothing says where this text comes from"
-        return [said] if text.is_dirty else []
-    found = [cut_off(text)] if text.is_cut_off else []
+        message = f"{text.path} is in no commit yet, so nothing says where this text comes from"
+        return [message] if text.is_dirty else []
+    doubts = [cut_off_note(text)] if text.is_cut_off else []
     if text.is_dirty:
-        found.append(f"{text.path} has changes that are not committed; {text.commit[:12]} has another text")
-    return found
+        doubts.append(f"{text.path} has changes that are not committed; {text.commit[:12]} has another text")
+    return doubts
 
 
-def cut_off(text: Text) -> str:
+def cut_off_note(text: IntakeSource) -> str:
     """Return what to say of a commit that a shallow clone begins with."""
-    said = f"this clone holds no history before {(text.commit or '')[:12]}; an earlier commit may have been the last"
-    return f"{said} of {text.path}: `git fetch --unshallow`"
+    message = f"this clone holds no history before {(text.commit or '')[:12]}; an earlier commit may have been the last"
+    return f"{message} of {text.path}: `git fetch --unshallow`"

@@ -17,7 +17,16 @@ from orbit_registry.model.votes import format_time
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import Edit, prepare_edit, writing
-from orbit_registry.resources.intake import DOC, Text, cut_off, known_as, place_of, raw_digest, text_at, versions_of
+from orbit_registry.resources.intake import (
+    DOC,
+    IntakeSource,
+    cut_off_note,
+    existing_resource,
+    raw_digest,
+    source_at,
+    stored_path,
+    versions_of,
+)
 from orbit_registry.search.chunks import Cut, chunking_from, cut
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, document_text, inside, read_text
@@ -26,7 +35,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RefreshRequest:
     """What is to be changed beside the text; None leaves it as it is."""
 
     versions: Sequence[str] | None = None
@@ -36,7 +45,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Refreshed:
+class RefreshResult:
     """What was brought up to date: the record, the commits before and after, the text's difference, its chunks."""
 
     record: Record
@@ -50,8 +59,8 @@ class Refreshed:
 
 
 def refresh(
-    workspace: Workspace, any_id: str, author: Author, asked: Asked | None = None, *, dry_run: bool = False
-) -> Refreshed:
+    workspace: Workspace, any_id: str, author: Author, request: RefreshRequest | None = None, *, dry_run: bool = False
+) -> RefreshResult:
     """Take a resource's text over again: a document's copy is replaced, a script counts as looked at.
 
     Raises:
@@ -60,20 +69,20 @@ def refresh(
             or an agent may not change it.
         UnsafePathError, UnreadableFileError: its file is gone, or no text any more; nothing was changed.
     """
-    asked = asked or Asked()
+    request = request or RefreshRequest()
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         _refuse(record)
-        path = asked.path or record.text("path")
-        if path is None and asked == Asked():
+        path = request.path or record.text("path")
+        if path is None and request == RefreshRequest():
             hint = "take the new text over with `orbit import doc -`, then retire this one"
             raise RefusedError(f"{record.id} came over standard input; there is no file to look at again", hint=hint)
-        text = _text_now(workspace, record, path)
-        _refuse_second(workspace, record, text, asked)
-        old = _text_before(workspace, record)
-        change, result = prepare_edit(workspace, record, _edit(record, text, asked, author))
-        changes = [change, *_moves(workspace, record, result, text)]
-        is_changed = any(one.before != one.after for one in changes)
+        text = _current_source(workspace, record, path)
+        _refuse_second(workspace, record, text, request)
+        old = _previous_text(workspace, record)
+        change, result = prepare_edit(workspace, record, _edit(record, text, request, author))
+        changes = [change, *_copy_changes(workspace, record, result, text)]
+        is_changed = any(step.before != step.after for step in changes)
         if is_changed and not dry_run:
             write_step(workspace, "refresh", changes, author=author)
             old_ref, new_ref = record.text("source_ref"), result.text("source_ref")
@@ -83,9 +92,9 @@ def refresh(
             )  # fmt: skip
     chunking = chunking_from(result.data.get("chunking"))
     diff = "" if old is None else unified_diff([FileChange(path or "text", old, text.content)])
-    parts = cut(text.content, chunking, markdown=is_markdown(_name(result)))
+    parts = cut(text.content, chunking, markdown=is_markdown(_copy_path(result)))
     refs = (record.text("source_ref"), result.text("source_ref"))
-    return Refreshed(result, *refs, is_changed, diff, parts, tuple(_notes(refs, text, old is None)))
+    return RefreshResult(result, *refs, is_changed, diff, parts, tuple(_notes(refs, text, old is None)))
 
 
 def _refuse(record: Record) -> None:
@@ -96,11 +105,11 @@ def _refuse(record: Record) -> None:
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
 
 
-def _text_now(workspace: Workspace, record: Record, path: str | None) -> Text:
+def _current_source(workspace: Workspace, record: Record, path: str | None) -> IntakeSource:
     if path is None:
-        return _kept(workspace, record)
+        return _stored_source(workspace, record)
     try:
-        return text_at(workspace, path)
+        return source_at(workspace, path)
     except UnreadableFileError as error:
         if os.path.lexists(workspace.root / path):
             raise
@@ -108,32 +117,32 @@ def _text_now(workspace: Workspace, record: Record, path: str | None) -> Text:
         raise UnreadableFileError(error.message, hint=hint) from None
 
 
-def _refuse_second(workspace: Workspace, record: Record, text: Text, asked: Asked) -> None:
+def _refuse_second(workspace: Workspace, record: Record, text: IntakeSource, request: RefreshRequest) -> None:
     """Raise where another path or other versions would make this record one that there is already."""
-    if asked.path is None and asked.versions is None:
+    if request.path is None and request.versions is None:
         return
-    versions = record.words("versions") if asked.versions is None else versions_of(asked.versions)
-    other = known_as(workspace, record.text("type") or DOC, text, versions, but=record)
+    versions = record.words("versions") if request.versions is None else versions_of(request.versions)
+    other = existing_resource(workspace, record.text("type") or DOC, text, versions, but=record)
     if other is not None:
-        said = f"{other.id} is {text.path or 'that text'}, {', '.join(other.words('versions'))}, already"
+        message = f"{other.id} is {text.path or 'that text'}, {', '.join(other.words('versions'))}, already"
         hint = f"retire one of the two: `orbit {record.kind.name} retire {record.id}`"
-        raise RefusedError(said, hint=hint)
+        raise RefusedError(message, hint=hint)
 
 
-def _name(record: Record) -> str:
+def _copy_path(record: Record) -> str:
     return record.source.path if record.source is not None else ""
 
 
-def _kept(workspace: Workspace, record: Record) -> Text:
+def _stored_source(workspace: Workspace, record: Record) -> IntakeSource:
     """Return the text that a record without a file holds; it stays."""
-    content = read_text(inside(workspace.root, _name(record)), limit=DOCUMENT_LIMIT)
-    return Text(None, content, raw_digest(content.encode()))
+    content = read_text(inside(workspace.root, _copy_path(record)), limit=DOCUMENT_LIMIT)
+    return IntakeSource(None, content, raw_digest(content.encode()))
 
 
-def _text_before(workspace: Workspace, record: Record) -> str | None:
+def _previous_text(workspace: Workspace, record: Record) -> str | None:
     """Return the text that was taken over: the copy, or a script as its commit had it, if that is the one meant."""
     if record.text("type") == DOC:
-        return document_text(workspace.root, _name(record))
+        return document_text(workspace.root, _copy_path(record))
     ref, path = record.text("source_ref"), record.text("path")
     content = workspace.git.read(ref, path) if ref is not None and path is not None else None
     if content is None or raw_digest(content) != record.text("content_hash"):
@@ -141,39 +150,45 @@ def _text_before(workspace: Workspace, record: Record) -> str | None:
     return content.decode("utf-8", "replace")
 
 
-def _edit(record: Record, text: Text, asked: Asked, author: Author) -> Edit:
-    versions = list(record.words("versions")) if asked.versions is None else versions_of(asked.versions)
+def _edit(record: Record, text: IntakeSource, request: RefreshRequest, author: Author) -> Edit:
+    versions = list(record.words("versions")) if request.versions is None else versions_of(request.versions)
     now = format_time(datetime.now(UTC))
 
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = {**data, "versions": versions, "content_hash": text.digest}
         if text.path is not None:
-            known = record.text("source_ref") if text.is_cut_off and text.digest == data.get("content_hash") else None
-            result |= {"path": text.path, "source_ref": known or text.commit}
-        kept = record.text("file")
-        if kept is not None:
-            name, old = PurePosixPath(kept).name, record.text("path")
+            earlier_commit = (
+                record.text("source_ref") if text.is_cut_off and text.digest == data.get("content_hash") else None
+            )
+            result |= {"path": text.path, "source_ref": earlier_commit or text.commit}
+        file = record.text("file")
+        if file is not None:
+            name, old = PurePosixPath(file).name, record.text("path")
             if old is not None and text.path is not None and name == PurePosixPath(old).name:
                 name = PurePosixPath(text.path).name
-            result["file"] = place_of(versions, name)
-        if asked.chunking is not None:
-            chunking_from(asked.chunking)
-            result["chunking"] = dict(asked.chunking)
+            result["file"] = stored_path(versions, name)
+        if request.chunking is not None:
+            chunking_from(request.chunking)
+            result["chunking"] = dict(request.chunking)
         result = {name: value for name, value in result.items() if value not in (None, {})}
         if result == data:
             return data
-        held = data.get("freshness")
-        seen = {**(held if isinstance(held, Mapping) else {}), "verified_at": now, "verified_by": author.name}
-        return {**result, "freshness": seen}
+        current = data.get("freshness")
+        freshness = {
+            **(current if isinstance(current, Mapping) else {}),
+            "verified_at": now,
+            "verified_by": author.name,
+        }
+        return {**result, "freshness": freshness}
 
     return edit
 
 
-def _moves(workspace: Workspace, record: Record, result: Record, text: Text) -> list[FileChange]:
+def _copy_changes(workspace: Workspace, record: Record, result: Record, text: IntakeSource) -> list[FileChange]:
     """Return what happens to a document's copy: other text, another folder, or both."""
     if record.text("type") != DOC:
         return []
-    old, new = _name(record), _name(result)
+    old, new = _copy_path(record), _copy_path(result)
     try:
         before = read_text(inside(workspace.root, old), limit=DOCUMENT_LIMIT)
     except OrbitError:
@@ -183,16 +198,16 @@ def _moves(workspace: Workspace, record: Record, result: Record, text: Text) -> 
     return [FileChange(new, None, text.content), *([FileChange(old, before, None)] if before is not None else [])]
 
 
-def _notes(refs: tuple[str | None, str | None], text: Text, is_unknown: bool) -> list[str]:
-    found, (old, new) = [], refs
+def _notes(refs: tuple[str | None, str | None], text: IntakeSource, is_unknown: bool) -> list[str]:
+    notes, (old, new) = [], refs
     if old != new and text.path is not None:
-        found.append(
+        notes.append(
             f"the last commit of {text.path} is {(new or 'none')[:12]}; the text was of {(old or 'none')[:12]}"
         )
     if text.is_cut_off:
-        found.append(cut_off(text))
+        notes.append(cut_off_note(text))
     if text.is_dirty:
-        found.append(f"{text.path} has changes that are not committed")
+        notes.append(f"{text.path} has changes that are not committed")
     if is_unknown:
-        found.append("what the text was is not known any more, so no difference is shown")
-    return found
+        notes.append("what the text was is not known any more, so no difference is shown")
+    return notes

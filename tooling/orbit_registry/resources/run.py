@@ -28,15 +28,15 @@ from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_error
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-KEPT = frozenset(("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR"))
+INHERITED = frozenset(("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR"))
 """Variables that a script gets, beside those that begin with `LC_`, and that it is run as which record."""
-ITSELF = "ORBIT_RESOURCE"
-PLACE = "ORBIT_RESOURCE_PATH"
+ID_VARIABLE = "ORBIT_RESOURCE"
+PATH_VARIABLE = "ORBIT_RESOURCE_PATH"
 """The variable that says where the script's own file stands: what is started is a copy of what was checked."""
 SECONDS = 600.0
 TIMED_OUT = 124
 """The exit code where the time was over, as of `timeout`."""
-PRINTED = 100_000
+OUTPUT_LIMIT = 100_000
 """Bytes of what a script printed that are kept, the last ones, where it is not shown as it comes."""
 _INTERPRETERS: Mapping[str, tuple[str, ...]] = {".py": (sys.executable,), ".sh": ("sh",), ".bash": ("bash",)}
 _DECIDING = ("id", "type", "status", "path", "content_hash")
@@ -46,7 +46,7 @@ _GRACE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunOptions:
     """How a script is to be run."""
 
     arguments: Sequence[str] = ()
@@ -62,7 +62,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunResult:
     """What came of it; a signal that ended the script is 128 and its number, as shells say it."""
 
     exit_code: int
@@ -72,7 +72,7 @@ class Ran:
     stderr: str = ""
 
 
-def run(workspace: Workspace, record: Record, author: Author, order: Order) -> Ran:
+def run(workspace: Workspace, record: Record, author: Author, order: RunOptions) -> RunResult:
     """Run a script in the project's root, and write down that it was run, by whom, and how it ended.
 
     Raises:
@@ -100,8 +100,8 @@ def run(workspace: Workspace, record: Record, author: Author, order: Order) -> R
         raise RefusedError(f"{record.id} is not run: {'; '.join(doubts)}", hint=hint)
     began = time.time()
     with _copy(file, content) as started:
-        words = [*_words(file, content, started), *order.arguments]
-        ran = _ran(workspace.root, words, _environment(record, file, order), order)
+        words = [*_command(file, content, started), *order.arguments]
+        ran = _start(workspace.root, words, _environment(record, file, order), order)
     note(
         str(workspace.root), "run", order.surface, began, id=record.id, by=author.name, role=author.role,
         exit_code=ran.exit_code, content_hash=raw_digest(content), trusted=int(bool(doubts)),
@@ -110,10 +110,10 @@ def run(workspace: Workspace, record: Record, author: Author, order: Order) -> R
     return ran
 
 
-def _note_refused(workspace: Workspace, record: Record, author: Author, order: Order, **said: str) -> None:
+def _note_refused(workspace: Workspace, record: Record, author: Author, order: RunOptions, **fields: str) -> None:
     """Write down that somebody wanted to run what was not: in the log stands also who tried."""
     root, now = str(workspace.root), time.time()
-    note(root, "run", order.surface, now, id=record.id, by=author.name, role=author.role, refused=1, **said)
+    note(root, "run", order.surface, now, id=record.id, by=author.name, role=author.role, refused=1, **fields)
 
 
 def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
@@ -144,20 +144,22 @@ def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes
         yield f"{path} is in no {where}"
     elif committed != content:
         yield f"{path} is not as in the last {where}" if only_default else f"{path} has changes that are not committed"
-    if not is_known or not _is_record_held(workspace, record, revision):
+    if not is_known or not _is_record_committed(workspace, record, revision):
         yield f"the record is not committed as it is ({record.path})"
 
 
-def _is_record_held(workspace: Workspace, record: Record, revision: str) -> bool:
+def _is_record_committed(workspace: Workspace, record: Record, revision: str) -> bool:
     """Say whether a commit holds the record's own file, and its kind's where the project has that, as they are."""
     files = [record.path]
     if record.kind.folder.is_relative_to(workspace.root / ORBIT):
         files.append(f"{workspace.relative(record.kind.folder)}/kind.yaml")
-    held = {name: workspace.git.read(revision, name) for name in files}
-    if any(read_bytes(inside(workspace.root, name), limit=DOCUMENT_LIMIT) != found for name, found in held.items()):
+    committed = {name: workspace.git.read(revision, name) for name in files}
+    if any(
+        read_bytes(inside(workspace.root, name), limit=DOCUMENT_LIMIT) != content for name, content in committed.items()
+    ):
         return False
     try:
-        data = load((held[record.path] or b"").decode("utf-8"))
+        data = load((committed[record.path] or b"").decode("utf-8"))
     except (YamlProblemError, UnicodeDecodeError):
         return False
     # The record at hand may come from the cache, which is no file of git.
@@ -182,7 +184,7 @@ def _copy(file: Path, content: bytes) -> Iterator[Path]:
         yield started
 
 
-def _words(file: Path, content: bytes, started: Path) -> list[str]:
+def _command(file: Path, content: bytes, started: Path) -> list[str]:
     """Return the program: the started copy where the file may be executed, else its interpreter and the copy.
 
     Raises:
@@ -194,34 +196,34 @@ def _words(file: Path, content: bytes, started: Path) -> list[str]:
     try:
         words = shlex.split(first[2:]) if first.startswith("#!") else []
     except ValueError as error:
-        said = f"the first line of {file.name} can't be read: {str(error).lower()}"
-        raise RefusedError(said, hint="let it begin with a line such as #!/bin/sh") from None
+        message = f"the first line of {file.name} can't be read: {str(error).lower()}"
+        raise RefusedError(message, hint="let it begin with a line such as #!/bin/sh") from None
     if words:
         return [*words, str(started)]
-    known = _INTERPRETERS.get(PurePosixPath(file.name).suffix.lower())
-    if known is None:
+    interpreter = _INTERPRETERS.get(PurePosixPath(file.name).suffix.lower())
+    if interpreter is None:
         raise RefusedError(f"nothing says what runs {file.name}", hint="let it begin with a line such as #!/bin/sh")
-    return [*known, str(started)]
+    return [*interpreter, str(started)]
 
 
-def _environment(record: Record, file: Path, order: Order) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("LC_")}
+def _environment(record: Record, file: Path, order: RunOptions) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if name in INHERITED or name.startswith("LC_")}
     passed = {name: os.environ[name] for name in order.passed if name in os.environ}
-    return {**kept, **passed, ITSELF: record.id, PLACE: str(file)}
+    return {**inherited, **passed, ID_VARIABLE: record.id, PATH_VARIABLE: str(file)}
 
 
-def _ran(root: Path, words: Sequence[str], environment: Mapping[str, str], order: Order) -> Ran:
+def _start(root: Path, words: Sequence[str], environment: Mapping[str, str], order: RunOptions) -> RunResult:
     began = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        ours: dict[str, Any] = {}
+        streams: dict[str, Any] = {}
         if order.captured:
-            ours = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
         try:
-            process = subprocess.Popen(words, cwd=root, env=environment, start_new_session=True, **ours)
+            process = subprocess.Popen(words, cwd=root, env=environment, start_new_session=True, **streams)
         except (OSError, ValueError) as error:
-            said = (getattr(error, "strerror", None) or str(error)).lower()
+            cause = (getattr(error, "strerror", None) or str(error)).lower()
             hint = "install it, or correct the first line of the script"
-            fault = f"it can't be started: {said}"
+            fault = f"it can't be started: {cause}"
             raise ProgramError(f"`{words[0]}`: {fault}", hint=hint, fault=fault) from None
         over = False
         with process:
@@ -230,15 +232,15 @@ def _ran(root: Path, words: Sequence[str], environment: Mapping[str, str], order
                 _signal(process, signal.SIGKILL)  # what it left running was nobody's to review
             except subprocess.TimeoutExpired:
                 over = True
-                code = _ended(process)
+                code = _terminate(process)
             except BaseException:  # a person stopped us: the script is in a session of its own and heard nothing
-                _ended(process)
+                _terminate(process)
                 raise
         code = TIMED_OUT if over else code if code >= 0 else 128 - code
-        return Ran(code, time.monotonic() - began, over, _tail(out), _tail(err))
+        return RunResult(code, time.monotonic() - began, over, _tail(out), _tail(err))
 
 
-def _ended(process: subprocess.Popen[bytes]) -> int:
+def _terminate(process: subprocess.Popen[bytes]) -> int:
     """End a script and all that it started, and return its code; it may end by itself for a moment."""
     _signal(process, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -250,7 +252,7 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
 def _tail(file: IO[bytes]) -> str:
     """Return the end of what a script printed."""
     size = file.seek(0, os.SEEK_END)
-    file.seek(max(size - PRINTED, 0))
+    file.seek(max(size - OUTPUT_LIMIT, 0))
     return file.read().decode("utf-8", "replace")
 
 

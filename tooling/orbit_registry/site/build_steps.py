@@ -31,7 +31,7 @@ from orbit_registry.site.result import Progress, SiteInput, SiteResult
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
 from orbit_registry.site.urls import document_url
-from orbit_registry.snapshot.edges import files_that_cite
+from orbit_registry.snapshot.edges import citing_references
 from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.workspace.workspace import Workspace
 
@@ -87,7 +87,7 @@ def prepare(
     pages = PageCache(workspace.values, f"site {tree.folder}", code, tree, sources.site)
     staged = stage(sources, pages)
     tracked = (path for path in now.tracked if not publication.leaves_out(path))
-    citing = files_that_cite(workspace, tracked, sources.site.mirrored)
+    citing = citing_references(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
     return BuildContext(
         registry, records, freshness, now.dependencies, now.relevant_untracked, citing, collection, problems, sources,

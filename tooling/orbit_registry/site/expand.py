@@ -36,7 +36,7 @@ from orbit_registry.site.stage import BuildContext
 from orbit_registry.site.treemap import coverage_of
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, record_view
-from orbit_registry.snapshot.edges import Said, said_from
+from orbit_registry.snapshot.edges import References, references_from_row
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
 _VERBATIM = re.compile(r"(<(?:pre|script|style|textarea)\b.*?</(?:pre|script|style|textarea)>)", re.DOTALL)
@@ -217,7 +217,7 @@ class Expansion:
         """The documents before and after the page of each document."""
         return adjacent_documents(self.context.sources.documents, self.context.staged.titles)
 
-    def _references(self, record: Record) -> Said:
+    def _references(self, record: Record) -> References:
         """Return what a record's text names, and how it begins."""
 
         def read() -> list[object]:
@@ -225,7 +225,7 @@ class Expansion:
             file = self.context.citing.get(text.path) if text.as_written else None
             return references_by(text, self.site.forms, file).as_row()
 
-        return said_from(self.pages.value(record.path, self.loader.stamp(record), read))
+        return references_from_row(self.pages.value(record.path, self.loader.stamp(record), read))
 
     def _lead(self, record: Record) -> str:
         return self._references(record).lead

@@ -20,27 +20,27 @@ from orbit_registry.site.sanitize import headline
 from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
-from orbit_registry.snapshot.edges import Said, said_in
+from orbit_registry.snapshot.edges import References, references_in_text
 
 
-def references_by(text: RecordText, forms: IdForms, file: Said | None = None) -> Said:
+def references_by(text: RecordText, forms: IdForms, file: References | None = None) -> References:
     """Return what a record's prose names, and how it begins; lines count from where the prose starts.
 
     `file` is what the whole file names that the prose stands in, if that was read as it is shown.
     """
     if file is None:
-        references = said_in(text.text, text.path if is_markdown(text.path) else f"{text.path}.md", forms)
+        references = references_in_text(text.text, text.path if is_markdown(text.path) else f"{text.path}.md", forms)
     else:
         first, last = text.first_line, text.first_line + text.text.count("\n")
         ids, links = (
             tuple((name, line - first + 1) for name, line in pairs if first <= line <= last)
             for pairs in (file.ids, file.links)
         )
-        references = Said(ids, links)
-    return Said(references.ids, references.links, lead(text.text), text.entry)
+        references = References(ids, links)
+    return References(references.ids, references.links, lead(text.text), text.entry)
 
 
-def said_beside(file: Said | None, entry: tuple[int, int] | None) -> list[tuple[str, int]]:
+def said_beside(file: References | None, entry: tuple[int, int] | None) -> list[tuple[str, int]]:
     """Return what a document names outside the lines of a decision's `entry`."""
     if file is None:
         return []
@@ -81,8 +81,8 @@ class Citers:
 
 def citers_of(
     records: Sequence[Record],
-    references_of: Callable[[Record], Said],
-    files: Mapping[str, Said],
+    references_of: Callable[[Record], References],
+    files: Mapping[str, References],
     site: SiteMap,
     titles: Mapping[str, str],
 ) -> Citers:
@@ -132,7 +132,7 @@ def _home(record: Record) -> str:
     return record.body_path if record.kind.in_document else record.path
 
 
-def _named(names: Said, origin: str, site: SiteMap) -> Iterator[tuple[str, int]]:
+def _named(names: References, origin: str, site: SiteMap) -> Iterator[tuple[str, int]]:
     """Yield the pages that a text of the file `origin` names, with the line."""
     for name, line in names.ids:
         url = site.cited(name, origin)

@@ -51,7 +51,7 @@ from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
 from orbit_registry.site.result import SiteInput
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
-from orbit_registry.snapshot.edges import Said
+from orbit_registry.snapshot.edges import References
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.workspace import Workspace
@@ -190,7 +190,7 @@ class BuildContext:
     """What all records rest on."""
     strays: Sequence[str] | None
     """`relevant_untracked` of the `FreshnessReport`."""
-    citing: Mapping[str, Said]
+    citing: Mapping[str, References]
     """What the files that cite name, by path."""
     collection: Collection
     problems: Sequence[Diagnostic]

@@ -70,7 +70,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
         SnapshotError: the database refused, or the disk did.
     """
     try:
-        connection.execute(f"ATTACH {opened_as(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')")
+        connection.execute(f"ATTACH {file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')")
         try:
             connection.execute("USE snapshot")
             # What is written in one transaction, and at its end at once, never goes through the log.
@@ -144,7 +144,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[str]
         columns = connection.execute(f"DESCRIBE {table}").fetchall()
         types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in columns)
         connection.execute(
-            f"INSERT INTO {table} FROM read_json({opened_as(file)}, format = 'newline_delimited', "
+            f"INSERT INTO {table} FROM read_json({file_literal(file)}, format = 'newline_delimited', "
             f"columns = {{{types}}}, maximum_object_size = {max(SMALLEST_BUFFER, longest)})"
         )
     file.unlink()
@@ -177,7 +177,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def opened_as(path: Path) -> str:
+def file_literal(path: Path) -> str:
     """Return the path of a file as an SQL string.
 
     Raises:
@@ -185,8 +185,8 @@ def opened_as(path: Path) -> str:
     """
     text = str(path)
     if "\\" in text or any("\udc80" <= character <= "\udcff" for character in text):
-        said = f"{text!a}: DuckDB opens no file with a backslash in its path, or one that is not UTF-8"
-        raise SnapshotError(said, hint="rename the folder, or work in a checkout elsewhere")
+        message = f"{text!a}: DuckDB opens no file with a backslash in its path, or one that is not UTF-8"
+        raise SnapshotError(message, hint="rename the folder, or work in a checkout elsewhere")
     return quoted(text)
 
 
@@ -194,7 +194,7 @@ def hashes_in(path: Path) -> dict[str, str]:
     """Return the paths of a snapshot's records, each with a hash of its rows; nothing where the file can't be asked."""
     try:
         with engine() as connection:
-            connection.execute(f"ATTACH {opened_as(path)} AS earlier (READ_ONLY)")
+            connection.execute(f"ATTACH {file_literal(path)} AS earlier (READ_ONLY)")
             return dict(connection.execute("SELECT path, content_hash FROM earlier.records").fetchall())
     except duckdb.Error:
         return {}

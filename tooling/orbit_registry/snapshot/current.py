@@ -14,9 +14,9 @@ from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors
-    from orbit_registry.snapshot.query import Answer
+    from orbit_registry.snapshot.query import QueryResult
 
-    Meant = Callable[[Sequence[str]], Vectors | None]
+    VectorSource = Callable[[Sequence[str]], Vectors | None]
 Result = TypeVar("Result")
 Diagnostics = Callable[[], Iterable[Diagnostic]]
 GRACE = 1.0
@@ -28,7 +28,7 @@ def query(
     sql: str,
     form: str = "table",
     *,
-    vectors: Meant | None = None,
+    vectors: VectorSource | None = None,
     diagnostics: Diagnostics = tuple,
 ) -> str:
     """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
@@ -41,30 +41,34 @@ def query(
         UsageError: there is no such format.
     """
     from orbit_registry.snapshot.events import event_lines
-    from orbit_registry.snapshot.query import ask
+    from orbit_registry.snapshot.query import run_query
 
     # What is written at every call is no reason to build anew; whoever asks for it gets what there is now.
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
     lines = event_lines(workspace.state) if asks else None
-    meant = _meant(sql, vectors)
-    return _with_current(workspace, lambda path: ask(path, sql, events=lines, vectors=meant), diagnostics).render(form)
+    loaded = _load_vectors(sql, vectors)
+    return _with_current(
+        workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded), diagnostics
+    ).render(form)
 
 
-def _meant(sql: str, vectors: Meant | None) -> Vectors | None:
+def _load_vectors(sql: str, vectors: VectorSource | None) -> Vectors | None:
     """Return the vectors that a question may be about; None where it names none, or no model is configured."""
-    from orbit_registry.snapshot.query import names_vectors, texts_meant
+    from orbit_registry.snapshot.query import meaning_texts, names_vectors
 
-    return vectors(texts_meant(sql)) if vectors is not None and names_vectors(sql) else None
+    return vectors(meaning_texts(sql)) if vectors is not None and names_vectors(sql) else None
 
 
-def answer_all(workspace: Workspace, sql: str, reading: Reading) -> Answer:
+def query_reading(workspace: Workspace, sql: str, reading: Reading) -> QueryResult:
     """Return the whole answer to a question of our own, for which the files were read already."""
-    from orbit_registry.snapshot.query import ask
+    from orbit_registry.snapshot.query import run_query
 
-    return _with_current(workspace, lambda path: ask(path, sql), reading=reading)
+    return _with_current(workspace, lambda path: run_query(path, sql), reading=reading)
 
 
-def answer(workspace: Workspace, sql: str, *, seconds: float, rows: int, vectors: Meant | None = None) -> Answer:
+def limited_query(
+    workspace: Workspace, sql: str, *, seconds: float, rows: int, vectors: VectorSource | None = None
+) -> QueryResult:
     """Return the answer to one question that may take so many seconds and have so many rows; the rest as in `query`.
 
     Raises:
@@ -72,15 +76,15 @@ def answer(workspace: Workspace, sql: str, *, seconds: float, rows: int, vectors
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    from orbit_registry.snapshot.query import ask
+    from orbit_registry.snapshot.query import run_query
 
-    meant = _meant(sql, vectors)
+    loaded = _load_vectors(sql, vectors)
 
-    def asked(path: Path) -> Answer:
+    def asked(path: Path) -> QueryResult:
         # The database looks up between steps alone, and one step may take as long as it likes; nobody waits for that.
         thread = ThreadPoolExecutor(1)
         try:
-            done = thread.submit(ask, path, sql, seconds=seconds, rows=rows, vectors=meant)
+            done = thread.submit(run_query, path, sql, seconds=seconds, rows=rows, vectors=loaded)
             return done.result(seconds + GRACE)
         except TimeoutError:
             raise SnapshotError(f"the question took more than {seconds:g} s", hint="narrow it") from None
@@ -97,7 +101,7 @@ def export_snapshot(
     *,
     reading: Reading | None = None,
     unfiltered: bool = False,
-    vectors: Meant | None = None,
+    vectors: VectorSource | None = None,
 ) -> list[Path]:
     """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
 
@@ -111,15 +115,15 @@ def export_snapshot(
     """
     from orbit_registry.snapshot.export import export, shared_rows
 
-    meant = vectors(()) if vectors is not None else None
-    if vectors is not None and meant is None:
+    loaded = vectors(()) if vectors is not None else None
+    if vectors is not None and loaded is None:
         raise UsageError("no model is configured that makes vectors", hint="set `search.model` in .orbit/config.yaml")
     everything = unfiltered or not workspace.config.publish.is_set
-    if meant is not None and not everything:
+    if loaded is not None and not everything:
         message = "a record's vector tells of all its text, also of what `site.publish` withholds"
         raise UsageError(message, hint="leave `--vectors` out, or add `--unfiltered`")
     rows = shared_rows(workspace, reading or Reading(workspace), unfiltered=everything)
-    return export(workspace, rows, file, parquet, meant)
+    return export(workspace, rows, file, parquet, loaded)
 
 
 def _with_current(

@@ -28,14 +28,14 @@ from orbit_registry.workspace.workspace import Workspace
 Row = dict[str, object]
 
 _NUMBERED = re.compile(r"([A-Z]+-)(\d{1,9})")
-_LOCAL = re.compile(
+_LOCAL_LINK = re.compile(
     r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#)[^\s()<>]*(?:\.md|\.markdown|\.orbit/)", re.IGNORECASE
 )
 """What a link to a document or to a record's file looks like; a text without one is not parsed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class References:
     """What a text names: ids as written and targets of links to documents, each with its line in the file."""
 
     ids: tuple[tuple[str, int], ...] = ()
@@ -50,30 +50,30 @@ class Said:
         return [[*map(list, self.ids)], [*map(list, self.links)], self.lead, [*self.entry] if self.entry else None]
 
 
-def said_from(row: Sequence[Any]) -> Said:
+def references_from_row(row: Sequence[Any]) -> References:
     """Return what a row holds."""
     ids, links, first, entry = row
-    return Said(_pairs(ids), _pairs(links), str(first), (entry[0], entry[1]) if entry else None)
+    return References(_pairs(ids), _pairs(links), str(first), (entry[0], entry[1]) if entry else None)
 
 
 def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
     return tuple((str(name), int(line)) for name, line in rows) if rows else ()
 
 
-def said_in(text: str, path: str, forms: IdForms) -> Said:
+def references_in_text(text: str, path: str, forms: IdForms) -> References:
     """Return what a file's text names."""
-    ids = tuple((found.id, found.position.line) for found in in_text(text, path, forms, weak=True))
-    if not is_markdown(path) or not _LOCAL.search(text):
-        return Said(ids)
+    ids = tuple((citation.id, citation.position.line) for citation in in_text(text, path, forms, weak=True))
+    if not is_markdown(path) or not _LOCAL_LINK.search(text):
+        return References(ids)
     from orbit_registry.formats.markdown import parse_markdown  # what is remembered of files needs no parser
 
     links = parse_markdown(text).links
-    return Said(ids, tuple((one.target, one.position.line) for one in links if one.kind != "image"))
+    return References(ids, tuple((link.target, link.position.line) for link in links if link.kind != "image"))
 
 
-def files_that_cite(
+def citing_references(
     workspace: Workspace, files: Iterable[str], more: Iterable[str] = (), without: Container[str] = ()
-) -> Mapping[str, Said]:
+) -> Mapping[str, References]:
     """Return what the files that citations are looked up in name, and `more` of them; all by path."""
     from orbit_registry.repository.vcs_state import citing_files  # a sync in which nothing changed asks no file
 
@@ -82,9 +82,9 @@ def files_that_cite(
 
     def parse(path: str, content: bytes) -> object:
         try:
-            return said_in(decode(content, path), path, forms).as_row()
+            return references_in_text(decode(content, path), path, forms).as_row()
         except OrbitError:
-            return Said().as_row()
+            return References().as_row()
 
     paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
     namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
@@ -92,10 +92,10 @@ def files_that_cite(
         namespace, workspace.root, filter(folders.contain, paths), parse, limit=DOCUMENT_LIMIT
     )
     values = {path: row.value for path, row in rows.items() if row.value is not None}
-    return {path: said_from(values[path]) if path in values else Said() for path in paths}
+    return {path: references_from_row(values[path]) if path in values else References() for path in paths}
 
 
-class Names:
+class NameResolver:
     """Resolves what links name, as `RecordSet.candidates` does, for many names at once; and files that texts link."""
 
     def __init__(self, records: Sequence[Record]) -> None:
@@ -112,17 +112,21 @@ class Names:
     def _files(self) -> Targets:
         """The files that hold records or their texts: a record's own, its document, what it is about."""
         places = [location_of(record) for record in self._records]
-        named = ((one.id, path) for one in self._records for path in (one.path, one.body_path, one.text("path")))
-        return Targets([*places, *(RecordLocation(record_id, path, None) for record_id, path in named if path)])
+        paths = (
+            (record.id, path)
+            for record in self._records
+            for path in (record.path, record.body_path, record.text("path"))
+        )
+        return Targets([*places, *(RecordLocation(record_id, path, None) for record_id, path in paths if path)])
 
     @cached_property
     def _versioned(self) -> Mapping[str, Sequence[Record]]:
         """The records that were taken from a file, by its path, where several were, each for versions of its own."""
-        taken: dict[str, list[Record]] = defaultdict(list)
+        by_path: dict[str, list[Record]] = defaultdict(list)
         for record in self._records:
             if (path := record.text("path")) and record.words("versions"):
-                taken[path].append(record)
-        return {path: records for path, records in taken.items() if len(records) > 1}
+                by_path[path].append(record)
+        return {path: records for path, records in by_path.items() if len(records) > 1}
 
     def of_file(self, path: str, versions: Collection[str] = ()) -> list[Record]:
         """Return the records that a file was taken over as for several versions, the one first that is meant from a
@@ -134,20 +138,20 @@ class Names:
     def referred(self, target: str, origin: str, versions: Collection[str] = ()) -> str | None:
         """Return the id that a text in the file `origin`, for some versions, means by an id or by a file's path."""
         feature = posixpath.basename(posixpath.dirname(origin))
-        known = (self.resolve(f"{feature}/{target}") if "/" not in target else None) or self.resolve(target)
-        if known is None and (numbered := _NUMBERED.fullmatch(target)):
-            known = self.resolve(f"{numbered[1]}{int(numbered[2]):04d}")
-        if known is None and "." in target:
+        record_id = (self.resolve(f"{feature}/{target}") if "/" not in target else None) or self.resolve(target)
+        if record_id is None and (numbered := _NUMBERED.fullmatch(target)):
+            record_id = self.resolve(f"{numbered[1]}{int(numbered[2]):04d}")
+        if record_id is None and "." in target:
             path, _, anchor = target.partition("#")
-            found = self._files.at(path, anchor)
-            known = found[0] if len(found) == 1 else next((one.id for one in self.of_file(path, versions)), None)
-        return known
+            ids = self._files.at(path, anchor)
+            record_id = ids[0] if len(ids) == 1 else next((record.id for record in self.of_file(path, versions)), None)
+        return record_id
 
     def resolve(self, name: str) -> str | None:
         """Return the id that a name means; None where no record or several answer to it."""
         for step in self._steps[: 2 if "/" in name else 3]:
-            if found := step.get(name):
-                return next(iter(found)) if len(found) == 1 else None
+            if ids := step.get(name):
+                return next(iter(ids)) if len(ids) == 1 else None
         return None
 
 
@@ -157,8 +161,8 @@ def link_rows(records: Sequence[Record], local: frozenset[str], references: Mapp
 
     What git carries is resolved among what git carries, so that this machine's inbox changes no shared row.
     """
-    everything = Names(records)
-    shared = Names([one for one in records if one.id not in local]) if local else everything
+    everything = NameResolver(records)
+    shared = NameResolver([record for record in records if record.id not in local]) if local else everything
     edges: set[tuple[str, str, str, bool]] = set()
     referred: dict[tuple[str, str], str | None] = {}
     for record in records:
@@ -168,14 +172,14 @@ def link_rows(records: Sequence[Record], local: frozenset[str], references: Mapp
         for older in record.supersedes:
             edges.add((record.id, "supersedes", names.resolve(older) or older, True))
         for name in record.superseded_by if record.id not in local else ():
-            if (known := names.resolve(name)) is not None:
-                edges.add((known, "supersedes", record.id, True))
+            if (successor := names.resolve(name)) is not None:
+                edges.add((successor, "supersedes", record.id, True))
         targets = references.get(record.path, ())
         origin = record.source.path if targets and record.source else record.path
         for target in targets:
-            meant = names.referred(target, origin, record.words("versions"))
-            if meant != record.id and (record.id, "references", target, False) not in edges:
-                referred[record.id, target] = meant
+            target_id = names.referred(target, origin, record.words("versions"))
+            if target_id != record.id and (record.id, "references", target, False) not in edges:
+                referred[record.id, target] = target_id
     edges.update((start, "references", target, True) for start, target in referred)
     return [
         {
@@ -195,22 +199,24 @@ def citations_of(workspace: Workspace, records: Sequence[Record]) -> Iterator[Ro
     """Yield what the files of the project cite, as `citation_rows` does; what records' texts cite is their own."""
     tracked = workspace.git.tracked()
     files = tracked if tracked is not None else walk(workspace.root, hidden=False)
-    homes = frozenset(one.source.path for one in records if one.source is not None)
-    return citation_rows(records, files_that_cite(workspace, files, without=homes), workspace.kinds.id_forms)
+    homes = frozenset(record.source.path for record in records if record.source is not None)
+    return citation_rows(records, citing_references(workspace, files, without=homes), workspace.kinds.id_forms)
 
 
-def citation_rows(records: Sequence[Record], files: Mapping[str, Said], forms: IdForms) -> Iterator[Row]:
+def citation_rows(records: Sequence[Record], files: Mapping[str, References], forms: IdForms) -> Iterator[Row]:
     """Yield what files name, once a line: ids, those that no record has among them, and links to records' files.
 
     `files` hold no record's text. What may be a word, such as `L-shaped`, counts only where a record has that id.
     """
-    names = Names(records) if files else None
-    for path, said in files.items():
-        links = ((_from_root(path, target), line) for target, line in said.links)
-        for target, line in dict.fromkeys((*said.ids, *links)):
-            meant = names.referred(target, path) if names and target else None
-            if meant is not None or any(not one.weak and one.id == target for one in find_citations(target, forms)):
-                yield {"path": path, "line": line, "target": target, "target_id": meant}
+    names = NameResolver(records) if files else None
+    for path, references in files.items():
+        links = ((_from_root(path, target), line) for target, line in references.links)
+        for target, line in dict.fromkeys((*references.ids, *links)):
+            target_id = names.referred(target, path) if names and target else None
+            if target_id is not None or any(
+                not citation.weak and citation.id == target for citation in find_citations(target, forms)
+            ):
+                yield {"path": path, "line": line, "target": target, "target_id": target_id}
 
 
 def _from_root(origin: str, target: str) -> str:

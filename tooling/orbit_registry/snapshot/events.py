@@ -38,15 +38,15 @@ ORDER BY n
 
 def event_lines(state: Path) -> list[str]:
     """Return the lines of a workspace's event log, in their order; what can't be read is left out."""
-    found: list[str] = []
+    lines: list[str] = []
     for name in FILES:
         path = state / "log" / name
         try:
             content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
         except OSError:
             continue  # it was turned over just now, or it is none of ours
-        found += (line.decode("utf-8", "replace") for line in content.splitlines() if 0 < len(line) <= LONGEST)
-    return found
+        lines += (line.decode("utf-8", "replace") for line in content.splitlines() if 0 < len(line) <= LONGEST)
+    return lines
 
 
 def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequen
     connection.execute(f"INSERT INTO {table} {_ROWS}", [list(lines), RETRIEVAL, list(NAMES)])
 
 
-def show_events(connection: duckdb.DuckDBPyConnection, lines: Sequence[str]) -> None:
+def replace_events(connection: duckdb.DuckDBPyConnection, lines: Sequence[str]) -> None:
     """Let a connection see these events in place of those that a snapshot was built with."""
     connection.execute("CREATE TEMP TABLE events AS FROM events LIMIT 0")
     fill_events(connection, "temp.events", lines)

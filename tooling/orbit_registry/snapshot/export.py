@@ -73,7 +73,9 @@ def export(
             if vectors is not None:
                 fill_vectors(connection, vectors)
             more = ("vectors",) if vectors is not None else ()
-            written = _write_parquet(connection, parquet, (*CONTENT, "meta", *more)) if parquet is not None else []
+            tables_written = (
+                _write_parquet(connection, parquet, (*CONTENT, "meta", *more)) if parquet is not None else []
+            )
         temporary.replace(file)
         sync_folder(file.parent)
     except OSError as error:
@@ -81,7 +83,7 @@ def export(
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
-    return [file, *written]
+    return [file, *tables_written]
 
 
 def _is_database(file: Path) -> bool:
@@ -92,7 +94,7 @@ def _is_database(file: Path) -> bool:
 
 def _write_parquet(connection: duckdb.DuckDBPyConnection, folder: Path, tables: Iterable[str]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
+    paths: list[Path] = []
     for table in tables:
         target = folder / f"{table}.parquet"
         temporary = folder / f"{TEMPORARY}{table}-{secrets.token_hex(4)}.parquet"
@@ -107,5 +109,5 @@ def _write_parquet(connection: duckdb.DuckDBPyConnection, folder: Path, tables: 
         finally:
             with contextlib.suppress(OSError):
                 temporary.unlink()
-        written.append(target)
-    return written
+        paths.append(target)
+    return paths

@@ -37,7 +37,7 @@ _TELLING_WORDS = 3
 _TELLING_FILE_WORDS = 2
 
 
-_SAID = re.compile(r"^(title|summary|uid):[ \t]+[\"']?([^\n]*?)[\"']?[ \t]*$", re.MULTILINE)
+_NAMING_LINE = re.compile(r"^(title|summary|uid):[ \t]+[\"']?([^\n]*?)[\"']?[ \t]*$", re.MULTILINE)
 """A line of a record that is no YAML, as far as it names the record."""
 
 
@@ -47,7 +47,7 @@ class Publication:
 
     workspace: Workspace
     config: PublishConfig
-    held: Sequence[Record] = ()
+    everything: Sequence[Record] = ()
     """All records, those that are withheld among them."""
     unread: Sequence[str] = ()
     """The paths of files that hold no readable record."""
@@ -90,13 +90,16 @@ class Publication:
         """Return a text as it may be read: without secrets, the names of what is withheld, and what is struck out."""
         return self._plain(without_secrets(text)) if self.is_active else without_secrets(text)
 
-    def freshness(self, known: Mapping[str, Freshness]) -> Mapping[str, Freshness]:
+    def freshness(self, by_path: Mapping[str, Freshness]) -> Mapping[str, Freshness]:
         """Return why records are not fresh, in words that may be read."""
         if not self.is_active:
-            return known
+            return by_path
         return {
-            path: replace(one, reasons=tuple(replace(why, message=self._plain(why.message)) for why in one.reasons))
-            for path, one in known.items()
+            path: replace(
+                freshness,
+                reasons=tuple(replace(reason, message=self._plain(reason.message)) for reason in freshness.reasons),
+            )
+            for path, freshness in by_path.items()
         }
 
     def document(self, path: str, text: str) -> str | None:
@@ -113,7 +116,7 @@ class Publication:
             lost = self._lost(document)
             if lost and document.file.format != "log":
                 return None
-            for entry in sorted(lost, key=lambda one: one.span.start, reverse=True):
+            for entry in sorted(lost, key=lambda entry_lost: entry_lost.span.start, reverse=True):
                 start, end = entry.span.start, entry.span.end
                 text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]
         return self.text(text)
@@ -130,10 +133,10 @@ class Publication:
 
         entries = document.entries
         if self._chooses:
-            shown = claimed(self._published)
-            return [entry for entry in entries if not any(entry is one for one in shown)]
+            published = claimed(self._published)
+            return [entry for entry in entries if not any(entry is entry_shown for entry_shown in published)]
         withheld = claimed(self._withheld)
-        return [entry for entry in entries if any(entry is one for one in withheld)]
+        return [entry for entry in entries if any(entry is entry_withheld for entry_withheld in withheld)]
 
     def hides(self, path: str) -> bool:
         """Say whether a file's very name may not be read."""
@@ -153,8 +156,8 @@ class Publication:
 
     def _tags_of(self, record: Record) -> list[str]:
         """Return the tags of a record by all their names: one that is chosen by one of them is by the others."""
-        own = [name.casefold() for name in (*record.tags, *record.words("labels"))]
-        return [name for tag in own for name in self._also_called.get(tag, (tag,))]
+        tags = [name.casefold() for name in (*record.tags, *record.words("labels"))]
+        return [name for tag in tags for name in self._also_called.get(tag, (tag,))]
 
     @cached_property
     def _also_called(self) -> Mapping[str, Sequence[str]]:
@@ -167,7 +170,7 @@ class Publication:
     def _chooses(self) -> bool:
         """Whether records are withheld for what they are, so that what nobody can judge is withheld too."""
         config = self.config
-        return any(one.only or one.never for one in (config.kinds, config.statuses, config.tags))
+        return any(choice.only or choice.never for choice in (config.kinds, config.statuses, config.tags))
 
     def _strikes(self, text: str) -> bool:
         return any(redact_pattern(text, pattern) != text for pattern in self.config.redact)
@@ -184,29 +187,29 @@ class Publication:
         for name in _REFERRING:
             value = data.get(name)
             if isinstance(value, list):
-                data[name] = [one for one in value if not self._refers(one)]
+                data[name] = [entry for entry in value if not self._refers(entry)]
         scope = data.get("scope")
         if isinstance(scope, dict) and isinstance(scope.get("paths"), list):
-            data["scope"] = {**scope, "paths": [one for one in scope["paths"] if self._plain(str(one)) == str(one)]}
+            data["scope"] = {**scope, "paths": [path for path in scope["paths"] if self._plain(str(path)) == str(path)]}
         return replace(record, data=data)
 
     def _refers(self, entry: object) -> bool:
-        named = [entry.get("to"), entry.get("reference")] if isinstance(entry, Mapping) else [entry]
-        return any(isinstance(one, str) and self._names.masked(one) != one for one in named)
+        targets = [entry.get("to"), entry.get("reference")] if isinstance(entry, Mapping) else [entry]
+        return any(isinstance(text, str) and self._names.masked(text) != text for text in targets)
 
     @cached_property
     def _withheld(self) -> list[Record]:
-        return [record for record in self.held if not self.admits(record)]
+        return [record for record in self.everything if not self.admits(record)]
 
     @cached_property
     def _published(self) -> list[Record]:
-        return [record for record in self.held if self.admits(record)]
+        return [record for record in self.everything if self.admits(record)]
 
     @cached_property
     def _decisions(self) -> frozenset[str]:
         """The documents in which decisions stand, those that no record names among them."""
-        named = {record.source.path for record in self.held if record.source is not None}
-        return frozenset({*named, *decision_paths(self.workspace)})
+        sources = {record.source.path for record in self.everything if record.source is not None}
+        return frozenset({*sources, *decision_paths(self.workspace)})
 
     @property
     def rests_on(self) -> Iterator[str]:
@@ -223,9 +226,9 @@ class Publication:
     @cached_property
     def _struck(self) -> frozenset[str]:
         """The names of what is withheld: ids, earlier ids, titles that tell it apart, files that hold nothing else."""
-        shown = {words_of(record.title) for record in self._published}
+        published_titles = {words_of(record.title) for record in self._published}
         claimed = {record.source.path for record in self._published if record.source is not None}
-        kept = {words_of(name) for name in self._kept}
+        published_names = {words_of(name) for name in self._kept}
         names, titles, files = set[str](), set[str](), set[str]()
         for record in [*self._withheld, *(self._unreadable if self._chooses else ())]:
             tails = {name.rpartition("/")[2] for name in record.legacy_ids}
@@ -237,17 +240,21 @@ class Publication:
             titles.add(entry.title)
             if document.file.format != "log":
                 files.add(document.path)
-            elif entry.number and words_of(name := heading_of(entry, "log") or "") not in kept:
+            elif entry.number and words_of(name := heading_of(entry, "log") or "") not in published_names:
                 names.add(name)
-        names |= {one for one in titles if len(words := words_of(one)) >= _TELLING_WORDS and words not in shown}
+        names |= {
+            title
+            for title in titles
+            if len(words := words_of(title)) >= _TELLING_WORDS and words not in published_titles
+        }
         return frozenset(names.union(*(_names_of_file(path) for path in files - claimed)))
 
     @cached_property
     def _unreadable(self) -> list[Record]:
         """What can be made out of the records that can't be read."""
-        there = {record.folder for record in self.held}
+        there = {record.folder for record in self.everything}
         paths = [path for path in sorted({*self.unread}) if path.rpartition("/")[0] not in there]
-        return [one for path in paths if (one := self._made_out(path)) is not None]
+        return [record_guess for path in paths if (record_guess := self._made_out(path)) is not None]
 
     def _made_out(self, path: str) -> Record | None:
         *_, plural, name, _ = ["", "", *path.split("/")]
@@ -256,10 +263,10 @@ class Publication:
             return None
         text = document_text(self.workspace.root, path) or ""
         try:
-            said = load(text)
+            fields = load(text)
         except YamlProblemError:
-            said = {line[1]: line[2] for line in _SAID.finditer(text)}
-        data = said if isinstance(said, dict) else {}
+            fields = {line[1]: line[2] for line in _NAMING_LINE.finditer(text)}
+        data = fields if isinstance(fields, dict) else {}
         source = data.get("source")
         if not (isinstance(source, dict) and source.get("path")):
             data = {key: value for key, value in data.items() if key != "source"}
@@ -269,16 +276,18 @@ class Publication:
     def _unclaimed(self) -> list[tuple[Document, AdrDocument]]:
         """The decisions in documents that no record claims, with their documents."""
         claims: dict[str, list[str | None]] = {}
-        for record in self.held:
+        for record in self.everything:
             if record.source is not None:
                 claims.setdefault(record.source.path, []).append(record.source.heading)
-        found = []
+        unclaimed = []
         for path in sorted(self._decisions):
             if (text := document_text(self.workspace.root, path)) is not None:
                 document = Document(path, text)
                 mine = [document.entry(heading) for heading in claims.get(path, ())]
-                found += [(document, one) for one in document.file.entries if not any(one is other for other in mine)]
-        return found
+                unclaimed += [
+                    (document, entry) for entry in document.file.entries if not any(entry is other for other in mine)
+                ]
+        return unclaimed
 
     @cached_property
     def _kept(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.formats.untrusted import inert_json
 from orbit_registry.snapshot.build import OFFLINE, fill_vectors
 from orbit_registry.snapshot.engine import duckdb
-from orbit_registry.snapshot.events import show_events
+from orbit_registry.snapshot.events import replace_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ TABLES_HINT = (
 )
 
 
-_MEANT = re.compile(r"\bmeaning\s*\((?:\s*('(?:[^']|'')*')\s*\))?", re.IGNORECASE)
+_MEANING_CALL = re.compile(r"\bmeaning\s*\((?:\s*('(?:[^']|'')*')\s*\))?", re.IGNORECASE)
 _VECTORS = re.compile(r"\bvectors\b|\b(?:meaning|near)\s*\(", re.IGNORECASE)
 _MEANING = """
 CREATE TEMP MACRO meaning(said) AS TABLE
@@ -65,7 +65,7 @@ class CorruptSnapshotError(SnapshotError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryResult:
     """The columns and rows of an answer, and whether it has more rows than were asked for."""
 
     columns: tuple[str, ...]
@@ -96,7 +96,7 @@ class Answer:
         raise UsageError(f"there is no format {form!r}", hint=f"formats: {', '.join(FORMATS)}")
 
 
-def ask(
+def run_query(
     path: Path,
     sql: str,
     *,
@@ -104,7 +104,7 @@ def ask(
     rows: int | None = None,
     events: Sequence[str] | None = None,
     vectors: Vectors | None = None,
-) -> Answer:
+) -> QueryResult:
     """Return the answer to one question, of at most so many rows.
 
     `events` are the lines of the event log, where the table of events is to hold those of now; `vectors` stand as a
@@ -114,24 +114,24 @@ def ask(
         CorruptSnapshotError: the file can't be opened.
         SnapshotError: the text is not one question, or the database refuses it; the hint lists the tables.
     """
-    with opened(path) as connection:
+    with open_snapshot(path) as connection:
         try:
             statements = connection.extract_statements(sql)
             if len(statements) != 1 or statements[0].type not in _QUESTIONS:
-                said = f"{len(statements)} statements" if len(statements) != 1 else "something else"
+                statement_count = f"{len(statements)} statements" if len(statements) != 1 else "something else"
                 raise SnapshotError(
-                    f"one question is answered at a time, and this is {said}",
+                    f"one question is answered at a time, and this is {statement_count}",
                     hint="ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); the snapshot can't be changed",
                 )
             if events is not None:
-                show_events(connection, events)
+                replace_events(connection, events)
             if vectors is not None:
-                _show_vectors(connection, vectors)
+                _add_vectors(connection, vectors)
             with _deadline(connection, seconds):
                 connection.execute(statements[0])
                 columns = tuple(column[0] for column in connection.description or ())
-                found = connection.fetchall() if rows is None else connection.fetchmany(rows + 1)
-                return Answer(columns, tuple(found[:rows]), is_cut=rows is not None and len(found) > rows)
+                fetched = connection.fetchall() if rows is None else connection.fetchmany(rows + 1)
+                return QueryResult(columns, tuple(fetched[:rows]), is_cut=rows is not None and len(fetched) > rows)
         except _BROKEN as error:
             raise CorruptSnapshotError(f"{path} is damaged: {str(error).splitlines()[0]}", hint=REBUILD) from None
         except duckdb.InterruptException:
@@ -142,9 +142,9 @@ def ask(
             raise SnapshotError(str(error).strip(), hint=TABLES_HINT) from None
 
 
-def texts_meant(sql: str) -> list[str]:
+def meaning_texts(sql: str) -> list[str]:
     """Return the texts that a question hands to `meaning`; none where one of them is not written out."""
-    texts = _MEANT.findall(sql)
+    texts = _MEANING_CALL.findall(sql)
     return [] if not all(texts) else [text[1:-1].replace("''", "'") for text in dict.fromkeys(texts)]
 
 
@@ -153,7 +153,7 @@ def names_vectors(sql: str) -> bool:
     return _VECTORS.search(sql) is not None
 
 
-def _show_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> None:
+def _add_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> None:
     """Let a connection see records' vectors, and ask what is near a text."""
     fill_vectors(connection, vectors, "TEMP ")
     if not vectors.texts:
@@ -166,7 +166,7 @@ def _show_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> No
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_snapshot(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a read-only connection that reaches neither other files nor the network, and can't be made to.
 
     Raises:
@@ -195,13 +195,13 @@ def _deadline(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator
 
 def _distinct(names: Sequence[str]) -> list[str]:
     """Return names of which no two are the same: a second `id` becomes `id_2`."""
-    taken: list[str] = []
+    used: list[str] = []
     for name in names:
         candidate, number = name, 2
-        while candidate in taken:
+        while candidate in used:
             candidate, number = f"{name}_{number}", number + 1
-        taken.append(candidate)
-    return taken
+        used.append(candidate)
+    return used
 
 
 def _plain(value: object) -> object:
@@ -235,8 +235,8 @@ def _cell(value: object, nothing: str) -> str:
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return rows for people: long cells cut, control characters shown, so that a record can't steer a terminal."""
-    lines = [[_shown(name) for name in columns]]
-    lines += [[_shown(_cell(value, "NULL")) for value in row] for row in rows]
+    lines = [[_printable(name) for name in columns]]
+    lines += [[_printable(_cell(value, "NULL")) for value in row] for row in rows]
     widths = [max(_width(cell) for cell in column) for column in zip(*lines, strict=True)]
     numeric = [
         bool(rows) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
@@ -253,7 +253,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join([head, rule, *body, count]) + "\n"
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     cut = text if len(text) <= WIDEST_CELL else text[: WIDEST_CELL - 1] + "…"
     return "".join(_visible(character) for character in cut)
 
@@ -268,7 +268,8 @@ def _visible(character: str) -> str:
 
 def _width(text: str) -> int:
     return sum(
-        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
     )
 
 

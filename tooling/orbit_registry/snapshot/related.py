@@ -10,8 +10,8 @@ from orbit_registry.model.ids import INVERSES, RELATED
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Reading
-from orbit_registry.snapshot.current import answer_all
-from orbit_registry.snapshot.edges import Names, citations_of
+from orbit_registry.snapshot.current import query_reading
+from orbit_registry.snapshot.edges import NameResolver, citations_of
 from orbit_registry.workspace.workspace import Workspace
 
 _LINKS = """
@@ -25,7 +25,7 @@ Other = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LinkedChunk:
     """The chunk that a link with a `#` leads to, at its target."""
 
     breadcrumb: str
@@ -37,13 +37,13 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class RelatedLink:
     """How a record is reached: from which one, and how the link reads from there; `derived` is not stated."""
 
     start: str
     rel: str
     derived: bool
-    part: Part | None = None
+    part: LinkedChunk | None = None
     """Where in a long text the link leads; None where it leads to all of it."""
     others: tuple[Other, ...] = ()
     """The records of the same file for other versions, where the link names the file."""
@@ -51,17 +51,20 @@ class Tie:
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
         part = self.part.as_data() if self.part is not None else None
-        said = {"from": self.start, "rel": self.rel, "derived": self.derived, "chunk": part}
-        return {**said, "others": [{"id": one, "versions": list(versions)} for one, versions in self.others]}
+        data = {"from": self.start, "rel": self.rel, "derived": self.derived, "chunk": part}
+        return {
+            **data,
+            "others": [{"id": record_id, "versions": list(versions)} for record_id, versions in self.others],
+        }
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class RelatedRecord:
     """A record that is reached after `depth` links, and every link from the records one step nearer."""
 
     record: Record
     depth: int
-    ties: tuple[Tie, ...]
+    ties: tuple[RelatedLink, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Related:
     """What a record has to do with: records by distance, names that no record has, and lines of files that cite it."""
 
     record: Record
-    reached: tuple[Reached, ...]
+    reached: tuple[RelatedRecord, ...]
     dangling: tuple[tuple[str, str, bool], ...]
     """Relation, name as written, and whether it is derived, of what the record itself leads to."""
     cited_in: tuple[tuple[str, int], ...]
@@ -83,7 +86,7 @@ class _Edge:
     target: str
     end: str | None
     derived: bool
-    part: Part | None
+    part: LinkedChunk | None
     others: tuple[Other, ...] = ()
 
 
@@ -96,10 +99,14 @@ def related(
         SnapshotError: it can't be made or asked.
     """
     records = reading.collection.records
-    edges = _edges(workspace, reading, Names(tuple(records)))
-    dangling = sorted({(one.rel, one.target, one.derived) for one in edges if one.start == record.id and not one.end})
-    said = citations_of(workspace, tuple(records)) if direction != "out" else ()
-    cited = dict.fromkeys((str(row["path"]), int(str(row["line"]))) for row in said if row["target_id"] == record.id)
+    edges = _edges(workspace, reading, NameResolver(tuple(records)))
+    dangling = sorted(
+        {(edge.rel, edge.target, edge.derived) for edge in edges if edge.start == record.id and not edge.end}
+    )
+    citations = citations_of(workspace, tuple(records)) if direction != "out" else ()
+    cited = dict.fromkeys(
+        (str(row["path"]), int(str(row["line"]))) for row in citations if row["target_id"] == record.id
+    )
     return Related(
         record,
         tuple(_reached(records, edges, record.id, depth, direction)),
@@ -108,44 +115,52 @@ def related(
     )
 
 
-def _edges(workspace: Workspace, reading: Reading, names: Names) -> list[_Edge]:
-    found = []
-    for start, rel, target, end, derived, crumb, first, last in answer_all(workspace, _LINKS, reading).rows:
-        part = Part(str(crumb or ""), (int(str(first)), int(str(last)))) if first is not None else None
+def _edges(workspace: Workspace, reading: Reading, names: NameResolver) -> list[_Edge]:
+    edges = []
+    for start, rel, target, end, derived, crumb, first, last in query_reading(workspace, _LINKS, reading).rows:
+        part = LinkedChunk(str(crumb or ""), (int(str(first)), int(str(last)))) if first is not None else None
         file = str(target).partition("#")[0] if derived and end is not None and "." in str(target) else ""
-        others = tuple((one.id, one.words("versions")) for one in names.of_file(file) if one.id != end) if file else ()
+        others = (
+            tuple((record.id, record.words("versions")) for record in names.of_file(file) if record.id != end)
+            if file
+            else ()
+        )
         ended = None if end is None else str(end)
-        found.append(_Edge(str(start), str(rel), str(target), ended, bool(derived), part, others))
-    return found
+        edges.append(_Edge(str(start), str(rel), str(target), ended, bool(derived), part, others))
+    return edges
 
 
-def _reached(records: RecordSet, edges: Iterable[_Edge], start: str, depth: int, direction: str) -> Iterable[Reached]:
+def _reached(
+    records: RecordSet, edges: Iterable[_Edge], start: str, depth: int, direction: str
+) -> Iterable[RelatedRecord]:
     """Yield the records by distance, each once; a circle ends there, and the start is not among them."""
-    ties: dict[str, set[tuple[str, Tie]]] = defaultdict(set)
+    ties: dict[str, set[tuple[str, RelatedLink]]] = defaultdict(set)
     for edge in edges:
         if edge.end is None or edge.end == edge.start:
             continue
         both = direction == "both" or edge.rel == RELATED
         if both or direction == "out":
-            ties[edge.start].add((edge.end, Tie(edge.start, edge.rel, edge.derived, edge.part, edge.others)))
+            ties[edge.start].add((edge.end, RelatedLink(edge.start, edge.rel, edge.derived, edge.part, edge.others)))
         if both or direction == "in":
-            ties[edge.end].add((edge.start, Tie(edge.end, INVERSES.get(edge.rel, edge.rel), edge.derived)))
-    seen, near = {start}, [start]
+            ties[edge.end].add((edge.start, RelatedLink(edge.end, INVERSES.get(edge.rel, edge.rel), edge.derived)))
+    visited, near = {start}, [start]
     for distance in range(1, depth + 1):
-        found: dict[str, set[Tie]] = defaultdict(set)
-        for one in near:
-            for end, tie in ties.get(one, ()):
-                if end not in seen:
-                    found[end].add(tie)
-        seen.update(found)
-        near = sorted(found)
-        held = [(record, found[one]) for one in near for record in records.with_id(one)[:1]]
-        for record, how in sorted(held, key=lambda pair: pair[0].sort_key):
-            yield Reached(record, distance, tuple(sorted(how, key=str)))
+        next_ties: dict[str, set[RelatedLink]] = defaultdict(set)
+        for name in near:
+            for end, tie in ties.get(name, ()):
+                if end not in visited:
+                    next_ties[end].add(tie)
+        visited.update(next_ties)
+        near = sorted(next_ties)
+        records_near = [
+            (record, next_ties[record_id]) for record_id in near for record in records.with_id(record_id)[:1]
+        ]
+        for record, how in sorted(records_near, key=lambda pair: pair[0].sort_key):
+            yield RelatedRecord(record, distance, tuple(sorted(how, key=str)))
 
 
-def words(ties: Sequence[Tie]) -> str:
+def link_words(ties: Sequence[RelatedLink]) -> str:
     """Return how a record is reached, in words: stated relations first, and the lines that a link leads to."""
     inner = {tie: f" lines {tie.part.lines[0]}-{tie.part.lines[1]}" if tie.part is not None else "" for tie in ties}
-    said = sorted(ties, key=lambda one: (one.derived, one.rel, inner[one]))
-    return ", ".join(dict.fromkeys(f"{tie.rel}{inner[tie]}" for tie in said))
+    ordered = sorted(ties, key=lambda tie: (tie.derived, tie.rel, inner[tie]))
+    return ", ".join(dict.fromkeys(f"{tie.rel}{inner[tie]}" for tie in ordered))

@@ -80,30 +80,35 @@ def rows_of(
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
-    kept = _kept(list(records), inbox)
-    own = frozenset(record.id for record in kept if _is_in(record, inbox))
-    hashes = {record.path: _add(local if record.id in own else shared, record, record.id in own) for record in kept}
-    for row in link_rows(kept, own, references):
-        (local if row["record_id"] in own else shared)["links"].append(_encode(row))
+    chosen = _chosen(list(records), inbox)
+    local_ids = frozenset(record.id for record in chosen if _is_in(record, inbox))
+    hashes = {
+        record.path: _add(local if record.id in local_ids else shared, record, record.id in local_ids)
+        for record in chosen
+    }
+    for row in link_rows(chosen, local_ids, references):
+        (local if row["record_id"] in local_ids else shared)["links"].append(_encode(row))
     local["citations"] = list(map(_encode, citations))
-    for source in sorted(sources, key=lambda one: (one.path, one.role)):
+    for source in sorted(sources, key=lambda source: (source.path, source.role)):
         (local if source.inbox else shared)["sources"].append(_encode(_source_row(source)))
     if half_life_days is not None:
         local["vote_keys"] = [
             _encode({"record_id": record.id, "half_life": half_life_days, "rank_key": key})
-            for record in kept
+            for record in chosen
             if (key := vote_key(record.votes, half_life_days)) is not None
         ]
     local["freshness_states"] = [
-        _encode({"record_id": record.id, "state": held.state, "cause": reason.cause, **_words_of(reason)})
-        for record in kept
-        if (held := freshness.get(record.path)) is not None
-        for reason in held.reasons
+        _encode({"record_id": record.id, "state": state.state, "cause": reason.cause, **_words_of(reason)})
+        for record in chosen
+        if (state := freshness.get(record.path)) is not None
+        for reason in state.reasons
     ]
-    local["diagnostics"] = [_encode(_diagnostic_row(one)) for one in sorted(diagnostics, key=lambda one: one.sort_key)]
+    local["diagnostics"] = [
+        _encode(_diagnostic_row(diagnostic)) for diagnostic in sorted(diagnostics, key=lambda each: each.sort_key)
+    ]
     local["skills"] = [
-        _encode({"path": one.path, "title": one.name, "description": one.description, "body": one.body})
-        for one in skills
+        _encode({"path": skill.path, "title": skill.name, "description": skill.description, "body": skill.body})
+        for skill in skills
     ]
     return Rows(shared, local, hashes)
 
@@ -112,7 +117,7 @@ def _is_in(record: Record, inbox: str) -> bool:
     return bool(inbox) and record.path.startswith(f"{inbox}/")
 
 
-def _kept(records: Sequence[Record], inbox: str) -> list[Record]:
+def _chosen(records: Sequence[Record], inbox: str) -> list[Record]:
     shared = {record.id for record in records if not _is_in(record, inbox)}
     return sorted(
         (record for record in records if not _is_in(record, inbox) or record.id not in shared),
@@ -134,31 +139,31 @@ def _add(tables: dict[str, list[str]], record: Record, inbox: bool) -> str:
 
 def _children(record: Record) -> Iterator[tuple[str, str]]:
     """Yield a record's rows in the other tables."""
-    own, scope = record.id, record.scope
-    start = f'{{"record_id":{_encode(own)},'
+    record_id, scope = record.id, record.scope
+    start = f'{{"record_id":{_encode(record_id)},'
     for position, pattern in enumerate(scope.paths):
         for fields in _anchored(pattern):
             yield "scope_globs", f'{start}"position":{position},{fields}'
     for axis, word in _words(record, scope):
-        yield "tags", _encode({"record_id": own, "axis": axis, "tag": word})
+        yield "tags", _encode({"record_id": record_id, "axis": axis, "tag": word})
     for position, (kind, reference) in enumerate(record.evidence):
-        yield "evidence", _encode({"record_id": own, "position": position, "kind": kind, "reference": reference})
+        yield "evidence", _encode({"record_id": record_id, "position": position, "kind": kind, "reference": reference})
     for version in sorted(set(record.words("versions"))):
-        yield "versions", _encode({"record_id": own, "version": version})
+        yield "versions", _encode({"record_id": record_id, "version": version})
     under: dict[str, str] = {}  # where chunks overlap, the one that a section goes on in
     for position, chunk in enumerate(chunks_of(record)):
-        yield "chunks", _encode({"record_id": own, "position": position, **_chunk_row(chunk)})
+        yield "chunks", _encode({"record_id": record_id, "position": position, **_chunk_row(chunk)})
         under.update(dict.fromkeys(chunk.anchors, chunk.code))
     for anchor, code in under.items():
-        yield "anchors", _encode({"record_id": own, "anchor": anchor, "code": code})
+        yield "anchors", _encode({"record_id": record_id, "anchor": anchor, "code": code})
     for name in sorted(set(record.legacy_ids)):
-        yield "legacy_ids", _encode({"legacy_id": name, "record_id": own})
+        yield "legacy_ids", _encode({"legacy_id": name, "record_id": record_id})
     for vote in distinct_votes(record.votes):
         at = _time(vote.voted_at)
-        row = {"record_id": own, "voter_model": vote.voter_model, "task_id": vote.task_id, "voted_at": at}
+        row = {"record_id": record_id, "voter_model": vote.voter_model, "task_id": vote.task_id, "voted_at": at}
         yield "votes", _encode(row)
     for fresh in _freshness(record):
-        yield "freshness", _encode({"record_id": own, **fresh})
+        yield "freshness", _encode({"record_id": record_id, **fresh})
 
 
 def _chunk_row(chunk: Chunk) -> Row:
@@ -275,17 +280,17 @@ def _source_row(source: Source) -> Row:
     }
 
 
-def _diagnostic_row(one: Diagnostic) -> Row:
-    place = one.location.position
+def _diagnostic_row(diagnostic: Diagnostic) -> Row:
+    position = diagnostic.location.position
     return {
-        "code": one.code,
-        "severity": one.severity.value,
-        "path": one.location.path,
-        "line": place.line if place else None,
-        "column": place.column if place else None,
-        "record_id": one.record,
-        "message": one.message,
-        "hint": one.hint,
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.value,
+        "path": diagnostic.location.path,
+        "line": position.line if position else None,
+        "column": position.column if position else None,
+        "record_id": diagnostic.record,
+        "message": diagnostic.message,
+        "hint": diagnostic.hint,
     }
 
 

@@ -17,14 +17,14 @@ def by_version(records: Sequence[Record], asking: Collection[str]) -> list[Recor
     What is in force comes first; then what shares most with those versions, as searches weigh it; where nothing does,
     or none is asked for, what is unversioned, else what is for the newest version, of two the one for more of them.
     """
-    wanted = frozenset(asking) - {UNVERSIONED}
+    requested = frozenset(asking) - {UNVERSIONED}
 
     def rank(record: Record) -> tuple[bool, float, bool, list[tuple[bool, int, str]], int]:
-        own = record.words("versions")
-        factor = version_factor(own, wanted) if wanted else 0.0
-        is_for_all = not own or UNVERSIONED in own
-        newest = max(map(_order, own), default=[])
-        return record.phase == "live", factor if factor > UNSTATED else 0.0, is_for_all, newest, len(own)
+        versions = record.words("versions")
+        factor = version_factor(versions, requested) if requested else 0.0
+        is_for_all = not versions or UNVERSIONED in versions
+        newest = max(map(_order, versions), default=[])
+        return record.phase == "live", factor if factor > UNSTATED else 0.0, is_for_all, newest, len(versions)
 
     by_id = sorted(records, key=lambda record: record.sort_key)
     return sorted(by_id, key=rank, reverse=True)

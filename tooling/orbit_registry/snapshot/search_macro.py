@@ -58,10 +58,10 @@ def search_tables(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(_TABLES)
     unknown = [("", "", index.worth(""))]
     stems = {**{term: term for term in index.terms}, **index.stems}
-    known = ((word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS)
+    words = ((word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS)
     common = ((word, "", 0.0) for word in STOP_WORDS)
     _fill(
-        connection, _FILL_WORDS, (f"{word}\t{term}\t{worth:.6f}" for word, term, worth in (*unknown, *common, *known))
+        connection, _FILL_WORDS, (f"{word}\t{term}\t{worth:.6f}" for word, term, worth in (*unknown, *common, *words))
     )
     weighed = ((term, (f"{slot} {weight:.6f}" for slot, weight in index.weights(term))) for term in index.terms)
     _fill(

@@ -175,7 +175,8 @@ def _rows(
     collection = reading.collection
     records = free_of_secrets(prose.filled(collection.records))
     inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
-    problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
+    reported = (*collection.problems, *diagnostics())
+    problems = {(problem.fingerprint, str(problem.location)): problem for problem in reported}
     return rows_of(
         records,
         sources_of(reading, prose, {record.path for record in records}, inbox=bool(inbox)),
