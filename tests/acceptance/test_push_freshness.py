@@ -155,7 +155,7 @@ def test_match_and_explain_say_what_is_out_of_date(root: Path) -> None:
     assert {one.row.values[ID]: one.as_data()["stale"] for one in match(workspace, ["src/a.py"])} == {
         "L-after": "fingerprint", "L-ways1": "fingerprint",
     }  # fmt: skip
-    said = {one.row.values[ID]: (one.why, one.as_data()["pushed"]) for one in explain(workspace, "src/a.py")}
+    said = {one.row.values[ID]: (one.key, one.as_data()["pushed"]) for one in explain(workspace, "src/a.py")}
     assert said == {"L-after": ("doubted", True), "L-ways1": ("stale", False)}
 
 

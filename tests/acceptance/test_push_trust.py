@@ -78,7 +78,7 @@ def test_what_a_branch_adds_or_changes_is_not_pushed(root: Path, git: Git) -> No
     commit(root, git)
     assert pushed(root) == untrusted
     (one,) = (one for one in explain(open_workspace(root), "src/a.py") if one.row.values[ID] == "L-ddddd")
-    assert (one.why, one.as_data()["pushed"]) == ("untrusted", False)
+    assert (one.key, one.as_data()["pushed"]) == ("untrusted", False)
     assert [one.as_data()["untrusted"] for one in match(open_workspace(root), ["src/a.py"])] == [
         True,
         False,

@@ -1,4 +1,4 @@
-"""Compile records into rows of the push index."""
+"""Rows of the push index, compiled from records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How a record stands: its own file's time (ns) and size, whether it waits here, and what is to say of it."""
+    """State of a record's file: time (ns) and size, whether it is in the inbox, and why it may not be pushed."""
 
     mtime_ns: int = 0
     size: int = 0
@@ -62,7 +62,7 @@ def entry_of(text: str) -> str | None:
 
 
 def entries_of(parts: Iterable[Part]) -> dict[str, str]:
-    """Return what each glob of the parts is compiled to."""
+    """Return each glob of the parts, compiled."""
     globs = {glob for part in parts for glob in part.row[reader.GLOBS].split(LIST) if glob}
     return {glob: entry_of(glob) or "" for glob in globs}
 
@@ -87,8 +87,8 @@ def _more_keys(alternative: Alternative) -> Iterable[str]:
 
 def safe(text: str) -> str:
     """Return a text as data in another's block: one line, nothing unseen, no tag that could close it, no home."""
-    said = inert_line(text)
-    return said if len(said) <= LONGEST_TEASER else f"{said[: LONGEST_TEASER - 1].rstrip()}…"
+    line = inert_line(text)
+    return line if len(line) <= LONGEST_TEASER else f"{line[: LONGEST_TEASER - 1].rstrip()}…"
 
 
 def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapping[str, int | None] = WINDOWS) -> Part:
@@ -116,8 +116,8 @@ def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapp
     flags |= reader.DOUBTED if cause or ages is not None else 0
     flags |= 0 if origin.is_trusted else reader.UNTRUSTED
     flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
-    cleaned = tuple(field if place >= reader.AGENTS or place == reader.TEASER else _word(field)
-                    for place, field in enumerate(row))  # fmt: skip
+    cleaned = tuple(field if position >= reader.AGENTS or position == reader.TEASER else _word(field)
+                    for position, field in enumerate(row))  # fmt: skip
     return Part(cleaned, flags, pushed)
 
 
@@ -156,9 +156,9 @@ def _teaser(record: Record, origin: Origin) -> str:
 
 def _category(record: Record) -> str:
     """Return a record's category: the one that its kind's schema gives where it states none."""
-    said = record.text("category")
-    if said is not None:
-        return said
+    category = record.text("category")
+    if category is not None:
+        return category
     default = record.kind.schema.document["properties"].get("category", {}).get("default")
     return default if isinstance(default, str) else ""
 

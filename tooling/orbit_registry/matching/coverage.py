@@ -1,4 +1,4 @@
-"""Answers which tracked files have which records, for the whole tree at once; it changes nothing."""
+"""Coverage: which tracked files have which records, for the whole tree at once."""
 
 from __future__ import annotations
 
@@ -89,18 +89,18 @@ def coverage(workspace: Workspace) -> Coverage:
             scoped[ids[number]] = 0
         if row.flags & reader.BROAD:
             broad.append(ids[number])
-    found: dict[str, tuple[str, ...]] = {}
+    ids_by_file: dict[str, tuple[str, ...]] = {}
     for file in files:
         if file.startswith(f"{ORBIT}/"):
             continue
-        found[file] = tuple(ids[hit >> 32] for hit in index.match(file) if hit >> 32 in ids)
-        for record_id in found[file]:
+        ids_by_file[file] = tuple(ids[hit >> 32] for hit in index.match(file) if hit >> 32 in ids)
+        for record_id in ids_by_file[file]:
             scoped[record_id] += 1
-    return Coverage(found, scoped, tuple(broad))
+    return Coverage(ids_by_file, scoped, tuple(broad))
 
 
 def _first(folders: Counter[str]) -> Sequence[tuple[str, int]]:
-    return sorted(folders.items(), key=lambda one: (-one[1], one[0]))[:10]
+    return sorted(folders.items(), key=lambda entry: (-entry[1], entry[0]))[:10]
 
 
 def _some(ids: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Answers which records apply to paths and tags, and why or why not; the push index is brought up to date first."""
+"""Records that apply to paths and tags, and why or why not, from a push index that is brought up to date first."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ VERDICTS: Mapping[str, str] = {
     "changed": "its file has changed since the index was made: pushed as one line that names it",
     "gone": "its file is gone since the index was made",
 }
-_SHOWN = (_PUSHED, "doubted", "unstated", "rule", "link", "changed")
-"""Why a record is pushed for a path, or is not."""
+_PUSHED_KEYS = (_PUSHED, "doubted", "unstated", "rule", "link", "changed")
+"""Keys of what is pushed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A record that applies; `ways` pair what was asked with the glob, symbol or "".
+    """A record that applies; `matched_by` pairs each target with the glob, symbol or "".
 
-    What was asked is `/` and a path, `#` and a tag, or `=` and the id of a record that leads to it.
+    A target is `/` and a path, `#` and a tag, or `=` and the id of a record that leads to it.
     """
 
     row: Row
-    ways: tuple[tuple[str, str], ...]
+    matched_by: tuple[tuple[str, str], ...]
     expired: bool
     doubt: str = ""
     """Why it may be out of date."""
@@ -70,18 +70,18 @@ class Match:
             "priority": int(self.row.values[reader.PRIORITY] or 0),
             "updated_at": _updated(self.row),
             "matched_by": [
-                {"path": asked[1:], **_way(glob)} if asked.startswith("/") else {TRIGGERS[asked[0]]: asked[1:]}
-                for asked, glob in self.ways
+                {"path": target[1:], **_way(glob)} if target.startswith("/") else {TRIGGERS[target[0]]: target[1:]}
+                for target, glob in self.matched_by
             ],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to say of one record about a path: a key of `VERDICTS`, and the glob or the link that it is about."""
+    """Whether and why one record is pushed for a path: a key of `VERDICTS`, and the glob or the link behind it."""
 
     row: Row
-    why: str
+    key: str
     glob: str
     doubt: str = ""
     """Why it may be out of date, where that matters."""
@@ -90,8 +90,8 @@ class Verdict:
 
     def as_data(self) -> dict[str, object]:
         """Return the verdict as JSON shows it."""
-        said = {"why": self.why, "said": VERDICTS[self.why], "stale": self.doubt or None, "glob": self.glob}
-        return {**_head(self.row), "pushed": self.why in _SHOWN, **said, "link": self.link or None}
+        explanation = {"why": self.key, "said": VERDICTS[self.key], "stale": self.doubt or None, "glob": self.glob}
+        return {**_head(self.row), "pushed": self.key in _PUSHED_KEYS, **explanation, "link": self.link or None}
 
 
 def _way(glob: str) -> dict[str, str]:
@@ -101,7 +101,7 @@ def _way(glob: str) -> dict[str, str]:
 def current_index(workspace: Workspace) -> Index:
     """Return the push index, brought up to date.
 
-    Where the disk refuses, the index lasts as long as the question.
+    Where the disk refuses, the index is made in memory.
 
     Raises:
         SnapshotError: it can't be read even so.
@@ -147,44 +147,46 @@ def match(
     """Return the records that apply to any of the paths or tags, in rank order, each once, with every way in.
 
     Paths are from the root and need not exist; one with "/" at its end asks about a folder.
-    A record that names tasks is left out where `task` is given and is none of them, one of a project where another is
-    at hand (`push.context.working_project`). `everything` asks also for records
-    that wait, are closed or expired. `now` is in seconds since 1970.
+    A record that names tasks is left out where `task` is given and is none of them, and so is one of another project
+    than the current one (`hook.context.working_project`). `everything` adds records that are pending, closed or
+    expired. `now` is in seconds since 1970.
 
     Raises:
         UsageError: a path is not one from the root.
     """
     index = current_index(workspace)
-    at, at_hand = time.time() if now is None else now, working_project(project)
+    seconds, current_project = time.time() if now is None else now, working_project(project)
     ways: dict[int, list[tuple[str, str]]] = {}
     rows: dict[int, Row] = {}
     for path in dict.fromkeys(project_path(path) for path in paths):
         for hit in index.match(path, None, everything):
             row = _row(index, rows, hit >> 32)
             ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
-    for tag in dict.fromkeys(name for asked in tags for name in workspace.config.names_of(asked)):
+    for tag in dict.fromkeys(name for tag_name in tags for name in workspace.config.names_of(tag_name)):
         for hit in index.hits_under("t", tag, None, everything):
             ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
 
-    def fitting(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
-        found: list[Match] = []
+    def valid_matches(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
+        matches: list[Match] = []
         for number in sorted(ways):
             row = _row(index, rows, number)
             tasks = row.words(reader.TASKS)
-            if is_other_project(row.values[reader.PROJECT], at_hand):
+            if is_other_project(row.values[reader.PROJECT], current_project):
                 continue
-            expired = row.is_expired(at)
+            expired = row.is_expired(seconds)
             if (everything or not expired) and (task is None or not tasks or task in tasks) and index.is_current(row):
-                found.append(Match(row, tuple(ways[number]), expired, row.doubt(at)))
-        return found
+                matches.append(Match(row, tuple(ways[number]), expired, row.doubt(seconds)))
+        return matches
 
-    found = fitting(ways)
-    found += fitting(linked_rules(index, [one.row for one in found if one.row.number < index.pushed], {}))
-    return sorted(found, key=lambda one: one.row.number)
+    matches = valid_matches(ways)
+    matches += valid_matches(
+        linked_rules(index, [entry.row for entry in matches if entry.row.number < index.pushed], {})
+    )
+    return sorted(matches, key=lambda entry: entry.row.number)
 
 
 def explain(workspace: Workspace, path: str, *, project: str = "", now: float | None = None) -> list[Verdict]:
-    """Return what is to say of every record that has to do with a path: those that are pushed first, in rank order.
+    """Return a verdict on every record that has to do with a path: those that are pushed first, in rank order.
 
     The index is asked as a hook asks it, not brought up to date; where there is none, one is made.
 
@@ -195,7 +197,7 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
     index = open_index(workspace)
     if not isinstance(index, Index):
         index = current_index(workspace)
-    at, at_hand = time.time() if now is None else now, working_project(project)
+    seconds, current_project = time.time() if now is None else now, working_project(project)
     ranges, patterns = index.candidates(path)
     tried = {number: index.pattern_fits(number, path) for number in patterns}
     fitting = _hits(index, ranges + [index.range_of(number) for number, fits in tried.items() if fits])
@@ -204,13 +206,15 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
     for hits, fits in ((fitting, True), (failing, False)):
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
-    verdicts = [_verdict(index, path, hit, fits, at, at_hand) for _, (hit, fits) in sorted(first.items())]
-    for number, ways in sorted(linked_rules(index, [one.row for one in verdicts if one.why in _SHOWN], {}).items()):
+    verdicts = [_verdict(index, path, hit, fits, seconds, current_project) for _, (hit, fits) in sorted(first.items())]
+    for number, ways in sorted(
+        linked_rules(index, [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS], {}).items()
+    ):
         row = _row(index, {}, number)
-        why = _standing(index, row, at, at_hand)
-        verdicts = [one for one in verdicts if one.row.number != number]
-        verdicts.append(Verdict(row, "link" if why == "rule" else why, "", row.doubt(at), ways[0][0][1:]))
-    return sorted(verdicts, key=lambda one: (one.why not in (*_SHOWN, "broad"), one.row.number))
+        verdict = _standing(index, row, seconds, current_project)
+        verdicts = [entry for entry in verdicts if entry.row.number != number]
+        verdicts.append(Verdict(row, "link" if verdict == "rule" else verdict, "", row.doubt(seconds), ways[0][0][1:]))
+    return sorted(verdicts, key=lambda entry: (entry.key not in (*_PUSHED_KEYS, "broad"), entry.row.number))
 
 
 def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
@@ -229,34 +233,34 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
 
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:
-    """Return what is to say of a record that a path leads to."""
+    """Return the key of the verdict on a record whose glob matches a path."""
     difference = index.difference(row)
     is_live = row.values[reader.PHASE] == "live"
-    why = "rule" if row.values[reader.GATE] == LINKED else _PUSHED
+    verdict = "rule" if row.values[reader.GATE] == LINKED else _PUSHED
     if row.number >= index.pushed:
-        why = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
+        verdict = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
     elif row.flags & reader.UNTRUSTED:
-        why = "untrusted"
+        verdict = "untrusted"
     elif row.is_expired(now):
-        why = "expired"
+        verdict = "expired"
     elif is_other_project(row.values[reader.PROJECT], project):
-        why = "project"
+        verdict = "project"
     elif difference:
-        why = difference
+        verdict = difference
     elif row.flags & reader.BROAD:
-        why = "broad"
+        verdict = "broad"
     elif not is_live:
-        why = "unstated"
+        verdict = "unstated"
     elif row.doubt(now):
-        why = "stale" if row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural" else "doubted"
-    return why
+        verdict = "stale" if row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural" else "doubted"
+    return verdict
 
 
-def _row(index: Index, known: dict[int, Row], number: int) -> Row:
-    row = known.get(number) or index.row(number)
+def _row(index: Index, rows: dict[int, Row], number: int) -> Row:
+    row = rows.get(number) or index.row(number)
     if row is None:
         raise SnapshotError("the push index is damaged", hint="`orbit sync --rebuild` makes it anew")
-    known[number] = row
+    rows[number] = row
     return row
 
 
@@ -276,20 +280,20 @@ def _head(row: Row) -> dict[str, object]:
 
 
 def _updated(row: Row) -> str | None:
-    said = row.values[reader.UPDATED_AT]
-    return format_time(EPOCH + timedelta(microseconds=int(said))) if said else None
+    microseconds = row.values[reader.UPDATED_AT]
+    return format_time(EPOCH + timedelta(microseconds=int(microseconds))) if microseconds else None
 
 
-def texts(found: Sequence[Match]) -> str:
+def texts(matches: Sequence[Match]) -> str:
     """Return matches as people read them: the teaser, and below it each way in."""
     lines: list[str] = []
-    for one in found:
-        state = "" if one.row.values[reader.PHASE] == "live" else f"  ({one.row.values[reader.STATUS]})"
-        state += f"  (may be out of date: {one.doubt})" if one.doubt else ""
-        state += "  (not what the default branch holds)" if one.row.flags & reader.UNTRUSTED else ""
-        first, *rest = one.row.teaser.split("\n")
-        lines += [first + state, *rest]
-        for asked, glob in one.ways:
+    for entry in matches:
+        state = "" if entry.row.values[reader.PHASE] == "live" else f"  ({entry.row.values[reader.STATUS]})"
+        state += f"  (may be out of date: {entry.doubt})" if entry.doubt else ""
+        state += "  (not what the default branch holds)" if entry.row.flags & reader.UNTRUSTED else ""
+        first, *more_lines = entry.row.teaser.split("\n")
+        lines += [first + state, *more_lines]
+        for target, glob in entry.matched_by:
             by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
-            lines.append(f"  by {asked[1:]}: {by}" if asked[0] == "/" else f"  by {TRIGGERS[asked[0]]} {asked[1:]}")
+            lines.append(f"  by {target[1:]}: {by}" if target[0] == "/" else f"  by {TRIGGERS[target[0]]} {target[1:]}")
     return "\n".join(lines)

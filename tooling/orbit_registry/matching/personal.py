@@ -1,8 +1,8 @@
-"""Personal records: those that hold in `~/.orbit/` are pushed in every project, where none of its own overrides them.
+"""Personal records: the live ones of `~/.orbit/`, pushed in every project that does not override them.
 
-They stand in the push index of this machine alone, and say that they are personal wherever they are shown: no snapshot,
-no site, no rule file, no coverage and no other export holds them. What they rest on is
-not looked at, for its paths are a project's; a glob of theirs is seen from the root of whichever project one works in.
+They are in the push index of this machine alone and are marked as personal wherever they are shown: no snapshot, site,
+rule file, coverage or other export holds them. Their fingerprints are not checked, because the paths belong to another
+project; their globs count from the root of the current project.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, user_home
 
 HOME = "~/"
-"""What the path of a personal record begins with, where it stands beside those of the project."""
+"""What the path of a personal record begins with among those of the project."""
 _PERSONAL = "personal"
 """Labels the rows of personal records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Personal:
-    """The personal records that hold, and where each stands as seen from the project."""
+    """The personal records that are live, and the state of each one's file."""
 
     home: Path
     records: Sequence[Record]
@@ -41,7 +41,7 @@ class Personal:
     def lines(self) -> list[str]:
         """Return a line for each record that tells whether it changed."""
         pairs = zip(self.records, self.states, strict=True)
-        return [f"~{one.path}\0{state.st_mtime_ns}\0{state.st_size}" for one, state in pairs]
+        return [f"~{record.path}\0{state.st_mtime_ns}\0{state.st_size}" for record, state in pairs]
 
 
 def personal_folders() -> list[str]:
@@ -66,22 +66,22 @@ def personal_workspace(workspace: Workspace) -> Workspace | None:
 
 
 def personal_of(workspace: Workspace) -> Personal | None:
-    """Return the personal records that hold and are pushed; None where there is no personal workspace."""
-    own = personal_workspace(workspace)
-    if own is None:
+    """Return the personal records that are live and pushed; None without a personal workspace."""
+    home = personal_workspace(workspace)
+    if home is None:
         return None
-    found, states = [], []
-    for record in read_collection(own).records:
+    records, states = [], []
+    for record in read_collection(home).records:
         if record.phase != "live" or not record.status.pushed or not record.kind.in_record:
             continue
-        state = os.lstat(own.root / record.path)
+        state = os.lstat(home.root / record.path)
         if stat.S_ISREG(state.st_mode):
-            found.append(record)
+            records.append(record)
             states.append(state)
-    return Personal(own.root, found, states)
+    return Personal(home.root, records, states)
 
 
-def personal_records(workspace: Workspace, own: Iterable[Record]) -> list[Record]:
+def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Record]:
     """Return the personal records as searches of their owner show them: marked, their files from the home folder.
 
     Those that a record of the project overrides, by its id, its headline or a link, are left out.
@@ -89,24 +89,31 @@ def personal_records(workspace: Workspace, own: Iterable[Record]) -> list[Record
     personal = personal_of(workspace)
     if personal is None or not personal.records:
         return []
-    live = [record for record in own if record.phase == "live"]
-    names = {name for one in live for name in (one.id, one.title.casefold(), *(link.to for link in one.links))}
+    live = [record for record in project if record.phase == "live"]
+    names = {
+        name for record in live for name in (record.id, record.title.casefold(), *(link.to for link in record.links))
+    }
+    visible = [record for record in personal.records if names.isdisjoint((record.id, record.title.casefold()))]
     return [
-        replace(one, path=f"{HOME}{one.path}", data={**one.data, one.kind.headline: f"(personal) {one.title}"})
-        for one in personal.records if names.isdisjoint((one.id, one.title.casefold()))
-    ]  # fmt: skip
+        replace(
+            record,
+            path=f"{HOME}{record.path}",
+            data={**record.data, record.kind.headline: f"(personal) {record.title}"},
+        )
+        for record in visible
+    ]
 
 
-def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequence[Part]) -> list[Part]:
-    """Return personal records compiled; those that the project overrides by `own` are there, and are not pushed.
+def personal_parts(workspace: Workspace, personal: Personal | None, project: Sequence[Part]) -> list[Part]:
+    """Return personal records compiled; those that `project` overrides are included but not pushed.
 
     A record of the project overrides one that has its id, says the same in its headline, or that it links to.
     """
     if personal is None:
         return []
-    live = [part.row for part in own if part.pushed]
+    live = [part.row for part in project if part.pushed]
     names = {name for row in live for name in (row[reader.ID], _headline(row), *row[reader.LINKS].split(LIST))}
-    found = []
+    parts = []
     for record, state in zip(free_of_secrets(personal.records), personal.states, strict=True):
         origin = Origin(state.st_mtime_ns, state.st_size, label=_PERSONAL)
         part = part_of(record, origin, half_life_days())
@@ -115,8 +122,8 @@ def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequenc
         is_free = names.isdisjoint((row[reader.ID], _headline(row)))
         row[reader.TEASER] = teaser.replace("] ", "] (personal) ", 1)
         row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
-        found.append(part._replace(row=tuple(row), pushed=part.pushed and is_free))
-    return found
+        parts.append(part._replace(row=tuple(row), pushed=part.pushed and is_free))
+    return parts
 
 
 def is_personal(row: Row) -> bool:

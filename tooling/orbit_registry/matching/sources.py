@@ -23,7 +23,7 @@ class Source:
     sha256: str = ""
     size: int = 0
     mtime_ns: int | None = None
-    """None where the time is nobody else's business."""
+    """None where the time is left out of an export."""
     inbox: bool = False
 
 

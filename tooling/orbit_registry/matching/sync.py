@@ -1,4 +1,4 @@
-"""Keep the push index equal to the files: made whole from records, freshness and settings, and renamed into place."""
+"""Sync of the push index with the files: made whole from records, freshness and settings, and renamed into place."""
 
 from __future__ import annotations
 
@@ -140,8 +140,8 @@ def _entries(reading: Reading) -> Sequence[RecordFolder]:
 def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:
     """Return what tells a record's files from their earlier selves."""
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
-    known = stamp(f"{workspace.root}/{entry.path}")
-    return f"{entry.path}\n{known} {reading.states[entry.path].sha256} {votes} {entry.has_body} {entry.pending}"
+    file_stamp = stamp(f"{workspace.root}/{entry.path}")
+    return f"{entry.path}\n{file_stamp} {reading.states[entry.path].sha256} {votes} {entry.has_body} {entry.pending}"
 
 
 def _tracked(workspace: Workspace) -> Sequence[str]:
@@ -206,13 +206,13 @@ def stamps_of(workspace: Workspace) -> list[str]:
     root = workspace.root
     folders = [workspace.folder_of(kind, pending=pending) for kind in workspace.kinds for pending in (False, True)]
     watched = [f"{ORBIT}/config.yaml", *(path.relative_to(root).as_posix() for path in folders)]
-    own = git_folder(root)
-    if own is not None:
-        name = own.relative_to(root).as_posix() if own.is_relative_to(root) else str(own)
+    git_dir = git_folder(root)
+    if git_dir is not None:
+        name = git_dir.relative_to(root).as_posix() if git_dir.is_relative_to(root) else str(git_dir)
         watched += [f"{name}/HEAD", *([f"{name}/index"] if not uses_another_index() else [])]
         with contextlib.suppress(OSError):
-            head = (own / "HEAD").read_text("utf-8", "replace").strip()
-            if head.startswith("ref: refs/") and ".." not in head and own.is_relative_to(root):
+            head = (git_dir / "HEAD").read_text("utf-8", "replace").strip()
+            if head.startswith("ref: refs/") and ".." not in head and git_dir.is_relative_to(root):
                 watched.append(f"{name}/{head[5:]}")
     watched += (str(path) for path in trust_files(workspace))
     watched += personal_folders()

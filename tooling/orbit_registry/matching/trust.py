@@ -1,7 +1,7 @@
-"""Which records are not what the default branch holds, where only what it holds is pushed.
+"""Trust in records: those that differ from the default branch, where only what it holds is pushed.
 
-Whoever sends a branch for review may have written records, or turned the setting off: it counts as set where the work
-tree or the default branch says so.
+A branch sent for review may have written records, or turned the setting off: the setting counts where the work tree
+or the default branch has it.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def trust_of(workspace: Workspace) -> Trust | None:
     Raises:
         GitError: git is missing, or takes too long.
     """
-    asked = workspace.trusts_only_default_branch
+    is_configured = workspace.trusts_only_default_branch
     files = _ref_files(workspace)
     if not files:
-        return Trust(workspace, "") if asked else None
+        return Trust(workspace, "") if is_configured else None
 
     def branch() -> list[object] | None:
         commit = workspace.default_commit()
@@ -80,7 +80,7 @@ def trust_of(workspace: Workspace) -> Trust | None:
         return [commit, workspace.default_branch_trusts_only_itself(commit)]
 
     commit, trusts_itself_alone = workspace.values.memo("trust", "\n".join(map(_stamp, files)), branch) or ["", False]
-    return Trust(workspace, commit) if asked or trusts_itself_alone else None
+    return Trust(workspace, commit) if is_configured or trusts_itself_alone else None
 
 
 def trust_files(workspace: Workspace) -> list[Path]:
@@ -93,23 +93,23 @@ def trust_files(workspace: Workspace) -> list[Path]:
 
 def _ref_files(workspace: Workspace) -> list[Path]:
     """Return every file that may say where the default branch is; none outside git."""
-    own = git_folder(workspace.root)
-    if own is None:
+    git_dir = git_folder(workspace.root)
+    if git_dir is None:
         return []
-    common = own
+    common = git_dir
     with contextlib.suppress(OSError):
-        common = (own / (own / "commondir").read_text("utf-8", "replace").strip()).resolve()
+        common = (git_dir / (git_dir / "commondir").read_text("utf-8", "replace").strip()).resolve()
     names = [_NAMING, *_BRANCHES, "packed-refs", "reftable/tables.list"]
     with contextlib.suppress(OSError):
-        said = (common / _NAMING).read_text("utf-8", "replace").strip()
-        if said.startswith("ref: refs/") and ".." not in said and "\0" not in said:
-            names.append(said[5:])
+        reference = (common / _NAMING).read_text("utf-8", "replace").strip()
+        if reference.startswith("ref: refs/") and ".." not in reference and "\0" not in reference:
+            names.append(reference[5:])
     return [common / name for name in dict.fromkeys(names)]
 
 
 def _stamp(path: Path) -> str:
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return "-"
-    return f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+    return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"

@@ -1,4 +1,4 @@
-"""Cuts a text into chunks that search can find and a reader can go to; it opens no file, `ProseReading` does.
+"""Chunks of a text that search can find and a reader can go to.
 
 Headings, rules and code are those of the Markdown parser, so that a `#` in fenced code cuts nothing and front matter is
 no section. A text that is not Markdown is cut by its lines.
@@ -81,23 +81,23 @@ class _Piece:
     continues: bool = False
 
 
-def chunking_from(said: object) -> Chunking:
+def chunking_from(value: object) -> Chunking:
     """Return what a record's `chunking` states, with the defaults for what it leaves out.
 
     Raises:
         UsageError: there is no such strategy, or the sizes contradict each other.
     """
-    given = dict(said) if isinstance(said, Mapping) else {}
-    if "levels" in given:
-        given["levels"] = tuple(given["levels"])
-    found = Chunking(**given)
-    if found.strategy not in STRATEGIES:
-        raise UsageError(f"there is no strategy {found.strategy!r}", hint=f"one of: {', '.join(STRATEGIES)}")
-    if found.min_tokens > found.max_tokens or found.fixed_tokens > found.max_tokens:
+    options = dict(value) if isinstance(value, Mapping) else {}
+    if "levels" in options:
+        options["levels"] = tuple(options["levels"])
+    chunking = Chunking(**options)
+    if chunking.strategy not in STRATEGIES:
+        raise UsageError(f"there is no strategy {chunking.strategy!r}", hint=f"one of: {', '.join(STRATEGIES)}")
+    if chunking.min_tokens > chunking.max_tokens or chunking.fixed_tokens > chunking.max_tokens:
         raise UsageError("a chunk's least or usual size is above its largest", hint="raise max_tokens")
-    if found.overlap_tokens * 2 > found.fixed_tokens:
+    if chunking.overlap_tokens * 2 > chunking.fixed_tokens:
         raise UsageError("chunks overlap by more than half", hint="lower overlap_tokens, or raise fixed_tokens")
-    return found
+    return chunking
 
 
 def cut(text: str, chunking: Chunking | None = None, *, markdown: bool = True) -> Cut:
@@ -130,12 +130,12 @@ class _Cutter:
             document = parse_markdown(text)
             self.lines, self.headings, self.code = document.lines, document.headings, document.code
             self.anchors = document.anchors
-            self.whole = Span(document.content_start, len(text))
+            self.content = Span(document.content_start, len(text))
             self.rules: Sequence[Span] = sorted((*document.rules, *self._equals()), key=lambda span: span.start)
         else:
             self.lines = TextLines(text)
-            self.whole = Span(int(text.startswith("\ufeff")), len(text))
-            self.rules = [Span(*found.span()) for found in _RULE.finditer(text)]
+            self.content = Span(int(text.startswith("\ufeff")), len(text))
+            self.rules = [Span(*match.span()) for match in _RULE.finditer(text)]
 
     def cut(self) -> Cut:
         strategy = self._strategy()
@@ -143,20 +143,20 @@ class _Cutter:
             sections = self._merged(list(self._by_headers() if strategy == "headers" else self._by_rules()))
             pieces = [part for section in sections for part in self._split(section)]
         else:
-            pieces = list(self._fixed(self.whole)) if strategy == "fixed" else [_Piece(self.whole)]
-        made = [chunk for piece in pieces if (chunk := self._chunk(piece)) is not None]
-        if len(made) > 1 and strategy != "none":
+            pieces = list(self._fixed(self.content)) if strategy == "fixed" else [_Piece(self.content)]
+        chunks = [chunk for piece in pieces if (chunk := self._chunk(piece)) is not None]
+        if len(chunks) > 1 and strategy != "none":
             least = self.chunking.min_tokens
-            made = [replace(one, warning="undersized") if one.tokens < least else one for one in made]
-        return Cut(strategy, tuple(_named_apart(made)))
+            chunks = [replace(chunk, warning="undersized") if chunk.tokens < least else chunk for chunk in chunks]
+        return Cut(strategy, tuple(_with_unique_codes(chunks)))
 
     def _strategy(self) -> Strategy:
-        asked = self.chunking.strategy
-        if asked != "auto":
-            return asked
-        if self._tokens(self.whole) < 2 * self.chunking.min_tokens:
+        strategy = self.chunking.strategy
+        if strategy != "auto":
+            return strategy
+        if self._tokens(self.content) < 2 * self.chunking.min_tokens:
             return "none"
-        if sum(one.level in self.chunking.levels for one in self.headings) >= ENOUGH:
+        if sum(heading.level in self.chunking.levels for heading in self.headings) >= ENOUGH:
             return "headers"
         return "delimiter" if len(self.rules) >= ENOUGH else "fixed"
 
@@ -165,44 +165,52 @@ class _Cutter:
     def _by_headers(self) -> Iterator[_Piece]:
         """Cut before each heading of the levels asked for, and of those above, which end what came before."""
         deepest = max(self.chunking.levels, default=0)
-        held = [one for one in self.headings if one.level <= deepest]
-        places = [self.whole.start, *(one.section.start for one in held), self.whole.end]
-        for (start, end), title in zip(pairwise(places), ["", *(one.text for one in held)], strict=True):
+        headings = [heading for heading in self.headings if heading.level <= deepest]
+        offsets = [self.content.start, *(heading.section.start for heading in headings), self.content.end]
+        for (start, end), title in zip(pairwise(offsets), ["", *(heading.text for heading in headings)], strict=True):
             if self.text[start:end].strip():
                 yield _Piece(Span(start, end), title)
 
     def _by_rules(self) -> Iterator[_Piece]:
-        start = self.whole.start
-        for rule in (*self.rules, Span(self.whole.end, self.whole.end)):
+        start = self.content.start
+        for rule in (*self.rules, Span(self.content.end, self.content.end)):
             if self.text[start : rule.start].strip():
                 yield _Piece(Span(start, rule.start))
             start = rule.end
 
     def _equals(self) -> Iterator[Span]:
         """Yield the lines of `=` that are a paragraph of their own: under a line of text they make it a heading."""
-        for found in _EQUALS.finditer(self.text):
-            above = self._heading_above(found.start())
-            titled = above >= 0 and found.start() < self.headings[above].body.start
-            if not titled and not self._is_code(found.start()):
-                yield Span(*found.span())
+        for match in _EQUALS.finditer(self.text):
+            above = self._heading_above(match.start())
+            titled = above >= 0 and match.start() < self.headings[above].body.start
+            if not titled and not self._is_code(match.start()):
+                yield Span(*match.span())
 
     def _merged(self, pieces: Sequence[_Piece]) -> list[_Piece]:
         """Join pieces that are too small with the next, the last one with the one before, where the sum is allowed."""
-        found: list[_Piece] = []
+        merged: list[_Piece] = []
         for piece in pieces:
-            if found and self._tokens(found[-1].span) < self.chunking.min_tokens and self._may_join(found[-1], piece):
-                found[-1] = self._joined(found[-1], piece)
+            if (
+                merged
+                and self._tokens(merged[-1].span) < self.chunking.min_tokens
+                and self._may_join(merged[-1], piece)
+            ):
+                merged[-1] = self._joined(merged[-1], piece)
             else:
-                found.append(piece)
-        if len(found) > 1 and self._tokens(found[-1].span) < self.chunking.min_tokens and self._may_join(*found[-2:]):
-            found[-2:] = [self._joined(*found[-2:])]
-        return found
+                merged.append(piece)
+        if (
+            len(merged) > 1
+            and self._tokens(merged[-1].span) < self.chunking.min_tokens
+            and self._may_join(*merged[-2:])
+        ):
+            merged[-2:] = [self._joined(*merged[-2:])]
+        return merged
 
-    def _may_join(self, one: _Piece, other: _Piece) -> bool:
-        return self._tokens(Span(one.span.start, other.span.end)) <= self.chunking.max_tokens
+    def _may_join(self, first: _Piece, second: _Piece) -> bool:
+        return self._tokens(Span(first.span.start, second.span.end)) <= self.chunking.max_tokens
 
-    def _joined(self, one: _Piece, other: _Piece) -> _Piece:
-        return _Piece(Span(one.span.start, other.span.end), one.title or other.title)
+    def _joined(self, first: _Piece, second: _Piece) -> _Piece:
+        return _Piece(Span(first.span.start, second.span.end), first.title or second.title)
 
     def _split(self, piece: _Piece) -> Iterator[_Piece]:
         """Yield a piece, or the parts of one that is too large."""
@@ -217,89 +225,91 @@ class _Cutter:
 
         They end where a paragraph does, else a line, a sentence, a word; nothing but a word without end is broken.
         """
-        places = self._places(span)
+        offsets = self._offsets(span)
         start = reached = span.start
         continues = False
         while start < span.end:
-            rest = Span(start, span.end)
-            end = span.end if self._fits(rest, self.chunking.fixed_tokens) else self._end(start, places)
+            remaining = Span(start, span.end)
+            end = span.end if self._fits(remaining, self.chunking.fixed_tokens) else self._end(start, offsets)
             if continues and end <= reached:  # no line fits behind the overlap: it would only say the end once more
                 start, continues = reached, False
                 continue
-            if self._fits(Span(end, span.end), self.chunking.min_tokens) and self._fits(rest, self.chunking.max_tokens):
+            if self._fits(Span(end, span.end), self.chunking.min_tokens) and self._fits(
+                remaining, self.chunking.max_tokens
+            ):
                 end = span.end
             if self.text[start:end].strip():
                 yield _Piece(Span(start, end), continues=continues)
             if end >= span.end:
                 return
-            again = self._overlap(start, end, places)
-            start, reached, continues = again, end, again < end
+            following = self._overlap(start, end, offsets)
+            start, reached, continues = following, end, following < end
 
-    def _end(self, start: int, places: Sequence[int]) -> int:
+    def _end(self, start: int, offsets: Sequence[int]) -> int:
         """Return where a stretch that begins here ends: at the last end of a paragraph in its second half, if any."""
         size = self.chunking.fixed_tokens
-        first, beyond = bisect_right(places, start), bisect_right(places, start + 4 * size)
-        near = range(first, beyond)
-        fitting = bisect_right(near, size, key=lambda place: self._tokens(Span(start, places[place])))
+        first, beyond = bisect_right(offsets, start), bisect_right(offsets, start + 4 * size)
+        indexes = range(first, beyond)
+        fitting = bisect_right(indexes, size, key=lambda index: self._tokens(Span(start, offsets[index])))
         last = first + max(fitting - 1, 0)
-        if self._fits(Span(start, places[last]), self.chunking.min_tokens - 1):
-            longer = Span(start, places[min(last + 1, len(places) - 1)])
-            return longer.end if self._fits(longer, self.chunking.max_tokens) else places[last]
-        middle = start + (places[last] - start) // 2
-        for place in range(last, first, -1):
-            if places[place] < middle:
+        if self._fits(Span(start, offsets[last]), self.chunking.min_tokens - 1):
+            longer = Span(start, offsets[min(last + 1, len(offsets) - 1)])
+            return longer.end if self._fits(longer, self.chunking.max_tokens) else offsets[last]
+        middle = start + (offsets[last] - start) // 2
+        for index in range(last, first, -1):
+            if offsets[index] < middle:
                 break
-            if self._ends_paragraph(places[place]):
-                return places[place]
-        return places[last]
+            if self._ends_paragraph(offsets[index]):
+                return offsets[index]
+        return offsets[last]
 
-    def _overlap(self, start: int, end: int, places: Sequence[int]) -> int:
+    def _overlap(self, start: int, end: int, offsets: Sequence[int]) -> int:
         """Return where the next stretch begins: so many tokens before this one's end, at the next place to cut."""
         if not self.chunking.overlap_tokens:
             return end
-        whole = self.text[start:end]
-        share = 4 if whole.isascii() else max(1, len(whole) // max(tokens(whole), 1))
+        stretch = self.text[start:end]
+        share = 4 if stretch.isascii() else max(1, len(stretch) // max(tokens(stretch), 1))
         earliest = max(end - self.chunking.overlap_tokens * share, start + 1)
-        place = bisect_left(places, earliest)
-        if place < len(places) and places[place] < end:
-            return places[place]
+        index = bisect_left(offsets, earliest)
+        if index < len(offsets) and offsets[index] < end:
+            return offsets[index]
         word = _WORD.search(self.text, earliest, end)
         return word.end() if word is not None and word.end() < end else end
 
-    def _places(self, span: Span) -> list[int]:
+    def _offsets(self, span: Span) -> list[int]:
         """Return every offset after which the text may be cut: ends of lines, in long lines of sentences and words."""
-        found: list[int] = []
+        offsets: list[int] = []
         line = self.lines.index_of(span.start)
         start = span.start
         while start < span.end:
             end = min(self.lines.start_of(line + 1), span.end)
             if self._tokens(Span(start, end)) > self.chunking.fixed_tokens:
-                found += self._within_line(start, end)
-            found.append(end)
+                offsets += self._offsets_in_line(start, end)
+            offsets.append(end)
             start, line = end, line + 1
-        return found
+        return offsets
 
-    def _within_line(self, start: int, end: int) -> Iterator[int]:
+    def _offsets_in_line(self, start: int, end: int) -> Iterator[int]:
         last = start
         for pattern in (_SENTENCE, _WORD):
-            places = [one.end() for one in pattern.finditer(self.text, start, end)]
-            whole = pairwise([start, *places, end])
-            if all(self._tokens(Span(*one)) <= self.chunking.fixed_tokens for one in whole):
-                yield from (place for place in places if place < end)
+            offsets = [match.end() for match in pattern.finditer(self.text, start, end)]
+            parts = pairwise([start, *offsets, end])
+            if all(self._tokens(Span(*bounds)) <= self.chunking.fixed_tokens for bounds in parts):
+                yield from (offset for offset in offsets if offset < end)
                 return
-        for place in [*places, end]:  # a word without end
-            step = self.chunking.fixed_tokens * (4 if self.text[last:place].isascii() else 1)
-            yield from range(last + step, place, step)
-            if place < end:
-                yield place
-            last = place
+        for offset in [*offsets, end]:  # a word without end
+            step = self.chunking.fixed_tokens * (4 if self.text[last:offset].isascii() else 1)
+            yield from range(last + step, offset, step)
+            if offset < end:
+                yield offset
+            last = offset
 
     def _ends_paragraph(self, offset: int) -> bool:
         return self.text.endswith(("\n\n", "\n\r\n"), 0, offset) and not self._is_code(offset)
 
     def _is_code(self, offset: int) -> bool:
-        place = bisect_right(self.code, offset, key=lambda span: span.start) - 1
-        return place >= 0 and self.code[place].start < offset < self.code[place].end
+        index = bisect_right(self.code, offset, key=lambda span: span.start) - 1
+        return index >= 0 and self.code[index].start < offset < self.code[index].end
 
     # ------------------------------------------------------------------------------------------------- what is said
 
@@ -311,21 +321,21 @@ class _Cutter:
             return None
         start = piece.span.start + len(raw) - len(raw.lstrip("\r\n"))
         end = start + len(body)
-        inside = within(self.headings, Span(start, end), lambda one: one.section.start)
+        inside = within(self.headings, Span(start, end), lambda heading: heading.section.start)
         path = self._path(start) or (self._path(inside[0].section.start) if inside else [])
-        said = tokens(body)
+        size = tokens(body)
         return Chunk(
             hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:_CODE_LENGTH],
             piece.title or (path[-1] if path else ""),
             self._breadcrumb(path, inside),
-            tuple(one.text for one in inside),
-            tuple(self.anchors[one.section.start].lower() for one in inside),
+            tuple(heading.text for heading in inside),
+            tuple(self.anchors[heading.section.start].lower() for heading in inside),
             self.lines.position(start).line,
             self.lines.position(end - 1).line,
-            said,
+            size,
             body,
             piece.continues,
-            "oversized" if said > self.chunking.max_tokens else "",
+            "oversized" if size > self.chunking.max_tokens else "",
         )
 
     def _breadcrumb(self, path: Sequence[str], inside: Sequence[Heading]) -> str:
@@ -340,26 +350,26 @@ class _Cutter:
 
     def _path(self, offset: int) -> list[str]:
         """Return the headings under which a place stands, its own among them."""
-        found: list[str] = []
-        place = self._heading_above(offset)
-        while place >= 0:
-            found.append(self.headings[place].text)
-            place = self.parents[place]
-        return found[::-1]
+        path: list[str] = []
+        index = self._heading_above(offset)
+        while index >= 0:
+            path.append(self.headings[index].text)
+            index = self.parents[index]
+        return path[::-1]
 
     @cached_property
     def parents(self) -> list[int]:
         """By heading, the number of the one that it stands under; -1 where it stands under none."""
-        found: list[int] = []
+        parents: list[int] = []
         under = [-1] * 8  # by level: the last heading of it or of one above
         for number, heading in enumerate(self.headings):
-            found.append(under[heading.level - 1])
+            parents.append(under[heading.level - 1])
             under[heading.level :] = [number] * (8 - heading.level)
-        return found
+        return parents
 
     def _heading_above(self, offset: int) -> int:
         """Return the number of the last heading that begins at a place or before it; -1 where there is none."""
-        return bisect_right(self.headings, offset, key=lambda one: one.section.start) - 1
+        return bisect_right(self.headings, offset, key=lambda heading: heading.section.start) - 1
 
     def _fits(self, span: Span, most: int) -> bool:
         """Say whether a stretch has so many tokens at most; a long one is not counted to its end."""
@@ -369,9 +379,9 @@ class _Cutter:
         return tokens(span.of(self.text))
 
 
-def _named_apart(chunks: Sequence[Chunk]) -> Iterator[Chunk]:
+def _with_unique_codes(chunks: Sequence[Chunk]) -> Iterator[Chunk]:
     """Yield the chunks, those that say the same word for word with a number behind their code."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for chunk in chunks:
-        count = seen[chunk.code] = seen.get(chunk.code, 0) + 1
+        count = counts[chunk.code] = counts.get(chunk.code, 0) + 1
         yield chunk if count == 1 else replace(chunk, code=f"{chunk.code}-{count}")

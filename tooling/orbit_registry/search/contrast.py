@@ -1,7 +1,6 @@
-"""In which negations and numbers two texts differ: what makes two sentences that look alike say opposite things.
+"""Contrast of two texts: the negations and numbers in which they differ.
 
-The measure of `similarity` can't tell `retry` from `do not retry`, or 30 seconds from 60. Nothing here decides what
-follows from that.
+The cosine of `similarity` can't tell `retry` from `do not retry`, or 30 seconds from 60.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _SUPPORT = frozenset(
 )
 """Words that come and go with a negation: `retry`, `do not retry`."""
 _SHORTENED = re.compile(r"(.*)n['’]t")
-_SHOWN = 4
+_LISTED = 4
 _ROOTS = {"ca": "can", "wo": "will", "sha": "shall"}
 
 
@@ -63,8 +62,8 @@ class Contrast:
 
 def _some(words: Sequence[str]) -> str:
     """Return the first few words: two long texts differ in a hundred numbers, and nobody reads those."""
-    said = ", ".join(f"`{word}`" for word in words[:_SHOWN])
-    return f"{said} and {len(words) - _SHOWN} more" if len(words) > _SHOWN else said
+    listed = ", ".join(f"`{word}`" for word in words[:_LISTED])
+    return f"{listed} and {len(words) - _LISTED} more" if len(words) > _LISTED else listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,8 @@ def contrast(first: Words, second: Words) -> Contrast | None:
     more, less = first.counts - second.counts, second.counts - first.counts
     marks = tuple(tuple(_marks(words)) for words in (more, less))
     if any(marks):
-        rest = [word for word in (*more, *less) if not _is_mark(word) and word not in _SUPPORT]
-        return Contrast(marks[0], marks[1], alone=not rest)
+        other_words = [word for word in (*more, *less) if not _is_mark(word) and word not in _SUPPORT]
+        return Contrast(marks[0], marks[1], alone=not other_words)
     if more or less:
         return None
     moved = [tuple(sorted(words)) for words in (first.negated - second.negated, second.negated - first.negated)]
@@ -102,14 +101,14 @@ _SENTENCE = 40
 
 
 def _words(text: str) -> list[str]:
-    found = []
+    words = []
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         shortened = _SHORTENED.fullmatch(word)
         if shortened is not None:
-            found += [_ROOTS.get(shortened[1], shortened[1]), "not"]
+            words += [_ROOTS.get(shortened[1], shortened[1]), "not"]
         else:
-            found += ["can", "not"] if word == "cannot" else [word]
-    return found
+            words += ["can", "not"] if word == "cannot" else [word]
+    return words
 
 
 def _is_mark(word: str) -> bool:

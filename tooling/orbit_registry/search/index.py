@@ -126,11 +126,11 @@ class Index:
 
     @cached_property
     def _terms_by_gram(self) -> Mapping[str, list[str]]:
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        terms_by_gram: defaultdict[str, list[str]] = defaultdict(list)
         for term in self._slots:
             for gram in set(grams_of(term, SHORTEST_GRAM)):
-                found[gram].append(term)
-        return found
+                terms_by_gram[gram].append(term)
+        return terms_by_gram
 
     def _likeness(self, query: Iterable[str], slots: Sequence[int]) -> list[float]:
         """Return for each text how many runs of characters its terms share with a query's: a cosine, but for the
@@ -138,16 +138,18 @@ class Index:
 
         Stems part words that belong together (`deduplicate`, `dedup`), whose runs meet again.
         """
-        asked = Counter(gram for term in query for gram in grams_of(term))
-        terms = {term for gram in asked if len(gram) == SHORTEST_GRAM for term in self._terms_by_gram.get(gram, ())}
-        near = {term: [gram for gram in grams_of(term) if gram in asked] for term in terms}
+        query_grams = Counter(gram for term in query for gram in grams_of(term))
+        terms = {
+            term for gram in query_grams if len(gram) == SHORTEST_GRAM for term in self._terms_by_gram.get(gram, ())
+        }
+        near = {term: [gram for gram in grams_of(term) if gram in query_grams] for term in terms}
         frequencies: Counter[str] = Counter()
         for term, grams in near.items():
             for gram in set(grams):
                 frequencies[gram] += len(self.holders(term))
         number = len(self.keys)
         worth = {
-            gram: (1 + math.log(asked[gram])) * (math.log((1 + number) / (1 + min(frequency, number))) + 1) ** 2
+            gram: (1 + math.log(query_grams[gram])) * (math.log((1 + number) / (1 + min(frequency, number))) + 1) ** 2
             for gram, frequency in frequencies.items()
         }
         weights = {term: math.fsum(worth[gram] for gram in grams) for term, grams in near.items()}
@@ -167,10 +169,10 @@ def grams_of(term: str, longest: int = LONGEST_GRAM) -> list[str]:
 
 def _places(scores: Sequence[float]) -> dict[float, int]:
     """Return the place of each score, from 1; equal ones share the first of theirs."""
-    places: dict[float, int] = {}
-    for place, score in enumerate(sorted(scores, reverse=True), 1):
-        places.setdefault(score, place)
-    return places
+    ranks: dict[float, int] = {}
+    for rank, score in enumerate(sorted(scores, reverse=True), 1):
+        ranks.setdefault(score, rank)
+    return ranks
 
 
 # ------------------------------------------------------------------------------------------------------------- records

@@ -1,4 +1,4 @@
-"""What is asked of a search, as values: the words that weigh, how deep to look, what counts more; it ranks nothing."""
+"""Query of a search: its words, what narrows it, how deep it looks and what counts more."""
 
 from __future__ import annotations
 
@@ -120,12 +120,12 @@ class Query:
     @cached_property
     def words(self) -> Mapping[str, list[str]]:
         """The words that weigh, each with its terms."""
-        return {word: found for word in self.text.split() if (found := terms(word))}
+        return {word: word_terms for word in self.text.split() if (word_terms := terms(word))}
 
     @property
     def terms(self) -> list[str]:
         """The terms of all words, in order."""
-        return [term for found in self.words.values() for term in found]
+        return [term for word_terms in self.words.values() for term in word_terms]
 
     @property
     def is_generic(self) -> bool:
@@ -142,8 +142,8 @@ class Query:
             UsageError: there is no such budget.
         """
         if self.budget and self.budget not in BUDGETS:
-            said = f"there is no budget {self.budget!r}"
-            raise UsageError(said, hint=f"budgets: {', '.join(BUDGETS)}; without one the query's shape decides")
+            message = f"there is no budget {self.budget!r}"
+            raise UsageError(message, hint=f"budgets: {', '.join(BUDGETS)}; without one the query's shape decides")
         return BUDGETS[self.budget or shape(self.text)]
 
 
@@ -164,12 +164,12 @@ def context_weights(text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
     plain = []
     for part in text.split(","):
-        tag, sign, said = (one.strip() for one in part.partition("="))
+        tag, sign, number = (text_part.strip() for text_part in part.partition("="))
         if not sign:
             plain += [tag] if tag else []
             continue
         try:
-            weight = float(said)
+            weight = float(number)
         except ValueError:
             weight = -1.0
         if not tag or not 0 <= weight < math.inf:
@@ -179,6 +179,6 @@ def context_weights(text: str) -> dict[str, float]:
     return {**dict.fromkeys(plain, usual), **weights}
 
 
-def context_factor(own: Collection[str], weights: Mapping[str, float]) -> float:
+def context_factor(tags: Collection[str], weights: Mapping[str, float]) -> float:
     """Return what the tags of a record are worth to who works in a context."""
-    return 1 + PER_WEIGHT * math.fsum(weights[tag] for tag in dict.fromkeys(own) if tag in weights)
+    return 1 + PER_WEIGHT * math.fsum(weights[tag] for tag in dict.fromkeys(tags) if tag in weights)

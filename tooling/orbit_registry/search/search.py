@@ -1,4 +1,4 @@
-"""Finds records by words: narrows, weighs and cuts what the index of their texts ranks; changes no record.
+"""Search for records by words: narrows, weighs and cuts what the index of their texts ranks.
 
 A record is one text, or, where its prose is a whole file, one for its head and one for each chunk: it is found by the
 best of them, and the hit says where in the file that stands.
@@ -38,7 +38,7 @@ LINKED = 0.5
 _MASKS = 16
 """So many ways to narrow are remembered."""
 MARKS = ".,;:!?()[]'\"`"
-LEADING = 5
+LINKING_HITS = 5
 """So many of the best hits lead to what they link to."""
 
 
@@ -97,14 +97,14 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Candidate:
     record: Record
     score: Score
     slot: int = -1
 
 
 class Searcher:
-    """The records of a workspace, ready to be searched; what is asked often is loaded once."""
+    """The records of a workspace, ready to be searched many times."""
 
     def __init__(self, workspace: Workspace, records: Iterable[Record], embedder: Embedder | None = None) -> None:
         """`records` are all there are, with their prose; `embedder` is the model of meaning, where one is wanted."""
@@ -113,8 +113,8 @@ class Searcher:
         self._records = {record.path: record for record in records}
         self._index = index_of(self._records.values())
         self._owners = self._index.keys
-        self._places = {path: number for number, path in enumerate(self._records)}
-        self._numbers = [self._places.get(path, -1) for path, _ in self._owners]
+        self._numbers_by_path = {path: number for number, path in enumerate(self._records)}
+        self._numbers = [self._numbers_by_path.get(path, -1) for path, _ in self._owners]
         self._masks: dict[object, bytearray] = {}
 
     def search(self, query: Query) -> SearchResult:
@@ -134,23 +134,30 @@ class Searcher:
         if query.is_generic:
             return SearchResult((), 0, (), budget.name, generic=True)
         limit = query.limit or budget.limit
-        found, number = self._found(query, budget, limit) if query.words else self._in_scope(query)
-        if not found and query.words and not query.budget and budget.name == "lean":
+        candidates, number = self._candidates(query, budget, limit) if query.words else self._in_scope(query)
+        if not candidates and query.words and not query.budget and budget.name == "lean":
             budget = BUDGETS["balanced"]
-            found, number = self._found(query, budget, limit)
-        hits = tuple(self._hit(query, one) for one in _ordered(found, limit, half_life_days())[:limit])
-        strange = tuple(word for word, its in query.words.items() if not any(map(self._index.holders, its)))
-        return SearchResult(hits, max(number - len(hits), 0), strange, budget.name, note=self._note)
+            candidates, number = self._candidates(query, budget, limit)
+        hits = tuple(self._hit(query, candidate) for candidate in _ordered(candidates, limit, half_life_days())[:limit])
+        unknown = tuple(word for word, its in query.words.items() if not any(map(self._index.holders, its)))
+        return SearchResult(hits, max(number - len(hits), 0), unknown, budget.name, note=self._note)
 
-    def fitting(self, text: str) -> list[tuple[str, float]]:
+    def similar_records(self, text: str) -> list[tuple[str, float]]:
         """Return the files of the records that fit a text, with scores from 0 to 1, the best first."""
         query = Query(text)
         if not query.words or query.is_generic:
             return []
         deep = BUDGETS["deep"]
-        found, _ = self._found(query, replace(deep, linked=False), 0)
-        held = [one for one in found if one.record.kind.name != SKILL and not one.record.path.startswith("~/")]
-        return [(one.record.path, one.score.total) for one in _ordered(held, deep.limit, half_life_days())]
+        candidates, _ = self._candidates(query, replace(deep, linked=False), 0)
+        shared = [
+            candidate
+            for candidate in candidates
+            if candidate.record.kind.name != SKILL and not candidate.record.path.startswith("~/")
+        ]
+        return [
+            (candidate.record.path, candidate.score.total)
+            for candidate in _ordered(shared, deep.limit, half_life_days())
+        ]
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the records' vectors and those of some texts; None where no model is configured.
@@ -163,32 +170,32 @@ class Searcher:
 
     # ------------------------------------------------------------------------------------------------------- steps
 
-    def _found(self, query: Query, budget: Budget, limit: int) -> tuple[list[_Found], int]:
+    def _candidates(self, query: Query, budget: Budget, limit: int) -> tuple[list[_Candidate], int]:
         """Return the best of what the text leads to, each record by its best part, and how many records that is in all.
 
         They are more than `limit`, where there are more, because tags and versions may change their order.
         """
-        asked, owners = query.terms, self._owners
-        whole = self._mask(query, budget)
-        mask = whole if 0 in whole else None
-        found = {one.record.path: one for one in self._named(query)}
-        for slot, text in self._index.ranked(asked, budget.pool, max(budget.pool, limit * 4), mask):
+        query_terms, owners = query.terms, self._owners
+        slots = self._mask(query, budget)
+        mask = slots if 0 in slots else None
+        candidates = {candidate.record.path: candidate for candidate in self._by_id(query)}
+        for slot, text in self._index.ranked(query_terms, budget.pool, max(budget.pool, limit * 4), mask):
             path = owners[slot][0]
-            if path not in found:
+            if path not in candidates:
                 record = self._records[path]
-                found[path] = _Found(record, self._score(query, record, text), slot)
+                candidates[path] = _Candidate(record, self._score(query, record, text), slot)
         if self._embedder is not None and budget.pool:
-            found = self._with_meaning(query, found, budget.pool)
+            candidates = self._with_meaning(query, candidates, budget.pool)
         if budget.linked:
-            found |= self._linked(query, list(found.values())[:LEADING], found)
-        return list(found.values()), self._number(asked, mask, found)
+            candidates |= self._linked(query, list(candidates.values())[:LINKING_HITS], candidates)
+        return list(candidates.values()), self._count(query_terms, mask, candidates)
 
-    def _in_scope(self, query: Query) -> tuple[list[_Found], int]:
+    def _in_scope(self, query: Query) -> tuple[list[_Candidate], int]:
         """Return all records in the scope of a query without a text; all fit alike."""
-        records = [record for record in self._records.values() if self._may(query, record)]
-        return [_Found(record, self._score(query, record, 1.0)) for record in records], len(records)
+        records = [record for record in self._records.values() if self._is_allowed(query, record)]
+        return [_Candidate(record, self._score(query, record, 1.0)) for record in records], len(records)
 
-    def _with_meaning(self, query: Query, found: Mapping[str, _Found], most: int) -> dict[str, _Found]:
+    def _with_meaning(self, query: Query, candidates: Mapping[str, _Candidate], most: int) -> dict[str, _Candidate]:
         """Return what terms and meaning lead to; what terms alone did where the model can't be used, which is noted."""
         from orbit_registry.search.vectors import z_fused
 
@@ -198,15 +205,15 @@ class Searcher:
             self._note = f"searched by words alone: {error.message}"
             near = {}
         if not near:
-            return dict(found)
-        by_terms = {path: one.score.text for path, one in found.items() if not one.score.via}
-        allowed = {path: score for path, score in near.items() if self._may(query, self._records[path])}
-        named = {path: one for path, one in found.items() if one.score.via}
-        for path, text in z_fused(by_terms, {one: allowed[one] for one in allowed if one not in named}, most):
-            slot = found[path].slot if path in found else -1
-            score = self._score(query, self._records[path], text, "" if path in found else "meaning")
-            named[path] = _Found(self._records[path], score, slot)
-        return named
+            return dict(candidates)
+        by_terms = {path: candidate.score.text for path, candidate in candidates.items() if not candidate.score.via}
+        allowed = {path: score for path, score in near.items() if self._is_allowed(query, self._records[path])}
+        fused = {path: candidate for path, candidate in candidates.items() if candidate.score.via}
+        for path, text in z_fused(by_terms, {path: allowed[path] for path in allowed if path not in fused}, most):
+            slot = candidates[path].slot if path in candidates else -1
+            score = self._score(query, self._records[path], text, "" if path in candidates else "meaning")
+            fused[path] = _Candidate(self._records[path], score, slot)
+        return fused
 
     @cached_property
     def _meanings(self) -> Meanings:
@@ -215,18 +222,18 @@ class Searcher:
         if self._embedder is None:
             raise ConfigError("no model is configured", hint="set `search.model`")
         _ = self._embedder.name  # one that can't be used says so before all texts are read
-        texts = {path: "\n".join((*parts_of(one), one.prose)) for path, one in self._records.items()}
+        texts = {path: "\n".join((*parts_of(record), record.prose)) for path, record in self._records.items()}
         return Meanings(self._workspace, self._embedder, {path: without_secrets(text) for path, text in texts.items()})
 
-    def _number(self, asked: Sequence[str], mask: Sequence[int] | None, found: Mapping[str, object]) -> int:
+    def _count(self, query_terms: Sequence[str], mask: Sequence[int] | None, candidates: Mapping[str, object]) -> int:
         """Return how many records have one of the terms, or were found without."""
         numbers = self._numbers
-        seen: set[int] = set()
-        for term in dict.fromkeys(asked):
+        numbers_met: set[int] = set()
+        for term in dict.fromkeys(query_terms):
             slots = self._index.holders(term)
             places = map(numbers.__getitem__, slots)
-            seen.update(places if mask is None else compress(places, map(mask.__getitem__, slots)))
-        return len(seen.union(self._places[path] for path in found))
+            numbers_met.update(places if mask is None else compress(places, map(mask.__getitem__, slots)))
+        return len(numbers_met.union(self._numbers_by_path[path] for path in candidates))
 
     def _mask(self, query: Query, budget: Budget) -> bytearray:
         """Return for each slot whether its text may be a hit; a path is asked of texts alone that have a term."""
@@ -257,48 +264,50 @@ class Searcher:
             and version_factor(record.words("versions"), query.versions) > 0
         )
 
-    def _may(self, query: Query, record: Record) -> bool:
+    def _is_allowed(self, query: Query, record: Record) -> bool:
         return self._fits(query, record) and (query.path is None or covers(record, query.path))
 
     def _score(self, query: Query, record: Record, text: float, via: str = "") -> Score:
         version = version_factor(record.words("versions"), query.versions)
         return Score(text, version, context_factor(record.scope.tags, query.context), via)
 
-    def _named(self, query: Query) -> list[_Found]:
+    def _by_id(self, query: Query) -> list[_Candidate]:
         """Return the records whose ids the text names."""
-        said = {word.strip(MARKS) for word in query.words if "-" in word}
-        known = self._by_name if said else {}
-        records = {known[one].path: known[one] for one in said if one in known}
-        fitting = [one for one in records.values() if self._may(query, one)]
-        return [_Found(one, self._score(query, one, 1.0, via=one.id)) for one in fitting]
+        names = {word.strip(MARKS) for word in query.words if "-" in word}
+        by_name = self._by_name if names else {}
+        records = {by_name[name].path: by_name[name] for name in names if name in by_name}
+        similar_records = [record for record in records.values() if self._is_allowed(query, record)]
+        return [_Candidate(record, self._score(query, record, 1.0, via=record.id)) for record in similar_records]
 
-    def _linked(self, query: Query, leading: Sequence[_Found], known: Mapping[str, object]) -> dict[str, _Found]:
+    def _linked(
+        self, query: Query, leading: Sequence[_Candidate], existing: Mapping[str, object]
+    ) -> dict[str, _Candidate]:
         """Return what the best hits link to and the text did not lead to."""
-        found: dict[str, _Found] = {}
-        for one in leading:
-            for link in one.record.links:
+        linked: dict[str, _Candidate] = {}
+        for candidate in leading:
+            for link in candidate.record.links:
                 target = self._by_name.get(link.to)
-                if target is not None and target.path not in {*known, *found} and self._may(query, target):
-                    score = self._score(query, target, one.score.text * LINKED, via=one.record.id)
-                    found[target.path] = _Found(target, score)
-        return found
+                if target is not None and target.path not in {*existing, *linked} and self._is_allowed(query, target):
+                    score = self._score(query, target, candidate.score.text * LINKED, via=candidate.record.id)
+                    linked[target.path] = _Candidate(target, score)
+        return linked
 
     @cached_property
     def _by_name(self) -> Mapping[str, Record]:
         """The records by id, else by legacy id."""
-        ids = {one.id: one for one in self._records.values()}
-        return {name: one for one in self._records.values() for name in one.legacy_ids} | ids
+        ids = {record.id: record for record in self._records.values()}
+        return {name: record for record in self._records.values() for name in record.legacy_ids} | ids
 
-    def _hit(self, query: Query, one: _Found) -> Hit:
+    def _hit(self, query: Query, candidate: _Candidate) -> Hit:
         chunk = None
-        if one.slot >= 0:
-            number = self._owners[one.slot][1]
-            chunk = chunks(one.record)[number - 1] if number else None
-        wanted = set(query.terms)
-        hit = Hit(one.record, one.score.total, "", one.score, chunk)
-        own = {*terms(hit.text), *terms(one.record.title), *terms(parts_of(one.record)[1])}
-        matched = tuple(word for word, its in query.words.items() if not own.isdisjoint(its))
-        return replace(hit, snippet=snippet(hit.text, wanted, one.record.title), matched=matched)
+        if candidate.slot >= 0:
+            number = self._owners[candidate.slot][1]
+            chunk = chunks(candidate.record)[number - 1] if number else None
+        query_terms = set(query.terms)
+        hit = Hit(candidate.record, candidate.score.total, "", candidate.score, chunk)
+        record_terms = {*terms(hit.text), *terms(candidate.record.title), *terms(parts_of(candidate.record)[1])}
+        matched = tuple(word for word, its in query.words.items() if not record_terms.isdisjoint(its))
+        return replace(hit, snippet=snippet(hit.text, query_terms, candidate.record.title), matched=matched)
 
 
 def _refuse_empty(query: Query) -> None:
@@ -311,22 +320,22 @@ def _refuse_empty(query: Query) -> None:
         raise UsageError("there is nothing to search for", hint=hint)
     if not query.words:
         has = "only words that nearly every text has" if any(map(str.isalnum, query.text)) else "no letter and no digit"
-        said = f"{' '.join(query.text.split())[:80]!r} has {has}"
-        raise UsageError(said, hint="give a word that stands in few records")
+        message = f"{' '.join(query.text.split())[:80]!r} has {has}"
+        raise UsageError(message, hint="give a word that stands in few records")
 
 
-def _ordered(found: Sequence[_Found], limit: int, half_life: float) -> list[_Found]:
+def _ordered(candidates: Sequence[_Candidate], limit: int, half_life: float) -> list[_Candidate]:
     """Return hits by score, equal ones as they are pushed, as far as they can be among the first."""
-    by_score = sorted(found, key=lambda one: -one.score.total)
+    by_score = sorted(candidates, key=lambda candidate: -candidate.score.total)
     last = by_score[limit - 1].score.total if len(by_score) >= limit else 0.0
-    head = [one for one in by_score if one.score.total >= last]
-    head.sort(key=lambda one: (-one.score.total, rank_order(one.record, half_life)))
+    head = [candidate for candidate in by_score if candidate.score.total >= last]
+    head.sort(key=lambda candidate: (-candidate.score.total, rank_order(candidate.record, half_life)))
     return [*head, *by_score[len(head) :]]
 
 
 def covers(record: Record, path: str) -> bool:
     """Say whether a record's scope names a path, from the root."""
-    globs = [glob for said in record.scope.paths if isinstance(glob := parse_glob(said), Glob)]
+    globs = [glob for text in record.scope.paths if isinstance(glob := parse_glob(text), Glob)]
     return match_any(globs, path) is not None
 
 

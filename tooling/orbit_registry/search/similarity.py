@@ -165,15 +165,15 @@ class _Candidates:
             # A share is rounded up to a power of two.
             reached |= _add(digits, (units - 1).bit_length(), self._columns[term])
         reached &= (1 << position) - 1 if before else self._all ^ (1 << position)
-        return [self._keys[place] for place in _positions_of(reached)]
+        return [self._keys[index] for index in _positions_of(reached)]
 
 
 def _add(digits: list[int], rank: int, carried: int) -> int:
     """Add 2 ** rank to the counts of some positions; return the positions that overflow."""
-    for place in range(rank, len(digits)):
+    for digit in range(rank, len(digits)):
         if not carried:
             break
-        digits[place], carried = digits[place] ^ carried, digits[place] & carried
+        digits[digit], carried = digits[digit] ^ carried, digits[digit] & carried
     return carried
 
 

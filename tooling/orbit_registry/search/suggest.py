@@ -1,4 +1,4 @@
-"""Which globs a record's scope may want, from what speaks of both the record and files; it reads and writes nothing."""
+"""Suggested globs for a record's scope, from texts, citations and commits that concern both the record and files."""
 
 from __future__ import annotations
 
@@ -73,61 +73,61 @@ class Tree:
     files: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        kept = (path for path in self.tracked if path not in self.without and not _NO_CODE.search(path))
-        object.__setattr__(self, "files", frozenset(kept))
+        files = (path for path in self.tracked if path not in self.without and not _NO_CODE.search(path))
+        object.__setattr__(self, "files", frozenset(files))
 
     @cached_property
     def folders(self) -> Mapping[str, frozenset[str]]:
         """The files below each folder; the root is none."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
+        folders: defaultdict[str, set[str]] = defaultdict(set)
         for file in self.files:
             folder = file.rpartition("/")[0]
             while folder:
-                found[folder].add(file)
+                folders[folder].add(file)
                 folder = folder.rpartition("/")[0]
-        return {folder: frozenset(files) for folder, files in found.items()}
+        return {folder: frozenset(files) for folder, files in folders.items()}
 
     @cached_property
     def by_name(self) -> Mapping[str, Sequence[str]]:
         """The files that have a name."""
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        by_name: defaultdict[str, list[str]] = defaultdict(list)
         for file in self.files:
-            found[file.rpartition("/")[2]].append(file)
-        return found
+            by_name[file.rpartition("/")[2]].append(file)
+        return by_name
 
     @cached_property
     def by_end(self) -> Mapping[str, Sequence[str]]:
         """The files that end with a path of two and more parts."""
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        by_end: defaultdict[str, list[str]] = defaultdict(list)
         for file in self.files:
             parts = file.split("/")
             for start in range(1, len(parts) - 1):
-                found["/".join(parts[start:])].append(file)
-        return found
+                by_end["/".join(parts[start:])].append(file)
+        return by_end
 
 
 def clues_in_text(text: str, tree: Tree) -> Iterator[Clue]:
     """Yield the tracked files and folders that a text names: by path, by a path's end, or by a name that one has."""
-    for found in dict.fromkeys(one["path"] for one in _PATH.finditer(text)):
-        named = found.rstrip(".,")
-        for path in _named(named, tree):
-            yield Clue(path, "text", f"its text names `{named}`", SURE)
+    for text_path in dict.fromkeys(match["path"] for match in _PATH.finditer(text)):
+        name = text_path.rstrip(".,")
+        for path in _resolve_name(name, tree):
+            yield Clue(path, "text", f"its text names `{name}`", SURE)
 
 
-def _named(named: str, tree: Tree) -> Iterator[str]:
-    bare = named.rstrip("/")
-    if named in tree.files:
-        yield named
+def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
+    bare = name.rstrip("/")
+    if name in tree.files:
+        yield name
     elif bare in tree.folders:
         yield f"{bare}/"
-    elif any(sign in named for sign in "*{["):
-        glob = parse_glob(named)
+    elif any(sign in name for sign in "*{["):
+        glob = parse_glob(name)
         if isinstance(glob, Glob) and not glob.exclude and any(matches(glob, file) for file in tree.files):
-            yield named
+            yield name
     else:
-        held = tree.by_end.get(named, ()) if "/" in named else tree.by_name.get(named, ())
-        if len(held) == 1:
-            yield held[0]
+        matching_files = tree.by_end.get(name, ()) if "/" in name else tree.by_name.get(name, ())
+        if len(matching_files) == 1:
+            yield matching_files[0]
 
 
 def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
@@ -136,14 +136,14 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
     Files become their folder where most of it is spoken of; what is covered already is left out, and so is a glob that
     matches more than a fifth of the project.
     """
-    held: defaultdict[str, dict[str, Clue]] = defaultdict(dict)
+    clues_by_path: defaultdict[str, dict[str, Clue]] = defaultdict(dict)
     for clue in clues:
-        held[clue.path].setdefault(f"{clue.source} {clue.words}", clue)
-    weights = {path: sum(clue.weight for clue in found.values()) for path, found in held.items()}
+        clues_by_path[clue.path].setdefault(f"{clue.source} {clue.words}", clue)
+    weights = {path: sum(clue.weight for clue in path_clues.values()) for path, path_clues in clues_by_path.items()}
     files = {path for path, weight in weights.items() if path in tree.files and weight >= ENOUGH}
     wide = {path for path, weight in weights.items() if path not in tree.files and weight >= ENOUGH}
     chosen: dict[str, float] = {}
-    for folder in sorted(_folders_of(files, tree), key=lambda one: (one.count("/"), one)):
+    for folder in sorted(_folders_of(files, tree), key=lambda path: (path.count("/"), path)):
         wide.add(f"{folder}/")
     for path in sorted(wide):
         glob = f"{path}**" if path.endswith("/") else path
@@ -154,22 +154,22 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
     chosen = {glob: weight for glob, weight in chosen.items() if not _is_inside(glob, chosen)}
     most = max(MOST_SHARE * len(tree.tracked), 1)
     result = []
-    for glob in sorted(chosen, key=lambda one: (-chosen[one], one)):
+    for glob in sorted(chosen, key=lambda glob: (-chosen[glob], glob)):
         count = _count(glob, tree)
         if 0 < count <= most:
-            result.append(Proposal(glob, count, _reasons(glob, held)))
+            result.append(Proposal(glob, count, _reasons(glob, clues_by_path)))
     return result[:MOST_GLOBS]
 
 
 def _folders_of(files: set[str], tree: Tree) -> Iterator[str]:
     """Yield the lowest folders of which three files and most of all, or at least two and all, are spoken of."""
-    found: defaultdict[str, int] = defaultdict(int)
+    counts: defaultdict[str, int] = defaultdict(int)
     for file in files:
         if "/" in file:
-            found[file.rpartition("/")[0]] += 1
-    for folder, count in found.items():
-        whole = len(tree.folders[folder])
-        if (count >= FOLDER_FILES and count * 2 > whole) or (count >= 2 and count == whole):
+            counts[file.rpartition("/")[0]] += 1
+    for folder, count in counts.items():
+        total = len(tree.folders[folder])
+        if (count >= FOLDER_FILES and count * 2 > total) or (count >= 2 and count == total):
             yield folder
 
 
@@ -182,15 +182,15 @@ def _count(glob: str, tree: Tree) -> int:
     return sum(matches(parsed, file) for file in tree.tracked) if isinstance(parsed, Glob) else 0
 
 
-def _reasons(glob: str, held: Mapping[str, Mapping[str, Clue]]) -> tuple[str, ...]:
+def _reasons(glob: str, clues_by_path: Mapping[str, Mapping[str, Clue]]) -> tuple[str, ...]:
     folder = glob[:-2] if glob.endswith("/**") else None
-    found = [
+    covered = [
         clue
-        for path, clues in held.items()
+        for path, clues in clues_by_path.items()
         if path == glob or (folder is not None and path.startswith(folder))
         for clue in clues.values()
     ]
-    ordered = sorted(found, key=lambda clue: (-clue.weight, clue.path))
+    ordered = sorted(covered, key=lambda clue: (-clue.weight, clue.path))
     return tuple(dict.fromkeys(clue.words for clue in ordered))[:4]
 
 
@@ -214,56 +214,56 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     pages = (path for path in tracked if sites and path.startswith(sites))
     tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *filter(_MEDIA.search, tracked), *pages}))
     history = [commit for commit in newest_commits(workspace.git) if len(commit.files) <= MOST_FILES]
-    cited = _citing(workspace, records, tree)
-    found = {}
+    cited = _citing_files(workspace, records, tree)
+    proposals = {}
     for record in records:
         clues = [
             *clues_in_text(f"{record.title}\n{record.prose}", tree),
             *(Clue(path, "citation", f"`{path}` cites it", SURE) for path in cited.get(record.id, ())),
             *_from_history(record, history, tree),
         ]
-        found[record.path] = propose(clues, tree)
-    return found
+        proposals[record.path] = propose(clues, tree)
+    return proposals
 
 
-def _citing(workspace: Workspace, records: Sequence[Record], tree: Tree) -> Mapping[str, list[str]]:
+def _citing_files(workspace: Workspace, records: Sequence[Record], tree: Tree) -> Mapping[str, list[str]]:
     """Return for each id the tracked files that cite it."""
-    ids = {_plain(record.id): record.id for record in records}
-    wanted: defaultdict[str, list[str]] = defaultdict(list)
+    ids = {_without_zeros(record.id): record.id for record in records}
+    citing: defaultdict[str, list[str]] = defaultdict(list)
     forms = workspace.kinds.id_forms
     code = "[0-9a-hjkmnp-tv-z]"
     patterns = [*(f"{prefix}[0-9]" for prefix in forms.numbered), *(f"{prefix}{code}{{5}}" for prefix in forms.coded)]
     for path in mentioning_files(workspace, patterns):
         text = document_text(workspace.root, path) if path in tree.files else None
-        for cited in dict.fromkeys(_plain(one.id) for one in find_citations(text or "", forms)):
+        for cited in dict.fromkeys(_without_zeros(citation.id) for citation in find_citations(text or "", forms)):
             if cited in ids:
-                wanted[ids[cited]].append(path)
-    return wanted
+                citing[ids[cited]].append(path)
+    return citing
 
 
-def _plain(record_id: str) -> str:
+def _without_zeros(record_id: str) -> str:
     """Return an id without the zeros before its number: `ADR 12` cites ADR-0012."""
-    word, dash, rest = record_id.partition("-")
-    return f"{word}{dash}{int(rest)}" if rest.isdecimal() else record_id
+    word, dash, number = record_id.partition("-")
+    return f"{word}{dash}{int(number)}" if number.isdecimal() else record_id
 
 
 def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iterator[Clue]:
     """Yield the files of commits that touched the record or its document, or name it or one of its tasks."""
-    own = {record.path, *([record.source.path] if record.source else [])}
+    record_files = {record.path, *([record.source.path] if record.source else [])}
     names = (record.id, *record.words("tasks"), *record.scope.tasks)
     for commit in history:
-        touches = not own.isdisjoint(commit.files)
-        named = next((name for name in names if _says(commit.message, name)), None)
-        if not touches and named is None:
+        touches = not record_files.isdisjoint(commit.files)
+        cited_name = next((name for name in names if _names_id(commit.message, name)), None)
+        if not touches and cited_name is None:
             continue
-        words = f"commit {commit.short} names {named}" if named else f"commit {commit.short} touched both"
+        words = f"commit {commit.short} names {cited_name}" if cited_name else f"commit {commit.short} touched both"
         for path in commit.files:
             if path in tree.files and not path.startswith(f"{ORBIT}/"):
-                small = named is not None and len(commit.files) <= FEW_FILES and not path.endswith(PROSE)
-                yield Clue(path, "named" if named else "commit", words, SURE if small else LIKELY)
+                small = cited_name is not None and len(commit.files) <= FEW_FILES and not path.endswith(PROSE)
+                yield Clue(path, "named" if cited_name else "commit", words, SURE if small else LIKELY)
 
 
-def _says(message: str, name: str) -> bool:
+def _names_id(message: str, name: str) -> bool:
     """Say whether a message names an id as a word of its own."""
     at = message.find(name)
     if at < 0:

@@ -1,4 +1,4 @@
-"""The terms a text is compared and found by: words in Unicode's NFKC form, split, in lower case, stemmed.
+"""Terms of a text, by which it is compared and found: words in Unicode's NFKC form, split, in lower case, stemmed.
 
 Identifiers come apart (`parseHTTPHeader`, `parse_http_header` and `parse-http-header` are all parse, http, header),
 letters and digits are parted, common words are left out. Writing without spaces between words (Chinese, Japanese, Thai)

@@ -1,7 +1,7 @@
-"""Finds records by meaning where a model is configured: vectors kept by text and model, exact cosines, z-score fusion.
+"""Search by meaning where a model is configured: vectors cached by text and model, exact cosines, z-score fusion.
 
-Off unless somebody configures it: on the corpora measured here vectors of small models did not beat terms. A model that
-is missing, fails or changes its mind about sizes leaves the search by words as it is, with one note.
+Off by default: on the corpora measured here vectors of small models did not beat terms. A model that is missing, fails
+or changes its vectors' length leaves the search to words, with one note.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST = 4_000
 """Characters of a record that its vector is made of, from its title on."""
 _BATCH = 256
 _EXTRA = "install the extra `orbit-registry[semantic]`, or take `search.model` out of .orbit/config.yaml"
-_PLACE = "name a folder of the project with a model, without links, or one on the hub, as `search.model`"
+_LOCATION = "name a folder of the project with a model, without links, or one on the hub, as `search.model`"
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 _PROGRAM = 'print {"vectors": [[…], …]}, one vector for each of the `texts` on standard input, all of one length'
 
@@ -50,21 +50,21 @@ class Embedder(Protocol):
 class Model2Vec:
     """A static model as `model2vec` loads it, from a folder or by its name on the hub, when it is first asked."""
 
-    def __init__(self, place: str, root: Path) -> None:
-        self._given, self._root = place, root
+    def __init__(self, location: str, root: Path) -> None:
+        self._location, self._root = location, root
 
     @cached_property
     def _folder(self) -> Path | None:
         """The folder of the project that holds the model, or None where it is a name on the hub."""
         try:
-            folder = inside(self._root, self._given)
+            folder = inside(self._root, self._location)
             if folder.is_dir():
                 return folder
         except (UnsafePathError, OSError) as error:
-            raise ConfigError(f"`search.model` can't be used: {_said(error)}", hint=_PLACE) from None
+            raise ConfigError(f"`search.model` can't be used: {_first_line(error)}", hint=_LOCATION) from None
         # A library that is given a name looks first for what is called so in the current folder.
-        if not _ON_HUB.fullmatch(self._given) or os.path.lexists(folder) or os.path.lexists(self._given):
-            raise ConfigError(f"`search.model`: {self._given[:200]!r} is no folder of the project", hint=_PLACE)
+        if not _ON_HUB.fullmatch(self._location) or os.path.lexists(folder) or os.path.lexists(self._location):
+            raise ConfigError(f"`search.model`: {self._location[:200]!r} is no folder of the project", hint=_LOCATION)
         return None
 
     @cached_property
@@ -78,27 +78,29 @@ class Model2Vec:
         try:
             for file in sorted(self._folder.rglob("*")) if self._folder else ():
                 if file.is_symlink():
-                    raise ConfigError(f"the model {self._given} has a symbolic link, {file.name}", hint=_PLACE)
-                found = file.stat()
-                state.append(f"{file.name} {found.st_size} {found.st_mtime_ns}")
+                    raise ConfigError(f"the model {self._location} has a symbolic link, {file.name}", hint=_LOCATION)
+                status = file.stat()
+                state.append(f"{file.name} {status.st_size} {status.st_mtime_ns}")
         except OSError as error:
-            raise ConfigError(f"the model {self._given} can't be read: {_said(error)}", hint=_PLACE) from None
+            raise ConfigError(
+                f"the model {self._location} can't be read: {_first_line(error)}", hint=_LOCATION
+            ) from None
         digest = hashlib.sha256("\n".join(state).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        return f"model2vec {self._given} {digest}"
+        return f"model2vec {self._location} {digest}"
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text."""
-        place = str(self._folder or self._given)
-        with _Loading(place):
-            model = importlib.import_module("model2vec").StaticModel.from_pretrained(place)
-            return [[float(one) for one in vector] for vector in model.encode(list(texts))]
+        location = str(self._folder or self._location)
+        with _Loading(location):
+            model = importlib.import_module("model2vec").StaticModel.from_pretrained(location)
+            return [[float(number) for number in vector] for vector in model.encode(list(texts))]
 
 
 class _Loading:
     """Says that a model can't be loaded, whatever is raised: readers of models raise `Exception` itself too."""
 
-    def __init__(self, place: str) -> None:
-        self._place = place
+    def __init__(self, location: str) -> None:
+        self._place = location
 
     def __enter__(self) -> None: ...
 
@@ -106,11 +108,13 @@ class _Loading:
         if isinstance(error, ImportError):
             raise ConfigError("model2vec is not installed", hint=_EXTRA) from None
         if isinstance(error, Exception):
-            raise ConfigError(f"the model {self._place} can't be loaded: {_said(error)}", hint=_PLACE) from None
+            raise ConfigError(
+                f"the model {self._place} can't be loaded: {_first_line(error)}", hint=_LOCATION
+            ) from None
         return False
 
 
-def _said(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     """Return the first line of what an error says, or what it is called where it says nothing."""
     return next(iter(str(error).splitlines()), "")[:200] or type(error).__name__
 
@@ -118,17 +122,17 @@ def _said(error: Exception) -> str:
 class Unusable:
     """A model that is not asked; what it is asked for raises why."""
 
-    def __init__(self, why: str) -> None:
-        self._why = why
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
 
     @property
     def name(self) -> str:
         """Raise why."""
-        raise ConfigError(self._why, hint="`orbit trust` shows it and asks")
+        raise ConfigError(self._reason, hint="`orbit trust` shows it and asks")
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Raise why."""
-        raise ConfigError(self._why, hint=f"{len(texts)} texts have no vectors; `orbit trust` shows it and asks")
+        raise ConfigError(self._reason, hint=f"{len(texts)} texts have no vectors; `orbit trust` shows it and asks")
 
 
 class Command:
@@ -142,16 +146,18 @@ class Command:
         """Return a vector for each text."""
         try:
             vectors = json.loads(self._ask(json.dumps({"texts": list(texts)})))["vectors"]
-            return [[float(one) for one in vector] for vector in vectors]
+            return [[float(number) for number in vector] for vector in vectors]
         except (ValueError, TypeError, KeyError, RecursionError):
             raise ConfigError("`search.command` printed no vectors", hint=_PROGRAM) from None
 
 
 def unit(vector: Iterable[float]) -> array[float]:
     """Return a vector of length one with the same direction; one without a direction stays as it is."""
-    held = array("f", vector)
-    length = math.sqrt(math.fsum(map(mul, held, held)))
-    return array("f", (one / length for one in held)) if length and math.isfinite(length) else array("f", held)
+    numbers = array("f", vector)
+    length = math.sqrt(math.fsum(map(mul, numbers, numbers)))
+    return (
+        array("f", (number / length for number in numbers)) if length and math.isfinite(length) else array("f", numbers)
+    )
 
 
 class Vectors(NamedTuple):
@@ -193,11 +199,11 @@ class Meanings:
         Raises:
             ConfigError: the model can't be used.
         """
-        (asked,) = self._embed([text[:LONGEST]])
-        if any(len(vector) != len(asked) for vector in self._vectors.values()):
+        (query_vector,) = self._embed([text[:LONGEST]])
+        if any(len(vector) != len(query_vector) for vector in self._vectors.values()):
             hint = "delete orbit/cache.sqlite in git's folder"
             raise ConfigError("the model's vectors have another length than before", hint=hint)
-        return {key: math.fsum(map(mul, asked, vector)) for key, vector in self._vectors.items()}
+        return {key: math.fsum(map(mul, query_vector, vector)) for key, vector in self._vectors.items()}
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors that there are, with those of more texts.
@@ -211,8 +217,8 @@ class Meanings:
     def _embed(self, texts: Sequence[str]) -> list[array[float]]:
         vectors = [unit(vector) for vector in self._embedder.embed(texts)]
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
-            said = f"{self._embedder.name} gave {len(vectors)} vectors for {len(texts)} texts, or of several lengths"
-            raise ConfigError(said, hint=_PROGRAM)
+            message = f"{self._embedder.name} gave {len(vectors)} vectors for {len(texts)} texts, or of several lengths"
+            raise ConfigError(message, hint=_PROGRAM)
         return vectors
 
 
@@ -227,14 +233,14 @@ def z_fused(by_terms: Mapping[str, float], by_meaning: Mapping[str, float], most
     keys = [*by_terms, *(key for key in nearest if key not in by_terms)]
     terms, meaning = _z([by_terms.get(key, 0.0) for key in keys]), _z([by_meaning.get(key, 0.0) for key in keys])
     best = max(by_terms.values(), default=1.0)
-    own = [by_terms.get(key, max(by_meaning.get(key, 0.0), 0.0) * best) for key in keys]
+    scores = [by_terms.get(key, max(by_meaning.get(key, 0.0), 0.0) * best) for key in keys]
     order = sorted(range(len(keys)), key=lambda at: (-(terms[at] + meaning[at]), keys[at]))
-    return list(zip([keys[at] for at in order], sorted(own, reverse=True), strict=True))
+    return list(zip([keys[at] for at in order], sorted(scores, reverse=True), strict=True))
 
 
 def _z(values: Sequence[float]) -> list[float]:
     if not values:
         return []
     mean = math.fsum(values) / len(values)
-    spread = math.sqrt(math.fsum((one - mean) ** 2 for one in values) / len(values))
-    return [(one - mean) / spread if spread else 0.0 for one in values]
+    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    return [(value - mean) / spread if spread else 0.0 for value in values]
