@@ -7,7 +7,7 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.checks.places import place_of
+from orbit_registry.checks.context import place_of
 from orbit_registry.formats.yaml import dump, position_of
 
 WORDS = st.text(string.ascii_letters + " #:-\n'\"[]{}é", min_size=1, max_size=20)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from orbit_registry.checks.context import collect_inputs
 from orbit_registry.checks.engine import run
-from orbit_registry.checks.inputs import take
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
 
@@ -18,7 +18,7 @@ def test_a_text_that_goes_while_it_is_looked_at_is_not_remembered(workspace: Pat
     file.write_text("See ADR-0099.\n", "utf-8")
     before = Registry.open(workspace).check(everything=True).diagnostics
     assert [one.code for one in before] == ["ORB305"]
-    inputs = take(open_workspace(workspace), None, datetime.now(UTC))
+    inputs = collect_inputs(open_workspace(workspace), None, datetime.now(UTC))
     file.rename(file.with_suffix(".away"))
     assert not run(inputs)[1]
 

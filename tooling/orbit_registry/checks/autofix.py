@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.check import Announce, check_of, run_checks
-from orbit_registry.checks.context import CheckContext, load_context
-from orbit_registry.checks.inputs import take
+from orbit_registry.checks.context import CheckContext, collect_inputs, load_context
 from orbit_registry.errors import RefusedError
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.adopt.adoption import backfill, importer, plan_adoption
@@ -35,7 +34,7 @@ class Mended:
 def mend(
     workspace: Workspace,
     against: str | None,
-    wanted: Callable[[Diagnostic], bool],
+    is_selected: Callable[[Diagnostic], bool],
     side: str | None,
     announce: Announce,
     *,
@@ -50,12 +49,12 @@ def mend(
         WriteError: the disk refused; what was written before stands, each step as a whole.
     """
     mended = Mended()
-    for diagnostic in _fixable(workspace, against, wanted, side)[1]:
+    for diagnostic in _fixable(workspace, against, is_selected, side)[1]:
         if diagnostic.code == UNFINISHED:
             announce(diagnostic, ())
             mended.done.append(diagnostic)
     with nullcontext() if dry_run else writing(workspace):  # which ends every step that was begun
-        context, fixable = _fixable(workspace, against, wanted, side)
+        context, fixable = _fixable(workspace, against, is_selected, side)
         touched: set[str] = set()
         for diagnostic in fixable:
             check = check_of(diagnostic.code)
@@ -89,15 +88,15 @@ def _adopt(
         refuse_for_agent(workspace, changes, hint=f"a person runs `orbit adr backfill {shlex.join(paths)}`")
         for diagnostic in unrecorded:
             announce(diagnostic, changes if diagnostic is unrecorded[-1] else ())
-        taken = not dry_run and any(outcome.what == "taken" for outcome in backfill(workspace, paths).outcomes)
+        is_adopted = not dry_run and any(outcome.what == "taken" for outcome in backfill(workspace, paths).outcomes)
     except RefusedError as error:
         mended.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
         return
-    mended.done += unrecorded if taken else ()
+    mended.done += unrecorded if is_adopted else ()
 
 
 def _fixable(
-    workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool], side: str | None
+    workspace: Workspace, against: str | None, is_selected: Callable[[Diagnostic], bool], side: str | None
 ) -> tuple[CheckContext, list[Diagnostic]]:
-    context = replace(load_context(take(workspace, against, datetime.now(UTC))), side=side)
-    return context, [one for one in run_checks(context) if one.fixable and wanted(one)]
+    context = replace(load_context(collect_inputs(workspace, against, datetime.now(UTC))), side=side)
+    return context, [diagnostic for diagnostic in run_checks(context) if diagnostic.fixable and is_selected(diagnostic)]

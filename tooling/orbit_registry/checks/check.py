@@ -99,13 +99,15 @@ def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> 
     An error inside a check is a bug of ours and is not caught: it ends the run.
     """
     ignored = frozenset(context.config.setting("checks", "ignore"))
-    wanted = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored - HIDING]
-    found = (diagnostic for check in wanted for diagnostic in check.run(context))
-    named = {diagnostic for diagnostic in found if diagnostic.code not in ignored or hides_record(diagnostic)}
-    return sorted(named, key=lambda diagnostic: diagnostic.sort_key)
+    selected = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored - HIDING]
+    diagnostics = (diagnostic for check in selected for diagnostic in check.run(context))
+    remaining = {diagnostic for diagnostic in diagnostics if diagnostic.code not in ignored or hides_record(diagnostic)}
+    return sorted(remaining, key=lambda diagnostic: diagnostic.sort_key)
 
 
 def _stated() -> Iterator[Check]:
-    for found in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}."):
-        for value in vars(importlib.import_module(found.name)).values():
-            yield from (one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Check))
+    for module in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}."):
+        for value in vars(importlib.import_module(module.name)).values():
+            yield from (
+                entry for entry in (value if isinstance(value, tuple) else (value,)) if isinstance(entry, Check)
+            )

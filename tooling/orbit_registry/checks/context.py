@@ -1,36 +1,39 @@
-"""Everything the checks of one run look at."""
+"""Context of a run of the gate: its inputs as hashes, taken before anything is parsed, and what the checks read."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from orbit_registry.checks.inputs import Inputs
-from orbit_registry.checks.places import place_of
 from orbit_registry.checks.texts import copies, wording
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Pointer, Position, position_at
+from orbit_registry.formats.yaml import position_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, Freshness, has_expiry
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adopt.edges import Targets
-from orbit_registry.operations.adopt.edges import location_of as place_of_text
-from orbit_registry.operations.citations import CitedId, cited_by, cited_in
-from orbit_registry.operations.freshness.evaluate import stale_records, unmatched_scopes
+from orbit_registry.operations.adopt.edges import place_of as place_of_text
+from orbit_registry.operations.citations import Cited, cited_by, cited_in
+from orbit_registry.operations.freshness.evaluate import not_fresh, unmatched_scopes
+from orbit_registry.operations.freshness.probe import Ground, kinds_of, look
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.baseline import read_baseline
-from orbit_registry.repository.documents import Document, Documents, load_document
-from orbit_registry.repository.vcs_state import VcsState
+from orbit_registry.repository.documents import Document, Documents, decision_paths, document_of, load_document
+from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
+from orbit_registry.workspace.cache import FileValue, digest
 from orbit_registry.workspace.config import Config, config_of
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, read_bytes
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, is_inside, read_bytes
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -81,8 +84,8 @@ class CheckContext:
     @cached_property
     def sources(self) -> Mapping[str, Source]:
         """Where each record that names a document has its prose, by the record's path."""
-        named = ((record.path, record.source) for record in self.records if "source" in record.data)
-        return {path: source for path, source in named if source is not None}
+        pairs = ((record.path, record.source) for record in self.records if "source" in record.data)
+        return {path: source for path, source in pairs if source is not None}
 
     @cached_property
     def our_documents(self) -> frozenset[str]:
@@ -94,8 +97,8 @@ class CheckContext:
     @cached_property
     def homes(self) -> Mapping[str, tuple[Document, AdrDocument]]:
         """The document and entry of each record that has one, by the record's path."""
-        found = ((record.path, self.documents.of(record)) for record in self.records if record.path in self.sources)
-        return {path: home for path, home in found if home is not None}
+        pairs = ((record.path, self.documents.of(record)) for record in self.records if record.path in self.sources)
+        return {path: home for path, home in pairs if home is not None}
 
     @cached_property
     def unclaimed(self) -> tuple[tuple[Document, AdrDocument], ...]:
@@ -110,28 +113,28 @@ class CheckContext:
         return Targets(place_of_text(record) for record in self.records if record.kind.in_document)
 
     @cached_property
-    def citations(self) -> tuple[CitedId, ...]:
+    def citations(self) -> tuple[Cited, ...]:
         """The ids of kinds that citing files and the records' own texts name, examples in code left out."""
         return (*self._cited_in_files(), *self._cited_in_records())
 
-    def _cited_in_files(self) -> Iterator[CitedId]:
+    def _cited_in_files(self) -> Iterator[Cited]:
         for path in self.facts.citing:
             if "template" in path.rpartition("/")[2].lower():
                 continue  # what a template cites is an example
             for cited, line, column in cited_in(self.text(path), path, self.kinds.id_forms):
-                yield CitedId(cited, Location(path, Position(line, column)))
+                yield Cited(cited, Location(path, Position(line, column)))
 
-    def _cited_in_records(self) -> Iterator[CitedId]:
+    def _cited_in_records(self) -> Iterator[Cited]:
         for record in self.records:
             for citation in cited_by(record, self.kinds.id_forms):
                 where = self.in_field(record, record.kind.prose, record.prose, citation.span.start)
-                yield CitedId(citation.id, where, record)
+                yield Cited(citation.id, where, record)
 
     @cached_property
     def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
         """The records that wait or hold and name globs, with those globs."""
-        held = (record for record in self.records if "scope" in record.data and record.phase != "closed")
-        return tuple((record, paths) for record in held if (paths := record.globs))
+        open_records = (record for record in self.records if "scope" in record.data and record.phase != "closed")
+        return tuple((record, paths) for record in open_records if (paths := record.globs))
 
     @cached_property
     def wordings(self) -> Mapping[str, str]:
@@ -145,7 +148,7 @@ class CheckContext:
         for record in self.records:
             if record.phase != "closed" and not record.kind.in_file:
                 texts.setdefault(record.kind.name, []).append((record.path, self.wordings[record.path]))
-        return defaultdict(list, {kind: copies(held) for kind, held in texts.items()})
+        return defaultdict(list, {kind: copies(keyed_texts) for kind, keyed_texts in texts.items()})
 
     @cached_property
     def glob_counts(self) -> Mapping[str, int]:
@@ -158,12 +161,12 @@ class CheckContext:
         """The freshness of each record that is not fresh and neither closed, by the record's path."""
         tracked = self.facts.tracked
         lost = unmatched_scopes(self.scoped, self.glob_counts) if tracked is not None else frozenset()
-        return stale_records(self.records, self.filesystem, self.now, self.config, lost, self.facts.documents_gone)
+        return not_fresh(self.records, self.filesystem, self.now, self.config, lost, self.facts.documents_gone)
 
     @cached_property
     def resting(self) -> tuple[Record, ...]:
         """The records that wait or hold and state something about their freshness, or end by the clock."""
-        return tuple(one for one in self.records if has_expiry(one) and one.phase != "closed")
+        return tuple(record for record in self.records if has_expiry(record) and record.phase != "closed")
 
     def resolve(self, target: str) -> list[Record]:
         """Return the records a written id can mean."""
@@ -224,10 +227,10 @@ class CheckContext:
         start = value.rfind("\n", 0, offset) + 1
         end = value.find("\n", offset)
         line = value[start : len(value) if end < 0 else end]
-        found = text.find(line) if line.strip() else -1
-        if found < 0:
+        position = text.find(line) if line.strip() else -1
+        if position < 0:
             return self.at(record, name)
-        return Location(record.path, position_at(text, found + offset - start))
+        return Location(record.path, position_at(text, position + offset - start))
 
 
 def is_ours(record: Record) -> bool:
@@ -241,6 +244,84 @@ def is_ours(record: Record) -> bool:
 def binding(record: Record, severity: Severity = Severity.ERROR, otherwise: Severity = Severity.NOTE) -> Severity:
     """Return how much a finding weighs: `severity` in a record of ours, `otherwise` in an adopted one."""
     return severity if is_ours(record) else otherwise
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What one run looks at."""
+
+    workspace: Workspace
+    now: datetime
+    reading: Reading
+    documents: frozenset[str]
+    """The documents of decisions, as records name them or as they are written; none that leads out of the root."""
+    facts: VcsState
+    texts: Mapping[str, FileValue]
+    """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
+    filesystem: FilesystemView
+    """What fingerprint inputs and evidence are now."""
+
+    @property
+    def key(self) -> str:
+        """A digest of everything a finding can depend on, the day among it; the cache itself goes with the code."""
+        files = [(path, state.sha256, state.error) for path, state in self.reading.states.items()]
+        files += [(path, text.sha256, text.error) for path, text in self.texts.items()]
+        parts = [
+            self.now.date().isoformat(),
+            kinds_stamp(self.workspace),
+            repr(self.workspace.config),
+            [f"{path}\0{sha256}\0{error or ''}" for path, sha256, error in files],
+            [entry.body_path for entry in self.reading.entries if entry.has_body],
+            [str(problem) for problem in self.reading.misplaced],
+            [_plain(getattr(self.facts, fact.name)) for fact in fields(self.facts)],
+            [[text, found.hash, found.problem] for text, found in self.filesystem.inputs.items()],
+            [
+                sorted(self.filesystem.present),
+                sorted(self.filesystem.missing),
+                self.filesystem.unanswered,
+                sorted(self.filesystem.changed_sources.items()),
+            ],
+        ]
+        return digest(parts)
+
+
+def collect_inputs(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
+    """Return what a run looks at, as it stands now.
+
+    Raises:
+        UsageError: `against` names no commit.
+    """
+    reading = Reading(workspace, now=now)
+    kinds_by_document = {
+        path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None
+    }
+    facts = collect_vcs_state(workspace, reading, kinds_by_document, against)
+    outside = {path for path in facts.documents_gone if not is_inside(workspace.root, path)}
+    inside_documents = {path for path in kinds_by_document if path not in outside}
+    in_file = {path for path in inside_documents if kinds_by_document[path].in_file}
+    documents = frozenset((*(inside_documents - in_file), *decision_paths(workspace)))
+    baseline = workspace.relative(workspace.baseline)
+    bodies = (entry.body_path for entry in reading.entries if entry.has_body)
+    paths = {*documents, *in_file, *facts.citing, *bodies, baseline}
+    hashes = workspace.values.hashes(workspace.root, paths)
+    texts = {path: hashes.get(path, FileValue(path)) for path in sorted(paths)}
+    ground = Ground.of(reading.collection.records, kinds_of(workspace.config))
+    filesystem = look(workspace, ground, facts.tracked, facts.untracked)
+    return Inputs(workspace, now, reading, documents, facts, texts, filesystem)
+
+
+def kinds_stamp(workspace: Workspace) -> list[str]:
+    """Return what tells these kinds, their statuses and their templates from others."""
+    files = (kind.folder / name for kind in workspace.kinds for name in ("kind.yaml", "new.md", "entry.md"))
+    texts = (file.read_bytes() for file in files if file.is_file())
+    return [workspace.kinds.fingerprint, *(hashlib.sha256(text).hexdigest() for text in texts)]
+
+
+def _plain(value: object) -> object:
+    """Return a fact as JSON holds it, a set in order."""
+    if isinstance(value, frozenset):
+        return sorted(value, key=str)
+    return sorted(value.items()) if isinstance(value, Mapping) else value
 
 
 class Files:
@@ -310,7 +391,7 @@ def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Ren
 
 def _document(inputs: Inputs, files: Files, path: str) -> Document | Diagnostic | None:
     text = files(path)
-    return load_document(inputs.workspace, path) if text is None else Document(path, text)
+    return load_document(inputs.workspace, path) if text is None else document_of(path, text)
 
 
 def _with_prose(record: Record, documents: Documents, files: Files, *, has_body: bool) -> Record:
@@ -332,3 +413,47 @@ def record_count(inputs: Inputs) -> int:
     valid = {entry.path for entry in reading.entries if reading.record(entry) is not None}
     broken = {problem.location.path for problem in reading.collection.problems if problem.code != BROKEN}
     return len(valid) + len(broken - valid)
+
+
+def place_of(text: str, pointer: Pointer) -> Position:
+    """Return where the value at `pointer` stands, as `text.yaml.locate` does, but quickly for block style."""
+    position = _by_lines(text, pointer) if pointer else Position(1)
+    return position or position_of(text, pointer)
+
+
+def _by_lines(text: str, pointer: Pointer) -> Position | None:
+    """Follow keys and list items by their indentation; None where the text's form is not that plain."""
+    start, end, column = 0, len(text), 0
+    offset: int | None = None
+    for step in pointer:
+        if isinstance(step, int):
+            items = _items(text, start, end)
+            if items is None or step >= len(items):
+                return None
+            offset = items[step]
+            start = offset
+            column = offset - (text.rfind("\n", 0, offset) + 1)
+            end = next((text.rfind("\n", 0, item) for item in items[step + 1 :]), end)
+        else:
+            key = re.compile(rf"^{' ' * column}{re.escape(step)}[ ]*:(?=[ \r\n])", re.MULTILINE)
+            matches = list(key.finditer(text, start, end))
+            if len(matches) != 1:
+                return None
+            offset = matches[0].start() + column
+            start = matches[0].end()
+            following = re.compile(rf"^ {{0,{column}}}(?!- )[^\s#]", re.MULTILINE).search(text, start, end)
+            end = following.start() if following else end
+            inner = re.compile(r"^( *)[^\s#]", re.MULTILINE).search(text, start, end)
+            column = len(inner[1]) if inner else column + 2
+    return position_at(text, offset) if offset is not None else None
+
+
+def _items(text: str, start: int, end: int) -> list[int] | None:
+    """Return where the entries of a block list begin, after their dashes."""
+    first = re.compile(r"^( *)-[ ]", re.MULTILINE).search(text, start, end)
+    if first is None or text[start : first.start()].strip(" \r\n"):
+        return None
+    if re.compile(rf"^{first[1]}-[ ]*\r?$", re.MULTILINE).search(text, start, end):
+        return None  # an entry that starts on the next line, or holds nothing
+    dashes = re.compile(rf"^{first[1]}-[ ]+", re.MULTILINE)
+    return [match.end() for match in dashes.finditer(text, start, end)]

@@ -52,10 +52,16 @@ class Neighbour:
         """When, by whom and why a review turned it down; empty where none did."""
         if not self.record.is_rejected:
             return ""
-        said = self.record.approval
-        at = said.get("rejected_at", "")[:10]
-        words = ("rejected", f"on {at}" if at else "", f"by {said['rejected_by']}" if "rejected_by" in said else "")
-        return " ".join(filter(None, words)) + (f": {' '.join(said['reason'].split())}" if "reason" in said else "")
+        approval = self.record.approval
+        at = approval.get("rejected_at", "")[:10]
+        words = (
+            "rejected",
+            f"on {at}" if at else "",
+            f"by {approval['rejected_by']}" if "rejected_by" in approval else "",
+        )
+        return " ".join(filter(None, words)) + (
+            f": {' '.join(approval['reason'].split())}" if "reason" in approval else ""
+        )
 
 
 def neighbours(workspace: Workspace, records: Sequence[Record], new: Record) -> list[Neighbour]:
@@ -71,16 +77,16 @@ def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Seq
     """Return for each of some new records of one kind what `neighbours` does; they are not compared with each other."""
     if not news:
         return []
-    held = [record for record in records if _is_compared(record, news[0])]
-    texts = {record.path: wording(record) for record in held}
-    by_path = {record.path: record for record in held}
-    said = [wording(new) for new in news]
+    compared = [record for record in records if _is_compared(record, news[0])]
+    texts = {record.path: wording(record) for record in compared}
+    by_path = {record.path: record for record in compared}
+    wordings = [wording(new) for new in news]
     words_of = cache(lambda path: Words.of(texts[path]))
-    upper = error_threshold(workspace.config.duplicates["error"], is_enough=len(held) + 1 >= FEWEST_TO_ERR)
-    found = []
-    for new, words, scores in zip(news, said, _scores(workspace, texts, said), strict=True):
+    upper = error_threshold(workspace.config.duplicates["error"], is_enough=len(compared) + 1 >= FEWEST_TO_ERR)
+    neighbours = []
+    for new, words, scores in zip(news, wordings, _scores(workspace, texts, wordings), strict=True):
         letters, apart, near, cut = normalised(words), _apart(new), [], Words.of(words)
-        for path, score in {**_of_rejected_titles(held, new), **scores}.items():
+        for path, score in {**_of_rejected_titles(compared, new), **scores}.items():
             record = by_path[path]
             is_exact = normalised(texts[path]) == letters
             if record.uid == new.uid or (_is_apart(record, apart) and not (is_exact and record.is_rejected)):
@@ -91,14 +97,16 @@ def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Seq
                 is_exact or path in _of_rejected_titles([record], new) or outcome_of(differs, score, limit) == "refused"
             )
             near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
-        found.append(sorted(near, key=lambda one: (not one.is_exact, -one.score, one.record.sort_key)))
-    return found
+        neighbours.append(
+            sorted(near, key=lambda neighbour: (not neighbour.is_exact, -neighbour.score, neighbour.record.sort_key))
+        )
+    return neighbours
 
 
 def _of_rejected_titles(records: Iterable[Record], new: Record) -> dict[str, float]:
     """Return the paths of what was rejected under a new record's title; how alike they are was not asked: 0."""
     title = normalised(new.title)
-    return {one.path: 0.0 for one in records if one.is_rejected and normalised(one.title) == title}
+    return {record.path: 0.0 for record in records if record.is_rejected and normalised(record.title) == title}
 
 
 def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
@@ -139,18 +147,18 @@ def outcome_of(differs: Contrast | None, score: float | None, upper: float) -> O
     return "refused" if score >= upper and not (differs is not None and differs.alone) else "warned"
 
 
-def _scores(workspace: Workspace, texts: dict[str, str], said: Sequence[str]) -> list[dict[str, float]]:
+def _scores(workspace: Workspace, texts: dict[str, str], wordings: Sequence[str]) -> list[dict[str, float]]:
     """Return how alike the texts are to each new one, by key, as the gate will find it: as if it stood among them."""
-    places = {f"{_NEW}{place}": place for place in range(len(said))}
-    compared = {**texts, **{key: said[place] for key, place in places.items()}}
-    found: list[dict[str, float]] = [{} for _ in said]
-    for pair in similar_pairs(compared, workspace.config.duplicates["warning"], only=places):
+    numbers = {f"{_NEW}{number}": number for number in range(len(wordings))}
+    compared = {**texts, **{key: wordings[number] for key, number in numbers.items()}}
+    scores: list[dict[str, float]] = [{} for _ in wordings]
+    for pair in similar_pairs(compared, workspace.config.duplicates["warning"], only=numbers):
         for new, other in ((pair.a, pair.b), (pair.b, pair.a)):
-            if new in places and other in texts:
-                found[places[new]][other] = pair.score
-    for place, words in enumerate(said):
+            if new in numbers and other in texts:
+                scores[numbers[new]][other] = pair.score
+    for number, words in enumerate(wordings):
         if not terms(
             words
         ):  # one of common words alone is like nothing by its weights, and may be the same all the same
-            found[place] = {key: 1.0 for key, text in texts.items() if normalised(text) == normalised(words)}
-    return found
+            scores[number] = {key: 1.0 for key, text in texts.items() if normalised(text) == normalised(words)}
+    return scores

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import Announce, run_checks
-from orbit_registry.checks.inputs import Inputs, take
+from orbit_registry.checks.context import Files, Inputs, collect_inputs, load_context, record_count
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_row, to_row
 from orbit_registry.operations.freshness.evaluate import expiring_today
@@ -25,9 +24,6 @@ from orbit_registry.repository.baseline import (
 )
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, project_path
-
-if TYPE_CHECKING:
-    pass
 
 Fix = bool | str
 """Whether to mend; `record` or `document`: that decides where the two differ, in place of each one's own authority."""
@@ -95,7 +91,7 @@ def check(
         UsageError: `against` names no commit, or a path leads out of the root.
         WriteError: a fix could not be written.
     """
-    wanted = tuple(project_path(path).rstrip("/") for path in paths)
+    selected_paths = tuple(project_path(path).rstrip("/") for path in paths)
     fixed: list[Diagnostic] = []
     refused: dict[tuple[str, str], str] = {}
     side = fix if isinstance(fix, str) else None
@@ -103,14 +99,14 @@ def check(
     baseline, _ = read_baseline(workspace)
     for _ in range(_ROUNDS if fix else 0):
         parts = apply(baseline, result.diagnostics)
-        baselined = () if wanted or everything else parts.baselined
-        selected = _selection(wanted, baselined)
-        if side is None and not any(one.fixable and selected(one) for one in result.diagnostics):
+        baselined = () if selected_paths or everything else parts.baselined
+        selected = _selection(selected_paths, baselined)
+        if side is None and not any(diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics):
             break
         from orbit_registry.checks.autofix import mend
 
         mended = mend(workspace, against, selected, side, announce, dry_run=dry_run)
-        refused |= {_subject(one): why for one, why in mended.refused.items()}
+        refused |= {_subject(diagnostic): reason for diagnostic, reason in mended.refused.items()}
         if dry_run or not mended.done:
             break
         fixed += mended.done
@@ -121,15 +117,17 @@ def check(
     if against is not None and new and not everything:
         at_base = Counter(_at_base(workspace, against).counts)
         new = apply(Baseline(Counter(baseline.counts) | at_base), result.diagnostics).new
-    listed = [_told(one, refused) for one in new if _within(one, wanted)]
+    listed = [_told(diagnostic, refused) for diagnostic in new if _within(diagnostic, selected_paths)]
     return CheckOutcome(
         diagnostics=tuple(listed if everything else _folded(listed)),
-        baselined=() if everything else tuple(one for one in parts.baselined if _within(one, wanted)),
+        baselined=()
+        if everything
+        else tuple(diagnostic for diagnostic in parts.baselined if _within(diagnostic, selected_paths)),
         fixed=tuple(fixed),
         checked_count=result.checked_count,
-        gone=() if wanted else parts.resolved,
+        gone=() if selected_paths else parts.resolved,
         base=result.base,
-        paths=wanted,
+        paths=selected_paths,
     )
 
 
@@ -152,23 +150,21 @@ def look(workspace: Workspace, against: str | None = None, now: datetime | None 
     Raises:
         UsageError: `against` names no commit.
     """
-    inputs = take(workspace, against, now or datetime.now(UTC))
+    inputs = collect_inputs(workspace, against, now or datetime.now(UTC))
     key = inputs.key
     stored = workspace.values.recall("check", key)
     if stored is not None:
         rows, count, base = stored
         return Result(tuple(map(from_row, rows)), count, base)
-    result, lasts = run(inputs)
+    result, lasts = _run(inputs)
     if lasts:
         rows = [to_row(diagnostic) for diagnostic in result.diagnostics]
         workspace.values.remember("check", key, [rows, result.checked_count, result.base])
     return result
 
 
-def run(inputs: Inputs) -> tuple[Result, bool]:
+def _run(inputs: Inputs) -> tuple[Result, bool]:
     """Return what the checks find, and whether it may be remembered under the key of these inputs."""
-    from orbit_registry.checks.context import Files, load_context, record_count
-
     files = Files(inputs)
     context = load_context(inputs, files)
     diagnostics = tuple(run_checks(context))
@@ -200,10 +196,10 @@ def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after
     For adoption: what an old repository brings with it is not the fault of the next change.
     """
     added = baseline_of(apply(baseline_of(before), after).new)
-    known, broken = read_baseline(workspace)
-    gone = Counter(apply(known, after).resolved)
-    if not broken and (len(added) or gone):
-        write_baseline(workspace, Baseline(Counter(known.counts) - gone + Counter(added.counts)))
+    current, broken = read_baseline(workspace)
+    resolved = Counter(apply(current, after).resolved)
+    if not broken and (len(added) or resolved):
+        write_baseline(workspace, Baseline(Counter(current.counts) - resolved + Counter(added.counts)))
     return len(added)
 
 
@@ -214,8 +210,8 @@ def _subject(diagnostic: Diagnostic) -> tuple[str, str]:
 
 def _selection(paths: tuple[str, ...], baselined: Sequence[Diagnostic]) -> Callable[[Diagnostic], bool]:
     """Return what says whether a finding is mended: it is about one of the paths, and not what the baseline holds."""
-    left = {_subject(one) for one in baselined}
-    return lambda diagnostic: _within(diagnostic, paths) and _subject(diagnostic) not in left
+    baselined_subjects = {_subject(one) for one in baselined}
+    return lambda diagnostic: _within(diagnostic, paths) and _subject(diagnostic) not in baselined_subjects
 
 
 def _told(diagnostic: Diagnostic, refused: Mapping[tuple[str, str], str]) -> Diagnostic:
@@ -225,15 +221,19 @@ def _told(diagnostic: Diagnostic, refused: Mapping[tuple[str, str], str]) -> Dia
 
 def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """Return the findings with one note in place of many about records that agents made, in force without review."""
-    notes = [one for one in diagnostics if one.code == "ORB410" and _UNREVIEWED.match(one.message)]
+    notes = [
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.code == "ORB410" and _UNREVIEWED.match(diagnostic.message)
+    ]
     if len(notes) <= _MOST_UNREVIEWED:
         return diagnostics
-    ids = ", ".join(str(one.record) for one in notes[:3])
+    ids = ", ".join(str(diagnostic.record) for diagnostic in notes[:3])
     message = f"{len(notes)} records that agents made are in force without review: {ids} and {len(notes) - 3} more"
     hint = "approve the change only if you approve the records; `orbit check --all` lists each"
     note = Diagnostic(notes[0].code, notes[0].severity, message, Location(ORBIT), hint)
     folded = set(notes)
-    return [note, *(one for one in diagnostics if one not in folded)]
+    return [note, *(diagnostic for diagnostic in diagnostics if diagnostic not in folded)]
 
 
 def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:
@@ -241,6 +241,6 @@ def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:
     if not paths:
         return True
     places = [diagnostic.location.path, *(location.path for location in diagnostic.related)]
-    folders = [place.rpartition("/")[0] for place in places if place.startswith(".orbit/")]
+    folders = [path_of_place.rpartition("/")[0] for path_of_place in places if path_of_place.startswith(".orbit/")]
     names = [*places, *folders, *([diagnostic.record] if diagnostic.record else [])]
     return any(not path or name == path or name.startswith(f"{path}/") for path in paths for name in names)

@@ -19,25 +19,25 @@ def valid_globs(paths: Sequence[str]) -> list[tuple[int, Glob]]:
 
 def folders_of(files: Sequence[str]) -> dict[str, list[str]]:
     """Return the names of the folders in each folder, the root's under the empty name."""
-    found: dict[str, list[str]] = {"": []}
+    names_by_folder: dict[str, list[str]] = {"": []}
     for file in files:
         folder = file.rpartition("/")[0]
-        while folder not in found:
-            found[folder] = []
+        while folder not in names_by_folder:
+            names_by_folder[folder] = []
             folder = folder.rpartition("/")[0]
-    for folder in found:
+    for folder in names_by_folder:
         if folder:
             parent, _, name = folder.rpartition("/")
-            found[parent].append(name)
-    return found
+            names_by_folder[parent].append(name)
+    return names_by_folder
 
 
 def nearest(prefix: str, folders: Mapping[str, list[str]]) -> tuple[str, str | None] | None:
     """Return which part of the path is gone, in words, and the folder nearest to it; None where the path is there."""
-    found = around(prefix, folders)
-    if found is None:
+    missing_part = around(prefix, folders)
+    if missing_part is None:
         return None
-    inside, name, others = found
+    inside, name, others = missing_part
     near = difflib.get_close_matches(name, others, n=1, cutoff=0.6)
     return f"`{inside}{name}` is not there", f"{inside}{near[0]}" if near else None
 

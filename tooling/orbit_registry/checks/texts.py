@@ -100,22 +100,22 @@ def wording(record: Record) -> str:
     # Prompts need the Markdown parser.
     from orbit_registry.repository.documents import is_prompt, may_hold_prompts, prompts_of
 
-    known = prompts_of(record.kind.folder, True)
+    prompts = prompts_of(record.kind.folder, True)
     prose = _STATED.sub("", record.prose)
-    said = [line for line in prose.split("\n") if not _FORM.match(line)]
-    if may_hold_prompts(prose, known):
-        said = [line for line in said if not is_prompt(line, known)]
-    return "\n".join((record.title, *said))
+    lines = [line for line in prose.split("\n") if not _FORM.match(line)]
+    if may_hold_prompts(prose, prompts):
+        lines = [line for line in lines if not is_prompt(line, prompts)]
+    return "\n".join((record.title, *lines))
 
 
-def says_the_same(one: str, other: str, share: float) -> bool:
+def says_the_same(first: str, second: str, share: float) -> bool:
     """Say whether one of two sentences holds the other, or a share of the shorter one's words and no other negation."""
-    plain, others = normalised(one), normalised(other)
+    plain, others = normalised(first), normalised(second)
     words = {*terms(plain)}, {*terms(others)}
     fewer, common = min(map(len, words)), len(words[0] & words[1])
     if not fewer or not (f" {plain} " in f" {others} " or f" {others} " in f" {plain} " or common > 1):
         return False
-    differs = contrast(Words.of(one), Words.of(other))
+    differs = contrast(Words.of(first), Words.of(second))
     return common >= share * fewer and not (differs is not None and differs.alone)
 
 
@@ -124,12 +124,12 @@ def copies(texts: Iterable[tuple[str, str]]) -> list[list[str]]:
     alike: dict[bytes, list[tuple[str, str]]] = defaultdict(list)
     for key, text in texts:
         alike[letters(text)].append((key, text))
-    found: dict[str, list[str]] = defaultdict(list)
-    for said, held in alike.items():
-        if said and len(held) > 1:
-            for key, text in held:
-                found[normalised(text)].append(key)
-    return [keys for keys in found.values() if len(keys) > 1]
+    groups: dict[str, list[str]] = defaultdict(list)
+    for form, entries in alike.items():
+        if form and len(entries) > 1:
+            for key, text in entries:
+                groups[normalised(text)].append(key)
+    return [keys for keys in groups.values() if len(keys) > 1]
 
 
 def letters(text: str) -> bytes:

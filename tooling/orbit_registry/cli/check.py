@@ -80,7 +80,7 @@ def check(
     if loops or events is not None:
         if paths or fix or against or everything:
             raise UsageError("--loop looks at events alone", hint="run `orbit check` for the records, beside it")
-        from orbit_registry.checks.compliance import check_loop
+        from orbit_registry.checks.rules.loop import check_loop
 
         outcome = check_loop(registry.workspace, events, days)
     else:

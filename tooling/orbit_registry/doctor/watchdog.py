@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from orbit_registry.checks.compliance import loop_log
-from orbit_registry.checks.rules.loop import TURN_END, LoopLog, turns
+from orbit_registry.checks.rules.loop import TURN_END, LoopLog, loop_log, turns
 from orbit_registry.doctor.examine import LEVELS, Finding
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED

@@ -26,5 +26,5 @@ def render(name: str, outcome: CheckOutcome) -> str:
     if name not in formats():
         raise UsageError(f"there is no format {name!r}", hint=f"formats: {', '.join(formats())}")
     module = importlib.import_module(f"{__name__}.{name}")
-    written: Render = module.render
-    return written(outcome).encode("utf-8", "backslashreplace").decode("utf-8")  # file names need not be UTF-8
+    render_format: Render = module.render
+    return render_format(outcome).encode("utf-8", "backslashreplace").decode("utf-8")  # file names need not be UTF-8

@@ -16,16 +16,16 @@ def render(outcome: CheckOutcome) -> str:
 
 def annotation(diagnostic: Diagnostic) -> str:
     """Return a finding as a log command."""
-    place = diagnostic.location.position
+    position = diagnostic.location.position
     properties = {
         "file": diagnostic.location.path,
-        "line": str(place.line) if place else "1",
-        "col": str(place.column) if place else "1",
+        "line": str(position.line) if position else "1",
+        "col": str(position.column) if position else "1",
         "title": diagnostic.code,
     }
-    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    joined = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     message = "\n".join(printable(text) for text in (diagnostic.message, diagnostic.hint) if text)
-    return f"::{_COMMANDS[diagnostic.severity]} {told}::{_data(message)}"
+    return f"::{_COMMANDS[diagnostic.severity]} {joined}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -12,9 +12,9 @@ from orbit_registry.model.diagnostic import Severity, envelope
 
 def render(outcome: CheckOutcome) -> str:
     """Return the report as one JSON object."""
-    found = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
-    whole = envelope(data(outcome), ok=outcome.ok, diagnostics=found, next_commands=following(outcome))
-    return inert_json(json.dumps(whole, ensure_ascii=False, indent=2)) + "\n"
+    rows = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
+    report = envelope(data(outcome), ok=outcome.ok, diagnostics=rows, next_commands=following(outcome))
+    return inert_json(json.dumps(report, ensure_ascii=False, indent=2)) + "\n"
 
 
 def data(outcome: CheckOutcome) -> dict[str, object]:

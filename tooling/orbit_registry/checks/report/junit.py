@@ -20,15 +20,15 @@ def render(outcome: CheckOutcome) -> str:
     cases: dict[tuple[str, str], list[Diagnostic]] = defaultdict(list)
     for diagnostic in outcome.diagnostics:
         cases[diagnostic.location.path, diagnostic.code].append(diagnostic)
-    failed = sum(any(one.severity is Severity.ERROR for one in held) for held in cases.values())
+    failed = sum(any(one.severity is Severity.ERROR for one in group) for group in cases.values())
     total = max(len(cases), 1)
     counts = {"tests": str(total), "failures": str(failed), "errors": "0", "skipped": "0"}
     root = ElementTree.Element("testsuites", {"name": "orbit check", **counts})
     suite = ElementTree.SubElement(root, "testsuite", {"name": "orbit check", **counts})
-    for (path, code), held in cases.items():
+    for (path, code), group in cases.items():
         name = f"{code} {names.get(code, '')}".strip()
         case = ElementTree.SubElement(suite, "testcase", {"classname": _xml(path), "name": name, "file": _xml(path)})
-        _tell(case, held)
+        _tell(case, group)
     if not cases:
         name = f"{outcome.checked_count} records checked"
         ElementTree.SubElement(suite, "testcase", {"classname": ".orbit", "name": name})
@@ -37,14 +37,14 @@ def render(outcome: CheckOutcome) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _tell(case: ElementTree.Element, held: list[Diagnostic]) -> None:
-    errors = [one for one in held if one.severity is Severity.ERROR]
-    told = "\n".join(line for one in held for line in diagnostic_lines(one))
+def _tell(case: ElementTree.Element, group: list[Diagnostic]) -> None:
+    errors = [diagnostic for diagnostic in group if diagnostic.severity is Severity.ERROR]
+    text = "\n".join(line for diagnostic in group for line in diagnostic_lines(diagnostic))
     if errors:
         message = {"message": _xml(printable(errors[0].message)), "type": errors[0].code}
-        ElementTree.SubElement(case, "failure", message).text = _xml(told)
+        ElementTree.SubElement(case, "failure", message).text = _xml(text)
     else:
-        ElementTree.SubElement(case, "system-out").text = _xml(told)
+        ElementTree.SubElement(case, "system-out").text = _xml(text)
 
 
 def _xml(text: str) -> str:

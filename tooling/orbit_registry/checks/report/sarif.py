@@ -25,8 +25,8 @@ def log(outcome: CheckOutcome) -> dict[str, object]:
     checks = all_checks()
     numbers = {check.code: number for number, check in enumerate(checks)}
     counts: dict[str, int] = {}
-    results = [_result(one, numbers, counts, None) for one in outcome.diagnostics]
-    results += [_result(one, numbers, counts, "unchanged") for one in outcome.baselined]
+    results = [_result(diagnostic, numbers, counts, None) for diagnostic in outcome.diagnostics]
+    results += [_result(diagnostic, numbers, counts, "unchanged") for diagnostic in outcome.baselined]
     driver = {"name": "orbit-registry", "rules": [_rule(check) for check in checks]}
     run = {
         "tool": {"driver": driver},
@@ -52,15 +52,15 @@ def _rule(check: Check) -> dict[str, object]:
 def _result(
     diagnostic: Diagnostic, numbers: dict[str, int], counts: dict[str, int], state: str | None
 ) -> dict[str, object]:
-    said = diagnostic.message if diagnostic.hint is None else f"{diagnostic.message}\n{diagnostic.hint}"
-    known = hashlib.sha256(diagnostic.fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    counts[known] = counts.get(known, 0) + 1
+    message = diagnostic.message if diagnostic.hint is None else f"{diagnostic.message}\n{diagnostic.hint}"
+    fingerprint = hashlib.sha256(diagnostic.fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    counts[fingerprint] = counts.get(fingerprint, 0) + 1
     result: dict[str, object] = {
         "ruleId": diagnostic.code,
         "level": diagnostic.severity.value,
-        "message": {"text": said},
+        "message": {"text": message},
         "locations": [_place(diagnostic.location)],
-        "partialFingerprints": {"orbit/v1": f"{known}:{counts[known]}"},
+        "partialFingerprints": {"orbit/v1": f"{fingerprint}:{counts[fingerprint]}"},
     }
     if diagnostic.code in numbers:
         result["ruleIndex"] = numbers[diagnostic.code]

@@ -19,12 +19,12 @@ def render(outcome: CheckOutcome) -> str:
 
 def lines(outcome: CheckOutcome) -> Iterator[str]:
     """Yield the report line by line."""
-    shown, left = _gravest(outcome.diagnostics)
-    for diagnostic in shown:
+    listed, unlisted = _gravest(outcome.diagnostics)
+    for diagnostic in listed:
         yield from diagnostic_lines(diagnostic)
-    if left:
-        codes = ", ".join(f"{code} {count:,}" for code, count in Counter(one.code for one in left).most_common())
-        yield f"{_count(len(left), 'finding is', 'findings are')} not listed ({codes}): `orbit check --format json`"
+    if unlisted:
+        codes = ", ".join(f"{code} {count:,}" for code, count in Counter(one.code for one in unlisted).most_common())
+        yield f"{_count(len(unlisted), 'finding is', 'findings are')} not listed ({codes}): `orbit check --format json`"
     for diagnostic in outcome.fixed:
         yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")
     yield summary(outcome)
@@ -32,19 +32,19 @@ def lines(outcome: CheckOutcome) -> Iterator[str]:
         older = _count(len(outcome.baselined), "older finding is", "older findings are")
         yield f"{older} baselined: `orbit check --all`"
     if outcome.gone:
-        gone = _count(len(outcome.gone), "baselined finding is", "baselined findings are")
-        yield f"{gone} gone: `orbit baseline update`"
+        resolved = _count(len(outcome.gone), "baselined finding is", "baselined findings are")
+        yield f"{resolved} gone: `orbit baseline update`"
 
 
-def _gravest(found: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], Sequence[Diagnostic]]:
+def _gravest(diagnostics: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], Sequence[Diagnostic]]:
     """Return the findings that are listed, and those that are not, each in the order they came in."""
-    if len(found) <= MOST:
-        return found, ()
+    if len(diagnostics) <= MOST:
+        return diagnostics, ()
     weights = list(Severity)
-    places = sorted(range(len(found)), key=lambda place: weights.index(found[place].severity))
-    listed = set(places[:MOST])
-    left = [one for place, one in enumerate(found) if place not in listed]
-    return [found[place] for place in sorted(listed)], left
+    indexes = sorted(range(len(diagnostics)), key=lambda index: weights.index(diagnostics[index].severity))
+    listed = set(indexes[:MOST])
+    unlisted = [diagnostic for index, diagnostic in enumerate(diagnostics) if index not in listed]
+    return [diagnostics[index] for index in sorted(listed)], unlisted
 
 
 def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
@@ -58,22 +58,22 @@ def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
 def summary(outcome: CheckOutcome) -> str:
     """Return the line that counts."""
     counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
-    found = [
+    counted = [
         _count(counts[severity], severity.value, f"{severity.value}s") for severity in Severity if counts[severity]
     ]
     fixable = sum(diagnostic.fixable for diagnostic in outcome.diagnostics)
-    said = ", ".join(found) if found else "nothing found"
+    result = ", ".join(counted) if counted else "nothing found"
     fixed = f"; {len(outcome.fixed)} fixed" if outcome.fixed else ""
     more = f"; {fixable} can be fixed: `orbit check --fix`" if fixable else ""
-    return f"{_count(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: {said}{fixed}{more}"
+    return f"{_count(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: {result}{fixed}{more}"
 
 
 def printable(text: str) -> str:
     """Return a text in one line that no terminal acts on: control and direction characters are shown as escapes."""
     if text.isprintable():  # nearly all are, and ten thousand findings have millions of characters
         return text
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+    return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number:,} {singular if number == 1 else plural}"

@@ -74,20 +74,22 @@ def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         text = text_of(context, record)
         for key in NEEDED:
-            held = [one for one in entry.sections if one.key == key and (is_ours(record) or not one.run_in)]
-            instead = [one for one in entry.sections if one.key in _STANDS_FOR.get(key, ())]
-            if held and all(_is_empty(text, entry, one) for one in (*held, *instead)):
+            present = [
+                section for section in entry.sections if section.key == key and (is_ours(record) or not section.run_in)
+            ]
+            instead = [section for section in entry.sections if section.key in _STANDS_FOR.get(key, ())]
+            if present and all(_is_empty(text, entry, section) for section in (*present, *instead)):
                 severity = Severity.ERROR if record.phase == "live" else Severity.WARNING
-                yield _finding(context, record, held[0], f"{held[0].heading} of {record.id} is empty", severity)
-            elif not held and not instead and is_ours(record):
+                yield _finding(context, record, present[0], f"{present[0].heading} of {record.id} is empty", severity)
+            elif not present and not instead and is_ours(record):
                 message = f"{record.id} has no part called {key.capitalize()}"
                 yield _finding(context, record, None, message, Severity.WARNING)
 
 
 def _is_empty(text: str, entry: AdrDocument, section: Section) -> bool:
     """Say whether nothing stands below a heading, parts of its own included."""
-    inner = [one for one in entry.sections if section.body.start <= one.body.start < section.body.end]
-    bodies = [section.body, *(one.body for one in inner)]
+    inner = [part for part in entry.sections if section.body.start <= part.body.start < section.body.end]
+    bodies = [section.body, *(part.body for part in inner)]
     return all(_NOTHING.fullmatch(line) for body in bodies for line in body.of(text).splitlines())
 
 
@@ -110,17 +112,17 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         if record.phase == "closed" or not record.prose:
             continue
-        known = prompts_of(record.kind.folder, record.kind.in_document)
-        if not may_hold_prompts(record.prose, known):
+        prompts = prompts_of(record.kind.folder, record.kind.in_document)
+        if not may_hold_prompts(record.prose, prompts):
             continue
-        found = [offset for offset, line in lines_outside_code(record.prose) if is_prompt(line, known)]
-        if found:
-            more = f" ({len(found)} of them)" if len(found) > 1 else ""
+        offsets = [offset for offset, line in lines_outside_code(record.prose) if is_prompt(line, prompts)]
+        if offsets:
+            more = f" ({len(offsets)} of them)" if len(offsets) > 1 else ""
             message = f"{record.id} still holds a prompt of its template{more}"
             is_live = record.kind.in_document and record.phase == "live"
             is_empty = is_live and context.wordings[record.path].strip() == record.title
             severity = binding(record, Severity.ERROR if is_empty else Severity.WARNING)
-            yield template_prompt.at(context.in_prose(record, found[0]), message, severity=severity, record=record)
+            yield template_prompt.at(context.in_prose(record, offsets[0]), message, severity=severity, record=record)
 
 
 CHARACTERS_A_TOKEN = 4
@@ -142,13 +144,13 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         size = len(record.prose)
         if record.kind.in_document:
-            most, why = MOST_IN_A_DOCUMENT, "a decision should be read in one sitting"
+            most, reason = MOST_IN_A_DOCUMENT, "a decision should be read in one sitting"
         else:
             size += len(record.title)
             most = record.kind.brief.get("budget", 0) * CHARACTERS_A_TOKEN
-            why = "it fits into no brief, so no agent is ever shown it whole"
+            reason = "it fits into no brief, so no agent is ever shown it whole"
         if most and size > most:
-            message = f"{record.id} is {size:,} characters long; above {most:,}, {why}"
+            message = f"{record.id} is {size:,} characters long; above {most:,}, {reason}"
             severity = binding(record, Severity.WARNING)
             yield too_long.at(context.in_prose(record, 0), message, severity=severity, record=record)
 
@@ -170,10 +172,10 @@ def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
             if text.value.isascii() and text.value.isprintable():
                 continue
             marked = text.pointer is None and text.value.startswith("\ufeff")  # a file's own mark of its encoding
-            found = list(HIDDEN.finditer(text.value, int(marked)))
-            if not found:
+            matches = list(HIDDEN.finditer(text.value, int(marked)))
+            if not matches:
                 continue
-            first, count = found[0], len(found)
+            first, count = matches[0], len(matches)
             more = f" and {count - 1} more" if count > 1 else ""
             message = f"{text.name} of {record.id} holds the hidden character {_name(first[0])}{more}"
             yield hidden_characters.at(text.place(context, record, first.start()), message, record=record)
@@ -239,12 +241,12 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
         if not pattern or record.phase == "closed":
             continue
         if not compiled_pattern(pattern):
-            said = f"holds fewer than {MIN_CHARACTERS} characters beside `*`, so it is looked for in no error"
-        elif (found := _REGULAR_EXPRESSION.search(pattern)) and not _PATH.search(pattern):
-            said = f"holds `{found[0]}`, which is looked for letter by letter"
+            problem = f"holds fewer than {MIN_CHARACTERS} characters beside `*`, so it is looked for in no error"
+        elif (match := _REGULAR_EXPRESSION.search(pattern)) and not _PATH.search(pattern):
+            problem = f"holds `{match[0]}`, which is looked for letter by letter"
         else:
             continue
-        message = f"the error_pattern of {record.id} {said}"
+        message = f"the error_pattern of {record.id} {problem}"
         yield error_pattern.at(context.at(record, "error_pattern"), message, record=record)
 
 
@@ -277,14 +279,14 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _approver(record: Record, author: str | None) -> str:
     """Return who approved a record, and whether git names the same person for the commit that holds it as it is."""
-    said = record.approval.get("approved_by")
-    if not said:
+    approver = record.approval.get("approved_by")
+    if not approver:
         return "and names nobody who approved it"
     if author is None:
-        return f"approved by {said} (claimed: it is in no commit yet)"
-    if " ".join(author.split()).casefold() == " ".join(said.split()).casefold():
-        return f"approved by {said} (confirmed by git)"
-    return f"approved by {said} (claimed: the commit is by {author})"
+        return f"approved by {approver} (claimed: it is in no commit yet)"
+    if " ".join(author.split()).casefold() == " ".join(approver.split()).casefold():
+        return f"approved by {approver} (confirmed by git)"
+    return f"approved by {approver} (claimed: the commit is by {author})"
 
 
 def _is_new_from_agent(context: CheckContext, record: Record) -> bool:

@@ -41,9 +41,9 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
         owning_folder,
     )
 
-    own = own_folders(record.source.path for record in context.records if record.source is not None)
+    folders = own_folders(record.source.path for record in context.records if record.source is not None)
     for document, entry in context.unclaimed:
-        if earlier_names(context, document, entry) or _unread(context, entry) or owning_folder(document.path, own):
+        if earlier_names(context, document, entry) or _unread(context, entry) or owning_folder(document.path, folders):
             continue
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
         message = f"{name} has no record"
@@ -124,8 +124,10 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
         elif count > 1:
             message = f"{source.path} holds {count} decisions, and {record.id} does not say which one it is"
         else:
-            why = document.file.skipped_reason
-            message = f"{source.path} holds no decision{f' ({why})' if why else ''}, and {record.id} has its text there"
+            reason = document.file.skipped_reason
+            message = (
+                f"{source.path} holds no decision{f' ({reason})' if reason else ''}, and {record.id} has its text there"
+            )
         step = "path" if source.heading is None else "heading"
         yield entry_missing.at(context.at(record, "source", step), message, record=record)
 
@@ -191,12 +193,12 @@ def unfinished_step(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record but the first that points at an entry."""
-    held: dict[tuple[str, int], list[Record]] = defaultdict(list)
+    by_entry: dict[tuple[str, int], list[Record]] = defaultdict(list)
     for record in context.records:
         home = context.homes.get(record.path)
         if home is not None:
-            held[home[0].path, home[1].span.start].append(record)
-    for (path, _), records in held.items():
+            by_entry[home[0].path, home[1].span.start].append(record)
+    for (path, _), records in by_entry.items():
         for record in records[1:]:
             message = f"{record.id} and {records[0].id} have their text in the same entry of {path}"
             where = context.at(record, "source", "path")
@@ -221,8 +223,8 @@ def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
             or not {"file", "content_hash"} <= {*record.data}
         ):
             continue
-        found = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
-        if record.text("content_hash") != f"sha256:{found}":
+        digest = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
+        if record.text("content_hash") != f"sha256:{digest}":
             message = f"the copy that {record.id} keeps is not the text that was taken over"
             path = record.text("path")
             hint = f"`orbit refresh {record.id}` takes {path} over again" if path else "bring the copy back from git"
@@ -236,7 +238,7 @@ _GLOBAL_DIGITS = 4
 def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each heading after the first that carries a number, within a log and across all logs."""
     ours = context.our_documents
-    seen: dict[tuple[str, str], list[tuple[str, Location]]] = defaultdict(list)
+    headings: dict[tuple[str, str], list[tuple[str, Location]]] = defaultdict(list)
     for path, document in context.documents.by_path.items():
         if document.file.format != "log":
             continue
@@ -244,18 +246,18 @@ def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
             number = entry.number or ""
             if number:
                 scope = "" if len(number) >= _GLOBAL_DIGITS else path
-                seen[scope, number].append((entry.title, Location(path, entry.position)))
-    for (_, number), places in seen.items():
-        first_title, first = places[0]
-        for title, place in places[1:]:
+                headings[scope, number].append((entry.title, Location(path, entry.position)))
+    for (_, number), locations in headings.items():
+        first_title, first = locations[0]
+        for title, location in locations[1:]:
             if title.casefold().split() == first_title.casefold().split():
                 message = f"ADR-{number} ({title}) is written down twice: here and at {first}"
                 hint = "keep the entry that is right and delete the other; after a merge: `orbit resolve`"
             else:
                 message = f"ADR-{number} is the number of two decisions: `{title}` here and `{first_title}` at {first}"
                 hint = "give one of the two headings a number that is free; after a merge: `orbit resolve`"
-            severity = Severity.ERROR if {place.path, first.path} & ours else Severity.WARNING
-            yield TWICE.at(place, message, severity=severity, hint=hint, record=f"ADR-{number}", related=[first])
+            severity = Severity.ERROR if {location.path, first.path} & ours else Severity.WARNING
+            yield TWICE.at(location, message, severity=severity, hint=hint, record=f"ADR-{number}", related=[first])
 
 
 def run_order(context: CheckContext) -> Iterator[Diagnostic]:
@@ -309,10 +311,10 @@ def _reader(code: str, problem_code: str) -> Run:
     def run(context: CheckContext) -> Iterator[Diagnostic]:
         ours = context.our_documents
         for path, document in context.documents.by_path.items():
-            found: set[Problem] = {*document.file.problems}
+            problems: set[Problem] = {*document.file.problems}
             for entry in document.file.entries:
-                found |= {*entry.problems}
-            for problem in found:
+                problems |= {*entry.problems}
+            for problem in problems:
                 if problem.code == problem_code:
                     severity = Severity.WARNING if path in ours else Severity.NOTE
                     yield replace(from_problem(problem, path, severity), code=code)
@@ -384,18 +386,18 @@ def _finding(
     context: CheckContext, record: Record, source: Source, entry: AdrDocument, differing: Sequence[tuple[str, str, str]]
 ) -> Diagnostic:
     """Return the finding at the side that follows, with what can be done."""
-    said = "; ".join(
+    listed = "; ".join(
         f"{name}: {_shown(ours)} in the record, {_shown(theirs)} in the document" for name, ours, theirs in differing
     )
-    message = f"{record.id} differs from its document ({said}); the {context.decides(source)} decides"
+    message = f"{record.id} differs from its document ({listed}); the {context.decides(source)} decides"
     in_document, in_record = context.in_entry(record), context.at(record, differing[0][0])
     if context.decides(source) == "record":
         hint = f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr update {record.id}`"
         return DIFFERENT.at(in_document, message, hint=hint, record=record, related=[in_record])
     hint, can_mend = f"`orbit check --fix` rewrites the record from {source.path}", True
-    held = _held_back(context, record, entry)
-    if held:
-        message += f", but {held}"
+    reason = _held_back(context, record, entry)
+    if reason:
+        message += f", but {reason}"
         verb = next((name for name, to in record.kind.verbs.items() if to == entry.status), None)
         step = f"set `status: {entry.status}` in {record.path}"
         if verb is not None and entry.status in record.status.to:
@@ -438,24 +440,30 @@ def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str
 
 def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]]:
     """Return the fields that record and document state differently: name, record's value, document's value."""
-    found = []
+    differing = []
     if entry.title and not _same_title(record.title, entry.title):
-        found.append(("title", record.title, entry.title))
+        differing.append(("title", record.title, entry.title))
     source = record.source
     follows = source is not None and source.authority == "document"
     never_stated = follows and not entry.status_raw.strip() and not record.text("status_raw")
     if record.status.name != entry.status and not never_stated:
-        found.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
-    date, stated = record.text("date"), entry.date
-    if date and stated and not (date.startswith(stated) or stated.startswith(date) or date == entry.date_raw.strip()):
-        found.append(("date", date, stated))  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
-    return found
+        differing.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
+    date, stated_date = record.text("date"), entry.date
+    if (
+        date
+        and stated_date
+        and not (date.startswith(stated_date) or stated_date.startswith(date) or date == entry.date_raw.strip())
+    ):
+        differing.append(("date", date, stated_date))  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
+    return differing
 
 
-def _same_title(title: str, stated: str) -> bool:
+def _same_title(title: str, document_title: str) -> bool:
     """Say whether a record's title is what its document has, or the start of it where that is too long for a title."""
-    ours, theirs = _plain(title), _plain(stated)
-    return ours == theirs or (ours.endswith("…") and theirs.startswith(ours[:-1]) and len(stated) > _LONGEST_TITLE)
+    ours, theirs = _plain(title), _plain(document_title)
+    return ours == theirs or (
+        ours.endswith("…") and theirs.startswith(ours[:-1]) and len(document_title) > _LONGEST_TITLE
+    )
 
 
 def _plain(text: str) -> str:
@@ -521,8 +529,8 @@ def _record_follows(
             data["status_raw"] = entry.status_raw.strip()[:STATUS_LIMIT]
     if "date" in names:
         data["date"] = entry.date
-    named = named_in_document(context, record) if "status" in names else Named()
-    return changes_for(context, record, data, named)
+    successors = named_in_document(context, record) if "status" in names else Named()
+    return changes_for(context, record, data, successors)
 
 
 DIFFERENT = Check(

@@ -24,28 +24,32 @@ def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
 
     Texts that are files may be versions of one another; what tells them apart is their hash.
     """
-    found: dict[str, list[Record]] = {}
+    by_kind: dict[str, list[Record]] = {}
     for record in records:
         if record.phase != "closed" and not record.kind.in_file:
-            found.setdefault(record.kind.name, []).append(record)
-    return found
+            by_kind.setdefault(record.kind.name, []).append(record)
+    return by_kind
 
 
-def settled(context: CheckContext, one: Record, other: Record) -> bool:
+def settled(context: CheckContext, first: Record, second: Record) -> bool:
     """Say whether the two state that they are distinct or that one replaces the other, or share one text anyway."""
-    homes = [context.homes.get(record.path) for record in (one, other)]
+    homes = [context.homes.get(record.path) for record in (first, second)]
     if homes[0] is not None and homes[0] == homes[1]:
         return True
-    for left, right in ((one, other), (other, one)):
+    for left, target_record in ((first, second), (second, first)):
         for name in ("distinct_from", "supersedes", "superseded_by"):
-            if any(found.uid == right.uid for target in left.words(name) for found in context.resolve(target)):
+            if any(
+                target_match.uid == target_record.uid
+                for target in left.words(name)
+                for target_match in context.resolve(target)
+            ):
                 return True
     return False
 
 
-def blamed_first(context: CheckContext, one: Record, other: Record) -> tuple[Record, Record]:
+def blamed_first(context: CheckContext, record_a: Record, record_b: Record) -> tuple[Record, Record]:
     """Return the pair with the record first that a finding is about: the one that changed, else the later one."""
-    first, second = sorted((one, other), key=lambda record: record.sort_key)
+    first, second = sorted((record_a, record_b), key=lambda record: record.sort_key)
     return (first, second) if context.is_changed(first) and not context.is_changed(second) else (second, first)
 
 
@@ -63,12 +67,12 @@ def may_err(context: CheckContext, record: Record) -> bool:
 )
 def same_text(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record that says what an earlier one says; an error only where it changed."""
-    for kind, held in groups(context.records).items():
-        by_path = {record.path: record for record in held}
+    for kind, records in groups(context.records).items():
+        by_path = {record.path: record for record in records}
         for paths in context.copies[kind]:
             same = [by_path[path] for path in paths]
             for index, record in enumerate(same[1:], start=1):
-                other = next((one for one in same[:index] if not settled(context, one, record)), None)
+                other = next((earlier for earlier in same[:index] if not settled(context, earlier, record)), None)
                 if other is not None:
                     yield _pair(context, other, record)
 
@@ -97,12 +101,12 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
 def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each pair from the warning threshold up: an error from the higher one up, where the record changed."""
     upper = context.config.duplicates["error"]
-    for kind, held in groups(context.records).items():
-        copies = {path for _, *rest in context.copies[kind] for path in rest}  # which are ORB601's
-        alone = {record.path: record for record in held if record.path not in copies}
+    for kind, records in groups(context.records).items():
+        copies = {path for _, *repeated in context.copies[kind] for path in repeated}  # which are ORB601's
+        alone = {record.path: record for record in records if record.path not in copies}
         pairs: dict[str, list[_Pair]] = defaultdict(list)
         words_of = cache(lambda path: Words.of(context.wordings[path]))
-        least = error_threshold(upper, is_enough=len(held) >= FEWEST_TO_ERR)
+        least = error_threshold(upper, is_enough=len(records) >= FEWEST_TO_ERR)
         texts = {path: context.wordings[path] for path in alone}
         for pair in similar_pairs(texts, context.config.duplicates["warning"]):
             if not settled(context, alone[pair.a], alone[pair.b]):
@@ -136,13 +140,13 @@ class _Pair:
 def _nearest(context: CheckContext, pairs: Sequence[_Pair]) -> Iterator[Diagnostic]:
     """Yield the findings of one record: its nearest pairs, an error among them where any pair is one."""
     ranked = sorted(pairs, key=lambda pair: (-pair.score, pair.neighbour.sort_key))
-    named = ranked[:MOST_NAMED]
+    listed = ranked[:MOST_NAMED]
     error = next((pair for pair in ranked if pair.is_error), None)
-    if error is not None and error not in named:
-        named[-1] = error
-    more = len(ranked) - len(named)
-    for pair in named:
-        yield _finding(context, pair, f"; {more} more say nearly the same" if more and pair is named[-1] else "")
+    if error is not None and error not in listed:
+        listed[-1] = error
+    more = len(ranked) - len(listed)
+    for pair in listed:
+        yield _finding(context, pair, f"; {more} more say nearly the same" if more and pair is listed[-1] else "")
 
 
 def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
@@ -151,8 +155,8 @@ def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
     alone = differs is not None and differs.alone
     but = f"; {'but ' if alone else ''}{differs}" if differs is not None else ""
     # Votes were given to one text: it stays, and takes the other's place.
-    kept, replaced = (record, neighbour) if len(record.votes) >= len(neighbour.votes) else (neighbour, record)
-    supersede = f"`orbit {record.kind.name} supersede {replaced.id} --with {kept.id}`"
+    keeper, replaced = (record, neighbour) if len(record.votes) >= len(neighbour.votes) else (neighbour, record)
+    supersede = f"`orbit {record.kind.name} supersede {replaced.id} --with {keeper.id}`"
     differ = f"`orbit {record.kind.name} update {record.id} --distinct-from {neighbour.id}`"
     return near_duplicate.at(
         context.at(record, name),

@@ -40,11 +40,11 @@ def _passing_on(code: str, hint: str) -> Run:
 def _placed(problem: Diagnostic, hint: str) -> Diagnostic:
     """Return a finding with its place where the words have it, `path:3:7: not valid UTF-8`, and always with a hint."""
     location, message = problem.location, problem.message
-    found = re.match(rf"{re.escape(location.path)}(?::(\d+):(\d+))?: ", message)
-    if found is not None:
-        message = message[found.end() :]
-        if found[1] is not None:
-            location = Location(location.path, Position(int(found[1]), int(found[2])))
+    match = re.match(rf"{re.escape(location.path)}(?::(\d+):(\d+))?: ", message)
+    if match is not None:
+        message = message[match.end() :]
+        if match[1] is not None:
+            location = Location(location.path, Position(int(match[1]), int(match[2])))
     return replace(problem, location=location, message=message, hint=problem.hint or hint)
 
 
@@ -52,7 +52,7 @@ CHECKS = tuple(
     Check(code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint, _passing_on(code, hint))
     for code, name, summary, hint in _CODES
 )
-CODES = frozenset(one.code for one in CHECKS)
+CODES = frozenset(check_.code for check_ in CHECKS)
 
 
 @check(

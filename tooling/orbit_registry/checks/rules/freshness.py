@@ -33,8 +33,8 @@ def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each input whose hash is another one now."""
     for record in context.resting:
         for index, entry in enumerate(fingerprint_inputs(record)):
-            found = context.filesystem.inputs.get(entry.input)
-            if found is not None and found.hash is not None and entry.hash not in (None, found.hash):
+            state = context.filesystem.inputs.get(entry.input)
+            if state is not None and state.hash is not None and entry.hash not in (None, state.hash):
                 message = f"`{entry.input}` has changed since {record.id} was verified"
                 hint = f"read it again: `orbit verify {record.id}` where it still holds, else correct or retire it"
                 where = context.at(record, "freshness", "fingerprint", index, "hash")
@@ -52,20 +52,20 @@ def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each input that is not there, can't be read, can't be told here, or was never hashed."""
     for record in context.resting:
         for index, entry in enumerate(fingerprint_inputs(record)):
-            said = _said(record, entry, context.filesystem.inputs.get(entry.input))
-            if said is not None:  # places cost a reading of the file
+            problem = _said(record, entry, context.filesystem.inputs.get(entry.input))
+            if problem is not None:  # places cost a reading of the file
                 where = context.at(record, "freshness", "fingerprint", index, "input")
-                message, weight, hint = said
+                message, weight, hint = problem
                 yield unknown_input.at(where, message, severity=weight, hint=hint, record=record)
 
 
-def _said(record: Record, entry: Input, found: InputState | None) -> tuple[str, Severity, str] | None:
+def _said(record: Record, entry: Input, state: InputState | None) -> tuple[str, Severity, str] | None:
     """Return what is wrong with an input, how much it weighs and what to do; None where nothing is."""
-    if found is not None and found.is_unknown:
-        return f"`{entry.input}` {found.problem}", Severity.NOTE, "run it in a git work tree"
-    if found is not None and found.problem is not None:
+    if state is not None and state.is_unknown:
+        return f"`{entry.input}` {state.problem}", Severity.NOTE, "run it in a git work tree"
+    if state is not None and state.problem is not None:
         hint = f"correct the input, or take it out: `orbit verify {record.id} --remove-input {quote(entry.input)}`"
-        return f"`{entry.input}` {found.problem}", Severity.WARNING, hint
+        return f"`{entry.input}` {state.problem}", Severity.WARNING, hint
     if entry.hash is None:
         message = f"`{entry.input}` has no hash, so that no change of it is noticed"
         return message, Severity.NOTE, f"`orbit verify {record.id}` writes it"
@@ -109,12 +109,12 @@ _WORDS = {
 )
 def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each piece of evidence that was looked for and not found."""
-    gone = context.filesystem.missing
-    for record in context.records if gone else ():
+    missing = context.filesystem.missing
+    for record in context.records if missing else ():
         if "evidence" not in record.data or record.phase == "closed":
             continue
         for index, (kind, reference) in enumerate(record.evidence):
-            if (kind, reference) in gone:
+            if (kind, reference) in missing:
                 where = context.at(record, "evidence", index, "reference")
                 yield evidence_gone.at(where, f"{_WORDS[kind]} {reference}", record=record)
 
@@ -169,17 +169,22 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record whose file has another hash now, or is gone while a copy of its text is there."""
     moved = context.filesystem.changed_sources
     for record in context.records if moved else ():
-        taken = source_hash(record)
-        if taken is None or taken not in moved or record.phase == "closed" or taken[0] in context.facts.documents_gone:
+        source = source_hash(record)
+        if (
+            source is None
+            or source not in moved
+            or record.phase == "closed"
+            or source[0] in context.facts.documents_gone
+        ):
             continue
-        if moved[taken]:
-            said = f"{taken[0]}, from which {record.id} was taken, is not there"
+        if moved[source]:
+            message = f"{source[0]}, from which {record.id} was taken, is not there"
             hint = f"bring it back, or say where it is: `orbit refresh {record.id} --path NEW`; else retire the record"
         else:
-            said = f"{taken[0]} has changed since {record.id} was taken from it"
+            message = f"{source[0]} has changed since {record.id} was taken from it"
             hint = f"`orbit refresh {record.id} --dry-run` shows the difference, without --dry-run it takes it over"
-            versions = [one for one in record.words("versions") if one != UNVERSIONED]
+            versions = [version for version in record.words("versions") if version != UNVERSIONED]
             if versions and record.data.get("type") == "doc":  # its copy may be all that is left of that version
-                again = f"`orbit import doc {quote(taken[0])} --version NEW` keeps both, and leaves this copy"
+                again = f"`orbit import doc {quote(source[0])} --version NEW` keeps both, and leaves this copy"
                 hint = f"where it is for another version than {', '.join(versions)} by now, {again}; else {hint}"
-        yield changed_source.at(context.at(record, "content_hash"), said, hint=hint, record=record)
+        yield changed_source.at(context.at(record, "content_hash"), message, hint=hint, record=record)

@@ -20,12 +20,12 @@ from orbit_registry.model.record import Record
 )
 def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each file whose id another file has too."""
-    for record_id, held in context.records.collisions.items():
-        for record in held:
-            others = [context.at(other, "id") for other in held if other is not record]
-            named = ", ".join(location.path for location in others)
+    for record_id, records in context.records.collisions.items():
+        for record in records:
+            others = [context.at(other, "id") for other in records if other is not record]
+            paths = ", ".join(location.path for location in others)
             yield duplicate_id.at(
-                context.at(record, "id"), f"{record_id} is also the id of {named}", record=record, related=others
+                context.at(record, "id"), f"{record_id} is also the id of {paths}", record=record, related=others
             )
 
 
@@ -39,23 +39,25 @@ def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
 def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield once each set of records that share legacy ids, or whose legacy id is another one's own id."""
     shared: dict[tuple[str, ...], list[tuple[Record, int, str]]] = defaultdict(list)
-    for record in (one for one in context.records if "legacy_ids" in one.data):
+    for record in (candidate for candidate in context.records if "legacy_ids" in candidate.data):
         for index, name in enumerate(record.legacy_ids):
             uids = {other.uid for other in (*context.records.with_id(name), *context.records.with_legacy_id(name))}
             if len(uids) > 1:
                 shared[tuple(sorted(uids))].append((record, index, name))
-    for held in shared.values():
-        record, index, _ = held[-1]
-        names = list(dict.fromkeys(name for _, _, name in held))
+    for entries in shared.values():
+        record, index, _ = entries[-1]
+        names = list(dict.fromkeys(name for _, _, name in entries))
         owners = [other for other in context.records.with_id(names[0]) if other.uid != record.uid]
-        others = owners or [one for one in context.records.with_legacy_id(names[0]) if one is not record]
+        others = owners or [
+            candidate for candidate in context.records.with_legacy_id(names[0]) if candidate is not record
+        ]
         verb = "is the id of" if owners else "was also the name of"
-        named = ", ".join(f"{other.id} ({other.title})" for other in others)
-        said = (
-            f"{', '.join(names)} can mean several: it was the name of {record.id} ({record.title}), and {verb} {named}"
+        listed = ", ".join(f"{other.id} ({other.title})" for other in others)
+        message = (
+            f"{', '.join(names)} can mean several: it was the name of {record.id} ({record.title}), and {verb} {listed}"
         )
         places = [context.at(other, "id") for other in others]
-        yield ambiguous_legacy_id.at(context.at(record, "legacy_ids", index), said, record=record, related=places)
+        yield ambiguous_legacy_id.at(context.at(record, "legacy_ids", index), message, record=record, related=places)
 
 
 @check(
@@ -70,12 +72,12 @@ def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
     by_uid: dict[str, list[Record]] = defaultdict(list)
     for record in context.records:
         by_uid[record.uid].append(record)
-    for uid, held in by_uid.items():
-        for record in held[1:]:
-            first = context.at(held[0], "uid")
+    for uid, records in by_uid.items():
+        for record in records[1:]:
+            first = context.at(records[0], "uid")
             yield duplicate_uid.at(
                 context.at(record, "uid"),
-                f"the uid {uid} is also that of {held[0].id} ({first.path})",
+                f"the uid {uid} is also that of {records[0].id} ({first.path})",
                 record=record,
                 related=[first],
             )
@@ -106,9 +108,9 @@ def collision_ahead(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def not_checked(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield what could not be checked, and why; an error where the comparison that was asked for is among it."""
-    place = Location(".orbit/config.yaml")
+    location = Location(".orbit/config.yaml")
     weight = Severity.ERROR if context.facts.is_unanswered else Severity.NOTE
     for untold in context.facts.unavailable:
-        yield not_checked.at(place, f"not checked: {untold.message}", hint=untold.hint, severity=weight)
+        yield not_checked.at(location, f"not checked: {untold.message}", hint=untold.hint, severity=weight)
     for message, hint in context.filesystem.unanswered:
-        yield not_checked.at(place, f"not checked: {message}", hint=hint, severity=Severity.NOTE)
+        yield not_checked.at(location, f"not checked: {message}", hint=hint, severity=Severity.NOTE)

@@ -35,32 +35,34 @@ def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
         for pointer, words, target in _named(record):
             if not context.is_id(target) or target in context.broken:
                 continue
-            found = context.resolve(target)
+            matches = context.resolve(target)
             weight = binding(record, Severity.ERROR, Severity.WARNING)
             where = context.at(record, *pointer)
-            if not found:
+            if not matches:
                 message = f"{words} {target}, and no record has that id"
                 yield dangling_link.at(where, message, severity=weight, record=record)
-            elif len({one.uid for one in found}) > 1 and not context.records.with_id(target):
-                message = f"{words} {target}, which can mean {', '.join(one.id for one in found)}"
+            elif len({match.uid for match in matches}) > 1 and not context.records.with_id(target):
+                message = f"{words} {target}, which can mean {', '.join(match.id for match in matches)}"
                 hint = "write the id of the one that is meant"
-                places = [context.at(one, "id") for one in found]
+                places = [context.at(match, "id") for match in matches]
                 yield dangling_link.at(where, message, severity=weight, hint=hint, record=record, related=places)
 
 
 def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
     """Yield what a document says of others that its adoption could not resolve."""
-    left = record.data.get("x-unresolved")
-    for index, entry in enumerate(left) if isinstance(left, list) else ():
+    entries = record.data.get("x-unresolved")
+    for index, entry in enumerate(entries) if isinstance(entries, list) else ():
         if isinstance(entry, dict):
-            said = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('to', '')}`"
+            statement = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('to', '')}`"
             listed = entry.get("candidates")
             which = (
                 f"can mean {', '.join(map(str, listed))}" if isinstance(listed, list) else "is no link between records"
             )
             where = context.at(record, "x-unresolved", index)
             hint = "where it is one of ours, say so in `supersedes`, `superseded_by` or `links`; then remove the line"
-            yield dangling_link.at(where, f"{said}, which {which}", severity=Severity.NOTE, hint=hint, record=record)
+            yield dangling_link.at(
+                where, f"{statement}, which {which}", severity=Severity.NOTE, hint=hint, record=record
+            )
 
 
 def _named(record: Record) -> Iterator[tuple[Pointer, str, str]]:
@@ -86,9 +88,9 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
     """Write the missing end into the other record; a status that forbids it is left to a person."""
     from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
-    held = context.records.with_id(diagnostic.record or "")
+    records = context.records.with_id(diagnostic.record or "")
     changes: dict[str, FileChange] = {}
-    for record in held:
+    for record in records:
         for name, other_name in OTHER_END.items():
             for target in record.words(name):
                 other = _one(context, target)
@@ -132,12 +134,12 @@ def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _one(context: CheckContext, target: str) -> Record | None:
-    found = context.resolve(target)
-    return found[0] if len(found) == 1 else None
+    matches = context.resolve(target)
+    return matches[0] if len(matches) == 1 else None
 
 
 def _states(context: CheckContext, record: Record, name: str, other: Record) -> bool:
-    return any(found.uid == other.uid for target in record.words(name) for found in context.resolve(target))
+    return any(match.uid == other.uid for target in record.words(name) for match in context.resolve(target))
 
 
 @check(
@@ -150,7 +152,7 @@ def _states(context: CheckContext, record: Record, name: str, other: Record) -> 
 def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each circle once, at its record with the lowest id."""
     edges = {record.id: _successors(context, record) for record in context.records if record.data.get("superseded_by")}
-    for record in (one for one in context.records if one.data.get("supersedes")):
+    for record in (candidate for candidate in context.records if candidate.data.get("supersedes")):
         backwards = [other.id for name in record.supersedes for other in context.resolve(name)]
         for old in backwards:
             edges.setdefault(old, set()).add(record.id)
@@ -162,7 +164,7 @@ def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
         else:
             message = f"records replace each other in a circle: {' → '.join((*circle, first))}"
         name = "superseded_by" if record.superseded_by else "supersedes"
-        related = [context.at(other, "id") for one in circle[1:] for other in context.records.with_id(one)]
+        related = [context.at(other, "id") for record_id in circle[1:] for other in context.records.with_id(record_id)]
         yield supersession_circle.at(context.at(record, name), message, record=record, related=related)
 
 
@@ -175,14 +177,14 @@ def _circles(edges: dict[str, set[str]]) -> Iterator[tuple[str, ...]]:
     order: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
-    held: set[str] = set()
+    on_stack: set[str] = set()
     for start in sorted(edges):
         if start in order:
             continue
         work: list[tuple[str, Iterator[str]]] = [(start, iter(sorted(edges.get(start, ()))))]
         order[start] = low[start] = len(order)
         stack.append(start)
-        held.add(start)
+        on_stack.add(start)
         while work:
             node, following = work[-1]
             step = next(following, None)
@@ -193,15 +195,15 @@ def _circles(edges: dict[str, set[str]]) -> Iterator[tuple[str, ...]]:
                 if low[node] == order[node]:
                     group = stack[stack.index(node) :]
                     del stack[stack.index(node) :]
-                    held.difference_update(group)
+                    on_stack.difference_update(group)
                     if len(group) > 1 or node in edges.get(node, ()):
                         yield tuple(sorted(group))
             elif step not in order:
                 order[step] = low[step] = len(order)
                 stack.append(step)
-                held.add(step)
+                on_stack.add(step)
                 work.append((step, iter(sorted(edges.get(step, ())))))
-            elif step in held:
+            elif step in on_stack:
                 low[node] = min(low[node], order[step])
 
 
@@ -243,22 +245,22 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
     """Return the finding about a record that nothing replaced; it can be mended where the document names what did."""
-    named = named_in_document(context, record)
+    successors = named_in_document(context, record)
     source = context.sources.get(record.path)
     message = f"{record.id} is superseded, but names no successor in superseded_by"
     hint = "add `superseded_by: [ID]`; where nothing took its place, the status is another"
-    if named.records:
-        message += f"; its document names {', '.join(other.id for other in named.records)}"
+    if successors.records:
+        message += f"; its document names {', '.join(other.id for other in successors.records)}"
         hint = "`orbit check --fix` writes both ends"
     elif source is not None and source.authority == "document":
-        message += why_none(named)
+        message += why_none(successors)
         hint = (
             f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
             "where nothing took its place, its status is deprecated"
         )
     where, weight = context.at(record, "status"), binding(record, Severity.WARNING)
     return status_and_successor.at(
-        where, message, severity=weight, hint=hint, record=record, fixable=bool(named.records)
+        where, message, severity=weight, hint=hint, record=record, fixable=bool(successors.records)
     )
 
 
@@ -275,13 +277,13 @@ _OWN_FORM = re.compile(r"[A-Z][A-Z0-9]*-[0-9a-z]{4,}\Z")
 def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each cited id in our own form that means nothing here; local numbers (`ADR-12`) are let be."""
     adopted = context.documents.by_path.keys() - context.our_documents
-    known = {f"ADR-{entry.number}": True for _, entry in context.unclaimed}  # those are ORB702's
+    is_known = {f"ADR-{entry.number}": True for _, entry in context.unclaimed}  # those are ORB702's
     for cited in context.citations:
         if not _OWN_FORM.match(cited.id):
             continue
-        if cited.id not in known:
-            known[cited.id] = context.knows(cited.id)
-        if known[cited.id]:
+        if cited.id not in is_known:
+            is_known[cited.id] = context.knows(cited.id)
+        if is_known[cited.id]:
             continue
         severity = Severity.NOTE if cited.location.path in adopted else Severity.ERROR
         if cited.record is not None:
@@ -303,9 +305,9 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
     for cited in context.citations:
         if cited.location.path in homes or cited.record is not None:
             continue
-        found = context.resolve(cited.id)
-        if len(found) == 1 and found[0].status.name == SUPERSEDED:
-            old = found[0]
+        matches = context.resolve(cited.id)
+        if len(matches) == 1 and matches[0].status.name == SUPERSEDED:
+            old = matches[0]
             by = ", ".join(old.superseded_by)
             message = f"{cited.id} ({old.title}) was replaced" + (f" by {by}" if by else "")
             hint = f"cite {by}, if the sentence still holds" if by else None
@@ -331,58 +333,60 @@ def named_in_document(context: CheckContext, record: Record) -> Named:
     entry = Document(path, text).entry(source.heading)
     if entry is None or entry.status != SUPERSEDED:
         return Named()
-    found: dict[str, Record] = {}
+    successors: dict[str, Record] = {}
     unresolved: list[Unresolved] = []
     for edge in read_edges(record.id, path, entry, context.targets):
         if isinstance(edge, Unresolved):
             unresolved += [edge] if edge.rel == "superseded_by" else []
         elif edge.rel == "supersedes" and edge.target == record.id:
-            held = context.records.with_id(edge.subject)
+            matches = context.records.with_id(edge.subject)
             if record.id in context.records.reachable(edge.subject, "superseded_by"):
-                written = edge.as_written.removeprefix("superseded_by ")
-                unresolved.append(Unresolved("superseded_by", written, (), f"{edge.subject} is itself replaced by it"))
-            elif len(held) == 1:
-                found[edge.subject] = held[0]
-    return Named(tuple(found.values()), tuple(unresolved))
+                as_written = edge.as_written.removeprefix("superseded_by ")
+                unresolved.append(
+                    Unresolved("superseded_by", as_written, (), f"{edge.subject} is itself replaced by it")
+                )
+            elif len(matches) == 1:
+                successors[edge.subject] = matches[0]
+    return Named(tuple(successors.values()), tuple(unresolved))
 
 
-def why_none(named: Named) -> str:
+def why_none(successors: Named) -> str:
     """Return what is wrong with the names that lead to no record, as a sentence's end; empty where there is none."""
-    said = []
-    for one in named.unresolved:
-        which = f" ({', '.join(one.candidates)})" if one.candidates else ""
-        said.append(f"`{one.target}`: {one.reason}{which}")
-    return f"; its document names {'; '.join(said)}" if said else ""
+    problems = []
+    for unresolved in successors.unresolved:
+        which = f" ({', '.join(unresolved.candidates)})" if unresolved.candidates else ""
+        problems.append(f"`{unresolved.target}`: {unresolved.why}{which}")
+    return f"; its document names {'; '.join(problems)}" if problems else ""
 
 
 def changes_for(
-    context: CheckContext, record: Record, data: Mapping[str, object], named: Named
+    context: CheckContext, record: Record, data: Mapping[str, object], successors: Named
 ) -> Sequence[FileChange]:
     """Return the changes that write `data` into a record, with its successors at both ends or at neither.
 
     Nothing where even the record by itself would break its schema.
     """
-    other_end = [_written(context, other, _with(other.data, "supersedes", [record.id])) for other in named.records]
+    other_end = [_written(context, other, _with(other.data, "supersedes", [record.id])) for other in successors.records]
     others = [change for change in other_end if change is not None]
-    whole = dict(data)
-    if len(others) == len(named.records):
-        whole = _with(whole, "superseded_by", [other.id for other in named.records])
+    full_data = dict(data)
+    if len(others) == len(successors.records):
+        full_data = _with(full_data, "superseded_by", [other.id for other in successors.records])
     else:
         others = []
-    whole = _with(whole, UNRESOLVED, [one.as_data() for one in named.unresolved])
-    own = _written(context, record, whole)
-    if own is None and whole != data:
-        own, others = _written(context, record, data), []
-    changes = (*others, own) if own is not None else ()
+    full_data = _with(full_data, UNRESOLVED, [unresolved.as_data() for unresolved in successors.unresolved])
+    own_change = _written(context, record, full_data)
+    if own_change is None and full_data != data:
+        own_change, others = _written(context, record, data), []
+    changes = (*others, own_change) if own_change is not None else ()
     return changes if any(change.before != change.after for change in changes) else ()
 
 
 def _with(data: Mapping[str, object], name: str, values: Sequence[object]) -> dict[str, object]:
     """Return the data with values added to one of its lists; the same where there is nothing to add."""
-    held = data.get(name)
-    known = list(held) if isinstance(held, list) else []
-    added = [value for value in values if value not in known]
-    return {**data, name: [*known, *added]} if added else dict(data)
+    current = data.get(name)
+    existing = list(current) if isinstance(current, list) else []
+    added = [value for value in values if value not in existing]
+    return {**data, name: [*existing, *added]} if added else dict(data)
 
 
 def _written(context: CheckContext, record: Record, data: Mapping[str, object]) -> FileChange | None:
@@ -392,9 +396,9 @@ def _written(context: CheckContext, record: Record, data: Mapping[str, object]) 
         return None
     if data == dict(record.data):
         return FileChange(record.path, text, text)
-    whole = {**data, "updated_at": format_time(context.now)}
-    if not record.kind.schema.is_valid(whole):
+    updated = {**data, "updated_at": format_time(context.now)}
+    if not record.kind.schema.is_valid(updated):
         return None
     from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
-    return FileChange(record.path, text, rewrite(text, whole, order=record.kind.schema.properties))
+    return FileChange(record.path, text, rewrite(text, updated, order=record.kind.schema.properties))

@@ -1,19 +1,26 @@
-"""Whether the loop was kept to (9xx), by the events that the context holds; without events nothing is found."""
+"""Checks of the loop's event log (9xx)."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from orbit_registry.checks.check import check
+from orbit_registry.checks.check import all_checks, check, run_checks
 from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.formats.position import Position
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.hook.context import SKIPS
-from orbit_registry.hook.events import BRIEF_PLAN, DISPATCHED, NAMES, NOTE_SKIPS, NOTED, PITCHED, RETRIEVAL, RETRO
+from orbit_registry.hook.context import SKIPS, TRIAL
+from orbit_registry.hook.events import BRIEF_PLAN, DISPATCHED, NAME, NAMES, NOTE_SKIPS, NOTED, PITCHED, RETRIEVAL, RETRO
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
+from orbit_registry.workspace.workspace import Workspace
 
 
 @check(
@@ -41,12 +48,12 @@ def no_event(context: CheckContext) -> Iterator[Diagnostic]:
     log = context.loop
     if log is None:
         return
-    for why, count in sorted(log.skipped.items()):
-        yield no_event.at(log.place, f"{count} {'line' if count == 1 else 'lines'} of the log: {why}")
-    unknown = [one for one in log.events if one.name not in NAMES]
-    counts = Counter(one.name for one in unknown)
-    for one in {one.name: one for one in reversed(unknown)}.values():
-        yield no_event.at(one.place, f"`{one.name}` is no event that is known ({counts[one.name]} of them)")
+    for reason, count in sorted(log.skipped.items()):
+        yield no_event.at(log.place, f"{count} {'line' if count == 1 else 'lines'} of the log: {reason}")
+    unknown = [event for event in log.events if event.name not in NAMES]
+    counts = Counter(event.name for event in unknown)
+    for event in {event.name: event for event in reversed(unknown)}.values():
+        yield no_event.at(event.place, f"`{event.name}` is no event that is known ({counts[event.name]} of them)")
 
 
 @check(
@@ -61,17 +68,17 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
     log = context.loop
     if log is None:
         return
-    asked = {one.word("session") for one in log.of(RETRIEVAL)}
-    told: set[str] = set()
-    for one in log.of(DISPATCHED, TURN_END, "subagent stop"):
-        session = one.word("session")
-        if session and (session in asked or session in told):
+    with_retrieval = {event.word("session") for event in log.of(RETRIEVAL)}
+    reported: set[str] = set()
+    for event in log.of(DISPATCHED, TURN_END, "subagent stop"):
+        session = event.word("session")
+        if session and (session in with_retrieval or session in reported):
             continue
-        told.add(session)
-        item = one.word("item")
-        said = f"session {session}" if session else "a dispatch that names no session"
+        reported.add(session)
+        item = event.word("item")
+        subject = f"session {session}" if session else "a dispatch that names no session"
         yield dispatch_without_retrieval.at(
-            one.place, f"{said}{f' ({item})' if item else ''}: nothing was looked up for it"
+            event.place, f"{subject}{f' ({item})' if item else ''}: nothing was looked up for it"
         )
 
 
@@ -84,12 +91,12 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each event `retrieval` with neither hits nor a reason of the closed list."""
-    for one in context.loop.of(RETRIEVAL) if context.loop is not None else ():
-        reason, fault = one.word("skip_reason"), one.word("fault")
-        if one.row.get("hits") or reason in SKIPS:
+    for event in context.loop.of(RETRIEVAL) if context.loop is not None else ():
+        reason, fault = event.word("skip_reason"), event.word("fault")
+        if event.row.get("hits") or reason in SKIPS:
             continue
-        said = f"`{reason}` is no reason that is known" if reason else "nothing was shown, and nothing says why"
-        yield retrieval_without_reason.at(one.place, f"{said}{f' (fault: {fault})' if fault else ''}")
+        problem = f"`{reason}` is no reason that is known" if reason else "nothing was shown, and nothing says why"
+        yield retrieval_without_reason.at(event.place, f"{problem}{f' (fault: {fault})' if fault else ''}")
 
 
 @check(
@@ -121,23 +128,23 @@ def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
 def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each dispatch of an item where another item of its loop was dispatched since the last retro."""
     before: dict[str, Logged] = {}
-    for one in context.loop.of(DISPATCHED, RETRO) if context.loop is not None else ():
-        if one.name == RETRO:
-            trigger = one.word("trigger").partition(":")
+    for event in context.loop.of(DISPATCHED, RETRO) if context.loop is not None else ():
+        if event.name == RETRO:
+            trigger = event.word("trigger").partition(":")
             about = trigger[2] if trigger[0] == "loop" else ""
-            named = (about, about.rpartition(":")[2])  # with the project that it is of, or without
-            before = {loop: item for loop, item in before.items() if about and loop and loop not in named}
+            names = (about, about.rpartition(":")[2])  # with the project that it is of, or without
+            before = {loop: item for loop, item in before.items() if about and loop and loop not in names}
             continue
-        item, loop = one.word("item"), one.word("loop")
+        item, loop = event.word("item"), event.word("loop")
         other = before.get(loop)
         if item and other is not None and other.word("item") != item:
             yield item_without_retro.at(
-                one.place,
+                event.place,
                 f"{item} was dispatched, and nobody had looked back on {other.word('item')}",
                 related=(other.place,),
             )
         if item:
-            before[loop] = one
+            before[loop] = event
 
 
 LONGEST = 24 * 3600
@@ -154,17 +161,17 @@ LONGEST = 24 * 3600
 def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each event `pitched` without a `brief_plan` in the day before it; a verdict on a pitch is none."""
     last = None
-    for one in context.loop.of(BRIEF_PLAN, PITCHED) if context.loop is not None else ():
-        if one.name == BRIEF_PLAN:
-            last = one
-        elif one.word("verdict") or one.row.get("pitched") == 0:
+    for event in context.loop.of(BRIEF_PLAN, PITCHED) if context.loop is not None else ():
+        if event.name == BRIEF_PLAN:
+            last = event
+        elif event.word("verdict") or event.row.get("pitched") == 0:
             continue  # it was decided on, or nothing was pitched
         elif last is None:
-            yield pitch_without_brief.at(one.place, "it was pitched without a brief")
-        elif one.at - last.at > LONGEST:
-            hours = int((one.at - last.at) // 3600)
+            yield pitch_without_brief.at(event.place, "it was pitched without a brief")
+        elif event.at - last.at > LONGEST:
+            hours = int((event.at - last.at) // 3600)
             yield pitch_without_brief.at(
-                one.place, f"it was pitched by a brief of {hours} hours ago", related=(last.place,)
+                event.place, f"it was pitched by a brief of {hours} hours ago", related=(last.place,)
             )
 
 
@@ -200,17 +207,19 @@ class LoopLog:
 
     def since(self, moment: datetime) -> Iterator[Logged]:
         """Yield the events from a moment on."""
-        return (one for one in self.events if one.at >= moment.timestamp())
+        return (event for event in self.events if event.at >= moment.timestamp())
 
     def of(self, *names: str) -> Iterator[Logged]:
         """Yield the events of some names."""
-        return (one for one in self.events if one.name in names)
+        return (event for event in self.events if event.name in names)
 
 
 def turn_id(source: str, agent: str, channel: str, session: str, turn: str) -> str:
     """Return the id of a turn: the same parts give the same id, and no part can hold what parts the others."""
     parts = (source, agent, channel, session, turn)
-    return ":".join("".join("-" if one in ": \t\n\r" else one for one in part) or "-" for part in parts)
+    return ":".join(
+        "".join("-" if character in ": \t\n\r" else character for character in part) or "-" for part in parts
+    )
 
 
 def turn_of(ended: Logged) -> str:
@@ -224,13 +233,53 @@ def turns(log: LoopLog) -> Iterator[tuple[Logged, Logged | None]]:
 
     What an agent notes while it works comes before the end of its turn, and what a person adds names the id.
     """
-    named = {one.word("turn"): one for one in log.of(NOTED) if one.word("turn")}
+    by_turn = {event.word("turn"): event for event in log.of(NOTED) if event.word("turn")}
     noted: dict[str, Logged] = {}
-    for one in log.of(NOTED, TURN_END):
-        session = one.word("session")
-        if one.name == NOTED:
+    for event in log.of(NOTED, TURN_END):
+        session = event.word("session")
+        if event.name == NOTED:
             if session:
-                noted[session] = one
+                noted[session] = event
         else:
-            yield one, named.get(turn_of(one)) or noted.pop(session, None)
+            yield event, by_turn.get(turn_of(event)) or noted.pop(session, None)
             noted.pop(session, None)
+
+
+FAMILY = "ORB9"
+DAY = 86_400
+
+
+def check_loop(workspace: Workspace, events: Path | None = None, days: int | None = None) -> CheckOutcome:
+    """Return whether the loop was kept to, by the workspace's log or a file of events, of the last so many days.
+
+    Raises:
+        UnreadableFileError: the log or the file can't be read; one that is not there is a finding.
+    """
+    now = time.time()
+    log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
+    context = CheckContext(RecordSet(()), workspace.kinds, workspace.config, loop=log)
+    checks = [check for check in all_checks() if check.code.startswith(FAMILY)]
+    return CheckOutcome(tuple(run_checks(context, checks=checks)), checked_count=len(log.events), subject="event")
+
+
+def loop_log(workspace: Workspace, events: Path | None = None, since: float = 0.0, now: float | None = None) -> LoopLog:
+    """Return the events since a time, in seconds since 1970, with their places; see `check_loop`."""
+    now = time.time() if now is None else now
+    log = workspace.state / "log" / NAME
+    files = [events] if events is not None else log_files(workspace.state)
+    names = {file.name: _name(workspace, file) for file in (*files, log)}
+    scan = LogScan()
+    found = [
+        Logged(event.at, row, Location(names[scan.files[-1]], Position(scan.line)))
+        for event, row in rows_in(files, now, scan)
+        if event.at >= since and not event.session.startswith(TRIAL)  # `doctor` asked, and nobody who works
+    ]
+    return LoopLog(Location(names[files[-1].name if files else NAME]), tuple(found), dict(scan.skipped))
+
+
+def _name(workspace: Workspace, file: Path) -> str:
+    """Return a file as findings name it: from the root where it is below it."""
+    try:
+        return file.resolve().relative_to(workspace.root).as_posix()
+    except ValueError:
+        return file.as_posix()

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
-from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.places import place_of
+from orbit_registry.checks.context import CheckContext, place_of
 from orbit_registry.checks.scopes import folders_of, nearest, valid_globs
 from orbit_registry.errors import did_you_mean
 from orbit_registry.formats.globs import Glob, parse_glob
@@ -93,8 +92,8 @@ def _near(glob: Glob, folders: Mapping[str, list[str]]) -> str | None:
     near = nearest(glob.literal_prefix, folders)
     if near is None:
         return None
-    gone, other = near
-    return f"{gone}; did you mean `{other}`?" if other else f"{gone}; correct the glob, or retire the record"
+    missing, other = near
+    return f"{missing}; did you mean `{other}`?" if other else f"{missing}; correct the glob, or retire the record"
 
 
 @check(
@@ -141,9 +140,9 @@ def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
             if record.kind.gate != "scoped":
                 message += " unless a record that is shown links to it"
-            place = context.at(record, "scope" if "scope" in record.data else "id")
+            location = context.at(record, "scope" if "scope" in record.data else "id")
             hint = f"say where it applies: `orbit {record.kind.name} update {record.id} --path 'src/**'`"
-            yield empty_scope.at(place, message, hint=hint, record=record)
+            yield empty_scope.at(location, message, hint=hint, record=record)
 
 
 @check(
@@ -160,8 +159,8 @@ def invalid_symbol(context: CheckContext) -> Iterator[Diagnostic]:
             for index, symbol in enumerate(record.symbols):
                 problem = symbol_problem(symbol)
                 if problem is not None:
-                    place = context.at(record, "scope", "symbols", index)
-                    yield invalid_symbol.at(place, f"`{symbol[:80]}` is no symbol: {problem}", record=record)
+                    location = context.at(record, "scope", "symbols", index)
+                    yield invalid_symbol.at(location, f"`{symbol[:80]}` is no symbol: {problem}", record=record)
 
 
 CONFIG = ".orbit/config.yaml"
@@ -183,17 +182,17 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
     if not mapping:
         return
     used = {str(record.data["category"]) for record in context.records if _counts(record.phase, record.data)}
-    known = {GENERAL, *used}.union(*default_mapping().values())
+    known_names = {GENERAL, *used}.union(*default_mapping().values())
     text = context.text(CONFIG)
     for agent, categories in mapping.items():
         for number, name in enumerate(categories):
-            if name in known:
+            if name in known_names:
                 continue
-            place = place_of(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
-            near = did_you_mean(name, sorted(known), "`")
+            position = place_of(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
+            near = did_you_mean(name, sorted(known_names), "`")
             hint = f"{near}`orbit learning list` shows what there is" if near else None
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
-            yield unused_category.at(Location(CONFIG, place), message, hint=hint)
+            yield unused_category.at(Location(CONFIG, position), message, hint=hint)
 
 
 def _counts(phase: str, data: object) -> bool:
