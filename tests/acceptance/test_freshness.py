@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.checks.engine import look
+from orbit_registry.checks import engine
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
 
@@ -242,7 +242,7 @@ def test_the_gate_remembers_no_answer_that_the_clock_changes(project: Project) -
     workspace = Registry.open(project.root).workspace
 
     def codes(at: datetime) -> list[str]:
-        return [one.code for one in look(workspace, now=at).diagnostics if one.code == "ORB803"]
+        return [one.code for one in engine.run(workspace, now=at).diagnostics if one.code == "ORB803"]
 
     assert codes(now - timedelta(hours=2)) == []
     assert codes(now - timedelta(hours=1)) == []

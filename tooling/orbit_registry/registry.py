@@ -206,9 +206,9 @@ class Registry:
 
     def neighbours(self, new: Record) -> list[Neighbour]:
         """Return the records that say nearly what a new one would; see `checks.duplicates`."""
-        from orbit_registry.checks.duplicates import neighbours
+        from orbit_registry.checks.duplicates import near_duplicates
 
-        return neighbours(self.workspace, self._with_prose(new.kind.name), new)
+        return near_duplicates(self.workspace, self._with_prose(new.kind.name), new)
 
     def unmatched(self, record: Record, below: str = "") -> list[Unmatched]:
         """Return the globs of a record that match no file; see `checks.unmatched`."""
@@ -349,10 +349,10 @@ class Registry:
         self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False,
         announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False,
     ) -> CheckOutcome:  # fmt: skip
-        """Run the gate; see `checks.engine.check`."""
+        """Run the gate; see `checks.engine.gate`."""
         from orbit_registry.checks import engine
 
-        return engine.check(
+        return engine.gate(
             self.workspace, self.refresh, paths=paths, against=against, fix=fix, everything=everything,
             announce=announce, dry_run=dry_run,
         )  # fmt: skip
@@ -387,7 +387,7 @@ class Registry:
 
         self.refresh()
         request = brief.BriefRequest(paths, tags, agent, task, task_class, text, session, project)
-        return brief.brief(self.workspace, request, lambda words: self.searcher.fitting(words))
+        return brief.brief(self.workspace, request, lambda words: self.searcher.similar_records(words))
 
     def explain(self, path: str, *, project: str = "") -> list[matches.Verdict]:
         """Return why each record that has to do with a path (from the root) is pushed there, or is not."""

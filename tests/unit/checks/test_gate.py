@@ -103,7 +103,7 @@ def test_the_baseline_hides_what_was_there(workspace: Path, learning: Learning) 
     assert [one.record for one in check(workspace).diagnostics] == ["L-9m2ab"]
     assert len(codes(check(workspace, all_=True))) == 2
     file.write_text(file.read_text("utf-8").replace(DANGLING, ""), "utf-8")
-    assert len(check(workspace).gone) == 1
+    assert len(check(workspace).resolved) == 1
 
 
 def test_fixing_a_step_that_was_begun(workspace: Path, learning: Learning) -> None:

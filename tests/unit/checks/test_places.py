@@ -7,7 +7,7 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.checks.context import place_of
+from orbit_registry.checks.context import position_in
 from orbit_registry.formats.yaml import dump, position_of
 
 WORDS = st.text(string.ascii_letters + " #:-\n'\"[]{}é", min_size=1, max_size=20)
@@ -34,4 +34,4 @@ def test_the_quick_way_gives_what_the_parser_gives(data: dict[str, object]) -> N
     """For any mapping in block style the place of every value is the one the composing parser knows."""
     text = dump(data)
     for pointer in pointers(data):
-        assert place_of(text, pointer) == position_of(text, pointer), (text, pointer)
+        assert position_in(text, pointer) == position_of(text, pointer), (text, pointer)

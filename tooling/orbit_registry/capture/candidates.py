@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.capture.patterns import Finding
-from orbit_registry.checks.duplicates import Neighbour, copies_of, neighbours
+from orbit_registry.checks.duplicates import Neighbour, copies_of, near_duplicates
 from orbit_registry.checks.texts import says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.secrets import find_secrets
@@ -130,7 +130,7 @@ def _candidate(
     kind = workspace.kinds[KIND]
     try:
         draft = draft_record(workspace, kind, AUTHOR, fields)[1]
-        _refuse_duplicates(near for near in neighbours(workspace, existing, draft) if near.record is not old)
+        _refuse_duplicates(near for near in near_duplicates(workspace, existing, draft) if near.record is not old)
         if dry_run:
             return Candidate(draft, old)
         compared = {record.path for record in existing}

@@ -1,4 +1,4 @@
-"""Applies the fixes of one round: each as one recoverable step, under the write lock."""
+"""Fixes of one round, each as one recoverable step under the write lock."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 UNRECORDED, UNFINISHED = "ORB702", "ORB706"
-"""What the store mends by itself: it makes records for entries, and whoever writes ends steps that were begun."""
+"""Findings without a fix function: adoption makes records for entries, the next writer ends unfinished steps."""
 
 
 @dataclass(slots=True)
-class Mended:
-    """What a round mended, and what it left to a person, with why."""
+class AppliedFixes:
+    """Findings that a round fixed, and those that it left to a person, with the reason."""
 
     done: list[Diagnostic] = field(default_factory=list)
     refused: dict[Diagnostic, str] = field(default_factory=dict)
 
 
-def mend(
+def apply_fixes(
     workspace: Workspace,
     against: str | None,
     is_selected: Callable[[Diagnostic], bool],
-    side: str | None,
+    authority: str | None,
     announce: Announce,
     *,
     dry_run: bool,
-) -> Mended:
-    """Mend what can be mended; two fixes that touch the same file wait for the next round.
+) -> AppliedFixes:
+    """Fix what can be fixed; of two fixes that touch the same file the second waits for the next round.
 
     `announce` takes each change before it is made; with `dry_run` nothing is written. Where a decision and its document
-    differ, `side` decides, `record` or `document`; None: the authority of each.
+    differ, `authority` decides, `record` or `document`; None: the authority of each.
 
     Raises:
         WriteError: the disk refused; what was written before stands, each step as a whole.
     """
-    mended = Mended()
-    for diagnostic in _fixable(workspace, against, is_selected, side)[1]:
+    applied = AppliedFixes()
+    for diagnostic in _fixable(workspace, against, is_selected, authority)[1]:
         if diagnostic.code == UNFINISHED:
             announce(diagnostic, ())
-            mended.done.append(diagnostic)
-    with nullcontext() if dry_run else writing(workspace):  # which ends every step that was begun
-        context, fixable = _fixable(workspace, against, is_selected, side)
+            applied.done.append(diagnostic)
+    with nullcontext() if dry_run else writing(workspace):  # which ends every unfinished step
+        context, fixable = _fixable(workspace, against, is_selected, authority)
         touched: set[str] = set()
         for diagnostic in fixable:
             check = check_of(diagnostic.code)
@@ -68,17 +68,17 @@ def mend(
                     write_step(workspace, f"fix-{diagnostic.code.lower()}", changes)
                     touched |= {change.path for change in changes}
             except RefusedError as error:
-                mended.refused[diagnostic] = f"{error.message}; a person runs `orbit check --fix`"
+                applied.refused[diagnostic] = f"{error.message}; a person runs `orbit check --fix`"
                 continue
-            mended.done.append(diagnostic)
+            applied.done.append(diagnostic)
     unrecorded = [diagnostic for diagnostic in fixable if diagnostic.code == UNRECORDED]
     if unrecorded:
-        _adopt(workspace, unrecorded, mended, announce, dry_run=dry_run)
-    return mended
+        _adopt(workspace, unrecorded, applied, announce, dry_run=dry_run)
+    return applied
 
 
 def _adopt(
-    workspace: Workspace, unrecorded: Sequence[Diagnostic], mended: Mended, announce: Announce, *, dry_run: bool
+    workspace: Workspace, unrecorded: Sequence[Diagnostic], applied: AppliedFixes, announce: Announce, *, dry_run: bool
 ) -> None:
     """Make records for the entries of documents that have none."""
     paths = sorted({diagnostic.location.path for diagnostic in unrecorded})
@@ -90,13 +90,13 @@ def _adopt(
             announce(diagnostic, changes if diagnostic is unrecorded[-1] else ())
         is_adopted = not dry_run and any(outcome.what == "taken" for outcome in backfill(workspace, paths).outcomes)
     except RefusedError as error:
-        mended.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
+        applied.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
         return
-    mended.done += unrecorded if is_adopted else ()
+    applied.done += unrecorded if is_adopted else ()
 
 
 def _fixable(
-    workspace: Workspace, against: str | None, is_selected: Callable[[Diagnostic], bool], side: str | None
+    workspace: Workspace, against: str | None, is_selected: Callable[[Diagnostic], bool], authority: str | None
 ) -> tuple[CheckContext, list[Diagnostic]]:
-    context = replace(load_context(collect_inputs(workspace, against, datetime.now(UTC))), side=side)
+    context = replace(load_context(collect_inputs(workspace, against, datetime.now(UTC))), authority=authority)
     return context, [diagnostic for diagnostic in run_checks(context) if diagnostic.fixable and is_selected(diagnostic)]

@@ -1,4 +1,4 @@
-"""Checks: what one is, all there are, and a run of them over a context."""
+"""Checks: their declaration, the catalogue, and a run of them over a context."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Run = Callable[["CheckContext"], Iterable[Diagnostic]]
 """Yields findings."""
 
 Fix = Callable[["CheckContext", Diagnostic], Sequence[FileChange]]
-"""Returns the files a finding's fix changes, each with the text it was made for; the gate writes them as one step."""
+"""Returns the file changes that fix a finding; the gate writes them as one step."""
 
 Announce = Callable[[Diagnostic, Sequence[FileChange]], None]
-"""Takes a finding and the changes that mend it, before they are made."""
+"""Takes a finding and the changes that fix it, before they are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Check:
     code: str
     name: str
     severity: Severity
-    """The heaviest it gives; single findings may weigh less."""
+    """The highest; single findings may have a lower one."""
     summary: str
     """What a finding means, in one sentence."""
     hint: str
@@ -77,14 +77,14 @@ class Check:
 def check(
     code: str, name: str, severity: Severity, summary: str, hint: str, *, fix: Fix | None = None
 ) -> Callable[[Run], Check]:
-    """Return what makes a check of the function below it, by whose name the check is known from then on."""
+    """Make a check of the decorated function."""
     return lambda run: Check(code, name, severity, summary, hint, run, fix)
 
 
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return every check, in the order of codes."""
-    return tuple(sorted(_stated(), key=lambda check: check.code))
+    return tuple(sorted(_declared_checks(), key=lambda check: check.code))
 
 
 def check_of(code: str) -> Check | None:
@@ -95,8 +95,7 @@ def check_of(code: str) -> Check | None:
 def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> list[Diagnostic]:
     """Return what the checks find, ordered by place; all but the ignored ones.
 
-    A file that holds no record is named all the same: every answer leaves it out and refers to the gate.
-    An error inside a check is a bug of ours and is not caught: it ends the run.
+    Findings about unreadable records are never ignored: every answer leaves those out and refers to the gate.
     """
     ignored = frozenset(context.config.setting("checks", "ignore"))
     selected = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored - HIDING]
@@ -105,7 +104,7 @@ def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> 
     return sorted(remaining, key=lambda diagnostic: diagnostic.sort_key)
 
 
-def _stated() -> Iterator[Check]:
+def _declared_checks() -> Iterator[Check]:
     for module in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}."):
         for value in vars(importlib.import_module(module.name)).values():
             yield from (

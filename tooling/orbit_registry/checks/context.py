@@ -20,14 +20,13 @@ from orbit_registry.model.freshness import FilesystemView, Freshness, has_expiry
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adopt.edges import Targets
-from orbit_registry.operations.adopt.edges import place_of as place_of_text
-from orbit_registry.operations.citations import Cited, cited_by, cited_in
-from orbit_registry.operations.freshness.evaluate import not_fresh, unmatched_scopes
-from orbit_registry.operations.freshness.probe import Ground, kinds_of, look
+from orbit_registry.operations.adopt.edges import Targets, location_of
+from orbit_registry.operations.citations import CitedId, cited_by, cited_in
+from orbit_registry.operations.freshness.evaluate import stale_records, unmatched_scopes
+from orbit_registry.operations.freshness.probe import Dependencies, evidence_kinds, probe
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.baseline import read_baseline
-from orbit_registry.repository.documents import Document, Documents, decision_paths, document_of, load_document
+from orbit_registry.repository.documents import Document, Documents, decision_paths, load_document
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
@@ -43,24 +42,24 @@ if TYPE_CHECKING:
 
 
 LOCAL = ".orbit/state/"
-"""Where records wait that git never sees."""
+"""Folder of the local inbox, which git ignores."""
 
 
 @dataclass(frozen=True)
 class CheckContext:
-    """Everything the checks of one run look at."""
+    """Everything that the checks of one run read."""
 
     records: RecordSet
     """The valid records, prose filled in."""
     kinds: KindTable
     config: Config = field(default_factory=lambda: config_of({}))
     problems: tuple[Diagnostic, ...] = ()
-    """What the readers found."""
+    """Findings of the readers."""
     documents: Documents = field(default_factory=lambda: Documents({}))
     facts: VcsState = field(default_factory=VcsState)
-    """What disk and git say beside the records."""
+    """State of the work tree and of git."""
     filesystem: FilesystemView = field(default_factory=FilesystemView)
-    """What fingerprint inputs and evidence are now."""
+    """Current state of fingerprint inputs and evidence."""
     loop: LoopLog | None = None
     """The events of the loop, where they are what is checked."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -68,16 +67,16 @@ class CheckContext:
     """Returns the text of a file, named from the root; None where it has none."""
     renames: Callable[[datetime, Sequence[str]], Renames | None] = lambda since, files: None
     """Returns the renames that git saw since a moment; None where it can't tell."""
-    side: str | None = None
-    """What decides where a decision and its document differ, `record` or `document`, where somebody said so."""
+    authority: str | None = None
+    """Which side wins where a decision and its document differ, `record` or `document`; None: each record's own."""
 
     def decides(self, source: Source) -> str:
-        """Return what decides where a decision and its document differ: what was said, else its own authority."""
-        return self.side or source.authority
+        """Return the side that wins where a decision and its document differ."""
+        return self.authority or source.authority
 
     @cached_property
     def broken(self) -> frozenset[str]:
-        """Ids whose files are there but hold no valid record: they are known, only not readable."""
+        """Ids whose files exist but hold no valid record."""
         parts = (problem.location.path.split("/") for problem in self.problems)
         return frozenset(names[-2] for names in parts if len(names) > 2 and names[0] == ".orbit")
 
@@ -102,48 +101,48 @@ class CheckContext:
 
     @cached_property
     def unclaimed(self) -> tuple[tuple[Document, AdrDocument], ...]:
-        """The entries of decision documents that no record points at."""
+        """The entries of decision documents without a record."""
         claimed = {(document.path, entry.span.start) for document, entry in self.homes.values()}
         every = ((document, entry) for document in self.documents.by_path.values() for entry in document.file.entries)
         return tuple(pair for pair in every if (pair[0].path, pair[1].span.start) not in claimed)
 
     @cached_property
     def targets(self) -> Targets:
-        """What a decision's document can mean by a link, a number or a name of another decision."""
-        return Targets(place_of_text(record) for record in self.records if record.kind.in_document)
+        """Decisions that a document can refer to by a link, a number or a name."""
+        return Targets(location_of(record) for record in self.records if record.kind.in_document)
 
     @cached_property
-    def citations(self) -> tuple[Cited, ...]:
+    def citations(self) -> tuple[CitedId, ...]:
         """The ids of kinds that citing files and the records' own texts name, examples in code left out."""
         return (*self._cited_in_files(), *self._cited_in_records())
 
-    def _cited_in_files(self) -> Iterator[Cited]:
+    def _cited_in_files(self) -> Iterator[CitedId]:
         for path in self.facts.citing:
             if "template" in path.rpartition("/")[2].lower():
                 continue  # what a template cites is an example
             for cited, line, column in cited_in(self.text(path), path, self.kinds.id_forms):
-                yield Cited(cited, Location(path, Position(line, column)))
+                yield CitedId(cited, Location(path, Position(line, column)))
 
-    def _cited_in_records(self) -> Iterator[Cited]:
+    def _cited_in_records(self) -> Iterator[CitedId]:
         for record in self.records:
             for citation in cited_by(record, self.kinds.id_forms):
                 where = self.in_field(record, record.kind.prose, record.prose, citation.span.start)
-                yield Cited(citation.id, where, record)
+                yield CitedId(citation.id, where, record)
 
     @cached_property
     def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
-        """The records that wait or hold and name globs, with those globs."""
+        """The open records that name globs, with those globs."""
         open_records = (record for record in self.records if "scope" in record.data and record.phase != "closed")
         return tuple((record, paths) for record in open_records if (paths := record.globs))
 
     @cached_property
     def wordings(self) -> Mapping[str, str]:
-        """What each record says, as compared for duplicates; by the record's path."""
+        """The text of each record as compared for duplicates, by the record's path."""
         return {record.path: wording(record) for record in self.records if not record.kind.in_file}
 
     @cached_property
     def copies(self) -> Mapping[str, list[list[str]]]:
-        """By kind, the groups of records that wait or hold and say the same but for form, by the records' paths."""
+        """By kind, the groups of open records that are equal but for case, punctuation and spaces, as paths."""
         texts: dict[str, list[tuple[str, str]]] = {}
         for record in self.records:
             if record.phase != "closed" and not record.kind.in_file:
@@ -161,15 +160,15 @@ class CheckContext:
         """The freshness of each record that is not fresh and neither closed, by the record's path."""
         tracked = self.facts.tracked
         lost = unmatched_scopes(self.scoped, self.glob_counts) if tracked is not None else frozenset()
-        return not_fresh(self.records, self.filesystem, self.now, self.config, lost, self.facts.documents_gone)
+        return stale_records(self.records, self.filesystem, self.now, self.config, lost, self.facts.documents_gone)
 
     @cached_property
-    def resting(self) -> tuple[Record, ...]:
-        """The records that wait or hold and state something about their freshness, or end by the clock."""
+    def with_expiry(self) -> tuple[Record, ...]:
+        """The open records that state something about their freshness, or expire."""
         return tuple(record for record in self.records if has_expiry(record) and record.phase != "closed")
 
     def resolve(self, target: str) -> list[Record]:
-        """Return the records a written id can mean."""
+        """Return the records that a written id can refer to."""
         return self.records.candidates(target)
 
     def knows(self, target: str) -> bool:
@@ -193,15 +192,15 @@ class CheckContext:
         return record.prose.strip() not in self.facts.texts_before.get(record.source.path, "")
 
     def at(self, record: Record, *pointer: str | int) -> Location:
-        """Return the place of a value in a record's file."""
+        """Return the location of a value in a record's file."""
         return Location(record.path, self._place(record.path, pointer))
 
     def _place(self, path: str, pointer: Pointer) -> Position:
         text = self.text(path)
-        return place_of(text, pointer) if text is not None else Position(1)
+        return position_in(text, pointer) if text is not None else Position(1)
 
     def in_prose(self, record: Record, offset: int) -> Location:
-        """Return the place of a character of a record's prose, in the file that holds it."""
+        """Return the location of a character of a record's prose, in the file that holds it."""
         home = self.homes.get(record.path)
         if home is not None:
             document, entry = home
@@ -213,14 +212,14 @@ class CheckContext:
         return self.in_field(record, record.kind.prose, record.prose, offset)
 
     def in_entry(self, record: Record, section: Section | None = None) -> Location:
-        """Return the place of a section of a decision; without one, of the decision itself."""
+        """Return the location of a section of a decision; without one, of the decision itself."""
         home = self.homes.get(record.path)
         if home is not None:
             return Location(home[0].path, section.position if section else home[1].position)
         return Location(record.body_path, section.position if section else Position(1))
 
     def in_field(self, record: Record, name: str, value: str, offset: int) -> Location:
-        """Return the place of a character of a text field; the field's own place where the file writes it otherwise."""
+        """Return the location of a character of a text field; the field's own where the file writes it otherwise."""
         text = self.text(record.path)
         if text is None:
             return Location(record.path, Position(1))
@@ -234,7 +233,7 @@ class CheckContext:
 
 
 def is_ours(record: Record) -> bool:
-    """Say whether the record was written with this tool: content checks bind those; adopted ones get notes."""
+    """Say whether the record was written with this tool: adopted ones get notes from content checks."""
     source = record.source
     author = record.data.get("created_by")
     imported = isinstance(author, Mapping) and author.get("role") == "import"
@@ -242,28 +241,28 @@ def is_ours(record: Record) -> bool:
 
 
 def binding(record: Record, severity: Severity = Severity.ERROR, otherwise: Severity = Severity.NOTE) -> Severity:
-    """Return how much a finding weighs: `severity` in a record of ours, `otherwise` in an adopted one."""
+    """Return `severity` for a record written with this tool, `otherwise` for an adopted one."""
     return severity if is_ours(record) else otherwise
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one run looks at."""
+    """Inputs of one run."""
 
     workspace: Workspace
     now: datetime
     reading: Reading
     documents: frozenset[str]
-    """The documents of decisions, as records name them or as they are written; none that leads out of the root."""
+    """Documents of decisions inside the root, named by records or found by their file names."""
     facts: VcsState
     texts: Mapping[str, FileValue]
     """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
     filesystem: FilesystemView
-    """What fingerprint inputs and evidence are now."""
+    """Current state of fingerprint inputs and evidence."""
 
     @property
     def key(self) -> str:
-        """A digest of everything a finding can depend on, the day among it; the cache itself goes with the code."""
+        """Digest of everything a finding can depend on, the date included; the cache is bound to the code version."""
         files = [(path, state.sha256, state.error) for path, state in self.reading.states.items()]
         files += [(path, text.sha256, text.error) for path, text in self.texts.items()]
         parts = [
@@ -274,7 +273,7 @@ class Inputs:
             [entry.body_path for entry in self.reading.entries if entry.has_body],
             [str(problem) for problem in self.reading.misplaced],
             [_plain(getattr(self.facts, fact.name)) for fact in fields(self.facts)],
-            [[text, found.hash, found.problem] for text, found in self.filesystem.inputs.items()],
+            [[text, now.hash, now.problem] for text, now in self.filesystem.inputs.items()],
             [
                 sorted(self.filesystem.present),
                 sorted(self.filesystem.missing),
@@ -286,7 +285,7 @@ class Inputs:
 
 
 def collect_inputs(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
-    """Return what a run looks at, as it stands now.
+    """Return the current inputs of a run.
 
     Raises:
         UsageError: `against` names no commit.
@@ -305,13 +304,13 @@ def collect_inputs(workspace: Workspace, against: str | None, now: datetime) -> 
     paths = {*documents, *in_file, *facts.citing, *bodies, baseline}
     hashes = workspace.values.hashes(workspace.root, paths)
     texts = {path: hashes.get(path, FileValue(path)) for path in sorted(paths)}
-    ground = Ground.of(reading.collection.records, kinds_of(workspace.config))
-    filesystem = look(workspace, ground, facts.tracked, facts.untracked)
+    dependencies = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
+    filesystem = probe(workspace, dependencies, facts.tracked, facts.untracked)
     return Inputs(workspace, now, reading, documents, facts, texts, filesystem)
 
 
 def kinds_stamp(workspace: Workspace) -> list[str]:
-    """Return what tells these kinds, their statuses and their templates from others."""
+    """Return a fingerprint of the kinds, their statuses and their templates."""
     files = (kind.folder / name for kind in workspace.kinds for name in ("kind.yaml", "new.md", "entry.md"))
     texts = (file.read_bytes() for file in files if file.is_file())
     return [workspace.kinds.fingerprint, *(hashlib.sha256(text).hexdigest() for text in texts)]
@@ -356,7 +355,7 @@ class Files:
 
 
 def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
-    """Return what the checks look at."""
+    """Return the context of the checks."""
     files = files or Files(inputs)
     workspace, collection = inputs.workspace, inputs.reading.collection
     read = {path: _document(inputs, files, path) for path in sorted(inputs.documents)}
@@ -391,7 +390,7 @@ def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Ren
 
 def _document(inputs: Inputs, files: Files, path: str) -> Document | Diagnostic | None:
     text = files(path)
-    return load_document(inputs.workspace, path) if text is None else document_of(path, text)
+    return load_document(inputs.workspace, path) if text is None else Document(path, text)
 
 
 def _with_prose(record: Record, documents: Documents, files: Files, *, has_body: bool) -> Record:
@@ -415,8 +414,8 @@ def record_count(inputs: Inputs) -> int:
     return len(valid) + len(broken - valid)
 
 
-def place_of(text: str, pointer: Pointer) -> Position:
-    """Return where the value at `pointer` stands, as `text.yaml.locate` does, but quickly for block style."""
+def position_in(text: str, pointer: Pointer) -> Position:
+    """Return the position of the value at `pointer`, as `yaml.position_of` does, but quickly for block style."""
     position = _by_lines(text, pointer) if pointer else Position(1)
     return position or position_of(text, pointer)
 

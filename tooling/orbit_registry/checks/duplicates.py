@@ -1,6 +1,6 @@
-"""Which records say nearly what a new one would say, by the measure and the thresholds of the gate (6xx).
+"""Near duplicates of a new record, by the measure and the thresholds of the gate (6xx).
 
-A door asks before it writes: what the gate would report as a duplicate is better voted for than written again."""
+Commands ask before they write: what the gate would report as a duplicate is better voted for than written again."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Outcome = Literal["refused", "warned", "passed"]
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A record that says nearly the same as another text: how nearly, and in which negations they differ.
+    """A near duplicate of a text, with its score and the negations in which they differ.
 
-    `score` is at most 1, and 0 where it has no more than the title of something that was rejected.
+    `score` is at most 1, and 0 for a rejected record that has only the title in common.
     """
 
     record: Record
@@ -36,8 +36,8 @@ class Neighbour:
     is_exact: bool
     contrast: Contrast | None
     is_duplicate: bool
-    """Whether the gate would call the pair an error, or a review turned that one down: under its title, or nearly in
-    its words, however few records there are."""
+    """Whether the gate would call the pair an error, or a review rejected that record under its title or nearly in its
+    words."""
 
     @property
     def words(self) -> str:
@@ -49,7 +49,7 @@ class Neighbour:
 
     @property
     def rejection(self) -> str:
-        """When, by whom and why a review turned it down; empty where none did."""
+        """When, by whom and why a review rejected it; empty if none did."""
         if not self.record.is_rejected:
             return ""
         approval = self.record.approval
@@ -64,17 +64,19 @@ class Neighbour:
         )
 
 
-def neighbours(workspace: Workspace, records: Sequence[Record], new: Record) -> list[Neighbour]:
+def near_duplicates(workspace: Workspace, records: Sequence[Record], new: Record) -> list[Neighbour]:
     """Return the records of the new one's kind that are like it, the most alike first.
 
-    `records` have their prose. Of closed ones those are looked at that a review turned down. Those that the new one
-    says it is distinct from are left out, unless they say word for word what was turned down.
+    `records` have their prose. Of closed ones only rejected ones count. Those that the new one names as distinct
+    are left out, unless it repeats a rejected one word for word.
     """
-    return neighbours_of_all(workspace, records, [new])[0]
+    return near_duplicates_of_all(workspace, records, [new])[0]
 
 
-def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Sequence[Record]) -> list[list[Neighbour]]:
-    """Return for each of some new records of one kind what `neighbours` does; they are not compared with each other."""
+def near_duplicates_of_all(
+    workspace: Workspace, records: Sequence[Record], news: Sequence[Record]
+) -> list[list[Neighbour]]:
+    """Return `near_duplicates` of each of some new records of one kind; they are not compared with each other."""
     if not news:
         return []
     compared = [record for record in records if _is_compared(record, news[0])]
@@ -104,7 +106,7 @@ def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Seq
 
 
 def _of_rejected_titles(records: Iterable[Record], new: Record) -> dict[str, float]:
-    """Return the paths of what was rejected under a new record's title; how alike they are was not asked: 0."""
+    """Return the paths of what was rejected under a new record's title; their score is 0."""
     title = normalised(new.title)
     return {record.path: 0.0 for record in records if record.is_rejected and normalised(record.title) == title}
 

@@ -1,4 +1,4 @@
-"""The gate: runs the checks or takes a remembered result, then applies fixes and the baseline."""
+"""The gate: runs the checks or takes a cached result, then applies fixes and the baseline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, project_path
 
 Fix = bool | str
-"""Whether to mend; `record` or `document`: that decides where the two differ, in place of each one's own authority."""
+"""Whether to fix; `record` or `document`: that side wins where the two differ, whatever their own authority."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,18 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What the gate says."""
+    """Outcome of the gate."""
 
     diagnostics: tuple[Diagnostic, ...]
     """New findings; with `everything`, every finding."""
     baselined: tuple[Diagnostic, ...] = ()
     fixed: tuple[Diagnostic, ...] = ()
     checked_count: int = 0
-    """How many records were looked at, the unreadable ones among them; how many events, where `subject` says so."""
-    gone: tuple[BaselineFinding, ...] = ()
-    """Findings of the baseline that no longer are."""
+    """How many records were checked, unreadable ones included; how many events, where `subject` says so."""
+    resolved: tuple[BaselineFinding, ...] = ()
+    """Findings of the baseline that are gone."""
     base: str | None = None
-    """What "changed" compares with."""
+    """The commit that "changed" compares with."""
     paths: tuple[str, ...] = ()
     subject: str = "record"
 
@@ -61,17 +61,14 @@ class CheckOutcome:
         return not any(diagnostic.severity is Severity.ERROR for diagnostic in self.diagnostics)
 
 
-# Running checks and mending imports parsers and a hundred modules, so both are imported where they are needed: a run
-# in which nothing changed takes half the time without them.
-
 _ROUNDS = 4
-"""One fix can make room for another; after so many rounds what is left stays."""
+"""One fix can make room for another."""
 _UNREVIEWED = re.compile(r"\S+ was made by an agent and is \S+ without review: ")
 _MOST_UNREVIEWED = 10
-"""Records by agents, in force without review, that have a note each; an import brings hundreds, which share one."""
+"""Live records by agents without review that have a note each; an import brings hundreds, which share one."""
 
 
-def check(
+def gate(
     workspace: Workspace,
     refresh: Callable[[], object],
     *,
@@ -85,7 +82,7 @@ def check(
     """Run the gate; `refresh` is called when a fix has changed files.
 
     A fix leaves what the baseline holds, unless `paths` or `everything` names it. `announce` takes each change before
-    it is made; with `dry_run` none is made. With `against`, what was found where the work left it is no news.
+    it is made; with `dry_run` none is made. With `against`, findings of the merge base count as old.
 
     Raises:
         UsageError: `against` names no commit, or a path leads out of the root.
@@ -94,30 +91,32 @@ def check(
     selected_paths = tuple(project_path(path).rstrip("/") for path in paths)
     fixed: list[Diagnostic] = []
     refused: dict[tuple[str, str], str] = {}
-    side = fix if isinstance(fix, str) else None
-    result = look(workspace, against)
+    authority = fix if isinstance(fix, str) else None
+    result = run(workspace, against)
     baseline, _ = read_baseline(workspace)
     for _ in range(_ROUNDS if fix else 0):
         parts = apply(baseline, result.diagnostics)
         baselined = () if selected_paths or everything else parts.baselined
         selected = _selection(selected_paths, baselined)
-        if side is None and not any(diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics):
+        if authority is None and not any(
+            diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics
+        ):
             break
-        from orbit_registry.checks.autofix import mend
+        from orbit_registry.checks.autofix import apply_fixes
 
-        mended = mend(workspace, against, selected, side, announce, dry_run=dry_run)
-        refused |= {_subject(diagnostic): reason for diagnostic, reason in mended.refused.items()}
-        if dry_run or not mended.done:
+        fixes = apply_fixes(workspace, against, selected, authority, announce, dry_run=dry_run)
+        refused |= {_subject(diagnostic): reason for diagnostic, reason in fixes.refused.items()}
+        if dry_run or not fixes.done:
             break
-        fixed += mended.done
+        fixed += fixes.done
         refresh()
-        result = look(workspace, against)
+        result = run(workspace, against)
     parts = apply(baseline, result.diagnostics)
     new = result.diagnostics if everything else parts.new
     if against is not None and new and not everything:
         at_base = Counter(_at_base(workspace, against).counts)
         new = apply(Baseline(Counter(baseline.counts) | at_base), result.diagnostics).new
-    listed = [_told(diagnostic, refused) for diagnostic in new if _within(diagnostic, selected_paths)]
+    listed = [_with_refusal(diagnostic, refused) for diagnostic in new if _within(diagnostic, selected_paths)]
     return CheckOutcome(
         diagnostics=tuple(listed if everything else _folded(listed)),
         baselined=()
@@ -125,27 +124,27 @@ def check(
         else tuple(diagnostic for diagnostic in parts.baselined if _within(diagnostic, selected_paths)),
         fixed=tuple(fixed),
         checked_count=result.checked_count,
-        gone=() if selected_paths else parts.resolved,
+        resolved=() if selected_paths else parts.resolved,
         base=result.base,
         paths=selected_paths,
     )
 
 
 def _at_base(workspace: Workspace, against: str) -> Baseline:
-    """Return the findings where the work left a revision; none where git or the files there can't tell."""
+    """Return the findings at the merge base with a revision; none where git or the files there can't tell."""
     commit = workspace.git.merge_base(against)
     if commit is None:
         return Baseline()
     try:
         with workspace.git.checked_out(commit) as folder:
             is_there = (folder / ORBIT).is_dir()
-            return baseline_of(look(open_workspace(folder)).diagnostics if is_there else ())
+            return baseline_of(run(open_workspace(folder)).diagnostics if is_there else ())
     except OrbitError:
         return Baseline()
 
 
-def look(workspace: Workspace, against: str | None = None, now: datetime | None = None) -> Result:
-    """Return everything the checks find, whatever the baseline knows; remembered where nothing changed.
+def run(workspace: Workspace, against: str | None = None, now: datetime | None = None) -> Result:
+    """Return everything the checks find, without the baseline; from the cache where nothing changed.
 
     Raises:
         UsageError: `against` names no commit.
@@ -156,15 +155,15 @@ def look(workspace: Workspace, against: str | None = None, now: datetime | None 
     if stored is not None:
         rows, count, base = stored
         return Result(tuple(map(from_row, rows)), count, base)
-    result, lasts = _run(inputs)
+    result, lasts = run_uncached(inputs)
     if lasts:
         rows = [to_row(diagnostic) for diagnostic in result.diagnostics]
         workspace.values.remember("check", key, [rows, result.checked_count, result.base])
     return result
 
 
-def _run(inputs: Inputs) -> tuple[Result, bool]:
-    """Return what the checks find, and whether it may be remembered under the key of these inputs."""
+def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
+    """Return what the checks find, and whether it may be cached under the key of these inputs."""
     files = Files(inputs)
     context = load_context(inputs, files)
     diagnostics = tuple(run_checks(context))
@@ -174,8 +173,8 @@ def _run(inputs: Inputs) -> tuple[Result, bool]:
 
 
 def findings(workspace: Workspace) -> list[Diagnostic]:
-    """Return everything the gate finds, whatever the baseline knows."""
-    return list(look(workspace).diagnostics)
+    """Return everything the gate finds, without the baseline."""
+    return list(run(workspace).diagnostics)
 
 
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:
@@ -186,14 +185,14 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
         WriteError: the disk refused.
     """
     refuse_newer(workspace)
-    baseline = baseline_of(look(workspace).diagnostics)
+    baseline = baseline_of(run(workspace).diagnostics)
     return len(baseline), write_baseline(workspace, baseline)
 
 
 def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> int:
-    """Let the baseline know findings that came between two looks, and forget those that went; returns how many came.
+    """Add findings that appeared between two runs to the baseline, and drop those that went; return how many appeared.
 
-    For adoption: what an old repository brings with it is not the fault of the next change.
+    For adoption: what an old repository brings is not the fault of the next change.
     """
     added = baseline_of(apply(baseline_of(before), after).new)
     current, broken = read_baseline(workspace)
@@ -204,23 +203,23 @@ def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after
 
 
 def _subject(diagnostic: Diagnostic) -> tuple[str, str]:
-    """Return what a finding is about, whichever side it is reported at."""
+    """Return the code and the subject of a finding, on whichever side it is reported."""
     return diagnostic.code, diagnostic.record or diagnostic.location.path
 
 
 def _selection(paths: tuple[str, ...], baselined: Sequence[Diagnostic]) -> Callable[[Diagnostic], bool]:
-    """Return what says whether a finding is mended: it is about one of the paths, and not what the baseline holds."""
-    baselined_subjects = {_subject(one) for one in baselined}
+    """Return a test for findings to fix: about one of the paths, and not in the baseline."""
+    baselined_subjects = {_subject(diagnostic) for diagnostic in baselined}
     return lambda diagnostic: _within(diagnostic, paths) and _subject(diagnostic) not in baselined_subjects
 
 
-def _told(diagnostic: Diagnostic, refused: Mapping[tuple[str, str], str]) -> Diagnostic:
-    """Return a finding with why its fix was left to a person, where it was."""
+def _with_refusal(diagnostic: Diagnostic, refused: Mapping[tuple[str, str], str]) -> Diagnostic:
+    """Return a finding with the reason why its fix was refused as its hint."""
     return replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))
 
 
 def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-    """Return the findings with one note in place of many about records that agents made, in force without review."""
+    """Return the findings with one note in place of many about live records that agents made without review."""
     notes = [
         diagnostic
         for diagnostic in diagnostics

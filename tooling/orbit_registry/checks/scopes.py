@@ -1,4 +1,4 @@
-"""Globs of a scope that match no file, and the folders that may have been meant."""
+"""Dead globs of a scope: they match no file, with the folders that may have been meant."""
 
 from __future__ import annotations
 

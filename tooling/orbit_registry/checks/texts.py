@@ -1,4 +1,4 @@
-"""The texts of a record: for checks of strings, and as compared for duplicates."""
+"""Texts of a record: for checks of strings, and as compared for duplicates."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ _NO_LETTER = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
 def wording(record: Record) -> str:
-    """Return what a record says: headline and prose, without the headings, header lines and prompts all share."""
+    """Return a record's headline and prose, without the headings, header lines and prompts that all share."""
     if not record.kind.in_document:
         return f"{record.title}\n{record.prose}"
     # Prompts need the Markdown parser.

@@ -76,7 +76,7 @@ def explain(path: str, project: str, output: str) -> None:
     lines: list[str] = []
     for verdict in verdicts:
         data = verdict.as_data()
-        cause = f" ({verdict.doubt})" if verdict.why in ("stale", "doubted") else ""
+        cause = f" ({verdict.doubt})" if verdict.key in ("stale", "doubted") else ""
         lines += [
             f"{'+' if data['pushed'] else '-'} {data['id']}  {data['title']}",
             f"    {verdict.glob or f'link with {verdict.link}'}: {data['said']}{cause}",

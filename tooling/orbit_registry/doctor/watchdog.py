@@ -159,7 +159,7 @@ def _heal(workspace: Workspace, finding: Finding) -> Finding:
 
 def _events(log: LoopLog) -> Iterator[Finding]:
     """Yield whether what was dispatched was looked up for, and whether turns left notes."""
-    path = log.place.path
+    path = log.location.path
     dispatches = sum(1 for _ in log.of(DISPATCHED, TURN_END, "subagent stop"))
     retrievals = sum(1 for _ in log.of(RETRIEVAL))
     if dispatches and not retrievals:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from orbit_registry.checks.duplicates import neighbours_of_all
+from orbit_registry.checks.duplicates import near_duplicates_of_all
 from orbit_registry.checks.texts import says_the_same, wording
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
 from orbit_registry.formats.secrets import without_secrets
@@ -198,7 +198,7 @@ class _Batch:
         for name, by_key in drafts.items():
             existing = [*self._of_kind.get(name, {}).values()]
             try:
-                neighbour_lists = neighbours_of_all(self.workspace, existing, [*by_key.values()])
+                neighbour_lists = near_duplicates_of_all(self.workspace, existing, [*by_key.values()])
             except (OrbitError, OSError, ValueError):
                 continue  # whoever says something is not to suffer for an index that is broken
             for key, near in zip(by_key, neighbour_lists, strict=True):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from orbit_registry.checks.duplicates import copies_of, neighbours
+from orbit_registry.checks.duplicates import copies_of, near_duplicates
 from orbit_registry.checks.rules.loop import turn_id
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.hook.events import NOTE_SKIPS as SKIPS
@@ -161,7 +161,7 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
     kind = workspace.kinds[LEARNING]
     fields = _learning(work, kind.schema.longest("summary"))
     draft = draft_record(workspace, kind, author, fields)[1]
-    near = neighbours(workspace, records.of_kind(LEARNING), draft)
+    near = near_duplicates(workspace, records.of_kind(LEARNING), draft)
     if work.failed:
         same = next((neighbour.record for neighbour in near if neighbour.is_duplicate), None)
         compared = {record.path for record in records.of_kind(LEARNING)}

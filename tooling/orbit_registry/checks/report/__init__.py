@@ -1,4 +1,4 @@
-"""What the gate says, one module a format: each has `render(outcome) -> str`; the table is found, not kept."""
+"""Reports of the gate, one module a format: each has `render(outcome) -> str`."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def data(outcome: CheckOutcome) -> dict[str, object]:
         "warnings": counts[Severity.WARNING],
         "notes": counts[Severity.NOTE],
         "baselined": len(outcome.baselined),
-        "gone": len(outcome.gone),
+        "gone": len(outcome.resolved),
         "fixed": [diagnostic.as_dict() for diagnostic in outcome.fixed],
         "base": outcome.base,
     }
@@ -39,6 +39,6 @@ def following(outcome: CheckOutcome) -> list[str]:
         commands.append("orbit check --fix")
     if outcome.baselined:
         commands.append("orbit check --all")
-    if outcome.gone:
+    if outcome.resolved:
         commands.append("orbit baseline update")
     return commands

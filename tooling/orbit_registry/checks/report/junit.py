@@ -15,12 +15,12 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def render(outcome: CheckOutcome) -> str:
-    """Return the outcome as XML; errors are failures, warnings and notes are told in a passed case's output."""
+    """Return the outcome as XML; errors are failures, warnings and notes are in a passed case's output."""
     names = {check.code: check.name for check in all_checks()}
     cases: dict[tuple[str, str], list[Diagnostic]] = defaultdict(list)
     for diagnostic in outcome.diagnostics:
         cases[diagnostic.location.path, diagnostic.code].append(diagnostic)
-    failed = sum(any(one.severity is Severity.ERROR for one in group) for group in cases.values())
+    failed = sum(any(finding.severity is Severity.ERROR for finding in group) for group in cases.values())
     total = max(len(cases), 1)
     counts = {"tests": str(total), "failures": str(failed), "errors": "0", "skipped": "0"}
     root = ElementTree.Element("testsuites", {"name": "orbit check", **counts})
@@ -28,7 +28,7 @@ def render(outcome: CheckOutcome) -> str:
     for (path, code), group in cases.items():
         name = f"{code} {names.get(code, '')}".strip()
         case = ElementTree.SubElement(suite, "testcase", {"classname": _xml(path), "name": name, "file": _xml(path)})
-        _tell(case, group)
+        _add_result(case, group)
     if not cases:
         name = f"{outcome.checked_count} records checked"
         ElementTree.SubElement(suite, "testcase", {"classname": ".orbit", "name": name})
@@ -37,7 +37,7 @@ def render(outcome: CheckOutcome) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _tell(case: ElementTree.Element, group: list[Diagnostic]) -> None:
+def _add_result(case: ElementTree.Element, group: list[Diagnostic]) -> None:
     errors = [diagnostic for diagnostic in group if diagnostic.severity is Severity.ERROR]
     text = "\n".join(line for diagnostic in group for line in diagnostic_lines(diagnostic))
     if errors:

@@ -23,7 +23,9 @@ def lines(outcome: CheckOutcome) -> Iterator[str]:
     for diagnostic in listed:
         yield from diagnostic_lines(diagnostic)
     if unlisted:
-        codes = ", ".join(f"{code} {count:,}" for code, count in Counter(one.code for one in unlisted).most_common())
+        codes = ", ".join(
+            f"{code} {count:,}" for code, count in Counter(finding.code for finding in unlisted).most_common()
+        )
         yield f"{_count(len(unlisted), 'finding is', 'findings are')} not listed ({codes}): `orbit check --format json`"
     for diagnostic in outcome.fixed:
         yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")
@@ -31,8 +33,8 @@ def lines(outcome: CheckOutcome) -> Iterator[str]:
     if outcome.baselined:
         older = _count(len(outcome.baselined), "older finding is", "older findings are")
         yield f"{older} baselined: `orbit check --all`"
-    if outcome.gone:
-        resolved = _count(len(outcome.gone), "baselined finding is", "baselined findings are")
+    if outcome.resolved:
+        resolved = _count(len(outcome.resolved), "baselined finding is", "baselined findings are")
         yield f"{resolved} gone: `orbit baseline update`"
 
 

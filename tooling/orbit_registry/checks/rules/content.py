@@ -1,4 +1,4 @@
-"""What a record says (4xx)."""
+"""Checks of a record's text (4xx)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7xx: decisions and their documents."""
+"""Checks of decisions and their documents (7xx)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import Check, Run, check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.rules.links import Named, changes_for, named_in_document
+from orbit_registry.checks.rules.links import DocumentSuccessors, changes_for, successors_in_document
 from orbit_registry.formats.position import Position, Problem
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.ids import sequence_id
@@ -429,7 +429,7 @@ def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str
     phase = record.kind.status(entry.status).phase
     if _NEARNESS[phase] > _NEARNESS[record.phase]:
         return f"a fix never makes a {record.status.name} decision {entry.status}"
-    if context.side is not None or record.phase != "live" or phase == "live":
+    if context.authority is not None or record.phase != "live" or phase == "live":
         return None
     if entry.status_raw.strip()[:STATUS_LIMIT] == (record.text("status_raw") or ""):
         return "it has not changed since they last agreed"
@@ -529,7 +529,7 @@ def _record_follows(
             data["status_raw"] = entry.status_raw.strip()[:STATUS_LIMIT]
     if "date" in names:
         data["date"] = entry.date
-    successors = named_in_document(context, record) if "status" in names else Named()
+    successors = successors_in_document(context, record) if "status" in names else DocumentSuccessors()
     return changes_for(context, record, data, successors)
 
 

@@ -1,4 +1,4 @@
-"""Records that say the same (6xx)."""
+"""Checks for duplicates (6xx)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MOST_NAMED = 3
 
 
 def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
-    """Return the records that are compared with each other: those of one kind that wait or hold.
+    """Return the records that are compared with each other: the open ones of one kind.
 
-    Texts that are files may be versions of one another; what tells them apart is their hash.
+    Texts that are files may be versions of one another, and are left out.
     """
     by_kind: dict[str, list[Record]] = {}
     for record in records:
@@ -31,18 +31,14 @@ def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
     return by_kind
 
 
-def settled(context: CheckContext, first: Record, second: Record) -> bool:
+def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
     """Say whether the two state that they are distinct or that one replaces the other, or share one text anyway."""
     homes = [context.homes.get(record.path) for record in (first, second)]
     if homes[0] is not None and homes[0] == homes[1]:
         return True
-    for left, target_record in ((first, second), (second, first)):
+    for record, peer in ((first, second), (second, first)):
         for name in ("distinct_from", "supersedes", "superseded_by"):
-            if any(
-                target_match.uid == target_record.uid
-                for target in left.words(name)
-                for target_match in context.resolve(target)
-            ):
+            if any(match.uid == peer.uid for target in record.words(name) for match in context.resolve(target)):
                 return True
     return False
 
@@ -53,7 +49,7 @@ def blamed_first(context: CheckContext, record_a: Record, record_b: Record) -> t
     return (first, second) if context.is_changed(first) and not context.is_changed(second) else (second, first)
 
 
-def may_err(context: CheckContext, record: Record) -> bool:
+def can_be_error(context: CheckContext, record: Record) -> bool:
     """Say whether a duplicate is an error: in a record of ours that this change brings, not in what was adopted."""
     return is_ours(record) and context.is_changed(record)
 
@@ -72,7 +68,7 @@ def same_text(context: CheckContext) -> Iterator[Diagnostic]:
         for paths in context.copies[kind]:
             same = [by_path[path] for path in paths]
             for index, record in enumerate(same[1:], start=1):
-                other = next((earlier for earlier in same[:index] if not settled(context, earlier, record)), None)
+                other = next((earlier for earlier in same[:index] if not is_settled(context, earlier, record)), None)
                 if other is not None:
                     yield _pair(context, other, record)
 
@@ -84,7 +80,7 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
     return same_text.at(
         context.at(blamed, name),
         f"{blamed.id} says the same as {other.id}, word for word: {other.title}",
-        severity=Severity.ERROR if may_err(context, blamed) else Severity.WARNING,
+        severity=Severity.ERROR if can_be_error(context, blamed) else Severity.WARNING,
         record=blamed,
         related=[context.at(other, name)],
         hint=f"delete one of them, or let it replace the other: {replace}",
@@ -109,9 +105,9 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
         least = error_threshold(upper, is_enough=len(records) >= FEWEST_TO_ERR)
         texts = {path: context.wordings[path] for path in alone}
         for pair in similar_pairs(texts, context.config.duplicates["warning"]):
-            if not settled(context, alone[pair.a], alone[pair.b]):
+            if not is_settled(context, alone[pair.a], alone[pair.b]):
                 record, neighbour = blamed_first(context, alone[pair.a], alone[pair.b])
-                may_be_error = pair.score >= least and may_err(context, record)
+                may_be_error = pair.score >= least and can_be_error(context, record)
                 pairs[record.path].append(_Pair(record, neighbour, pair.score, may_be_error, words_of))
         for of_record in pairs.values():
             yield from _nearest(context, of_record)

@@ -1,4 +1,4 @@
-"""What the readers found (ORB101 to ORB110), passed on, as nothing else reports it; and folders that no kind has."""
+"""Checks of files (1xx): the findings of the readers, and folders that no kind has."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from orbit_registry.model.scope import UNVERSIONED
 )
 def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each input whose hash is another one now."""
-    for record in context.resting:
+    for record in context.with_expiry:
         for index, entry in enumerate(fingerprint_inputs(record)):
             state = context.filesystem.inputs.get(entry.input)
             if state is not None and state.hash is not None and entry.hash not in (None, state.hash):
@@ -50,16 +50,16 @@ def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each input that is not there, can't be read, can't be told here, or was never hashed."""
-    for record in context.resting:
+    for record in context.with_expiry:
         for index, entry in enumerate(fingerprint_inputs(record)):
-            problem = _said(record, entry, context.filesystem.inputs.get(entry.input))
+            problem = _input_problem(record, entry, context.filesystem.inputs.get(entry.input))
             if problem is not None:  # places cost a reading of the file
                 where = context.at(record, "freshness", "fingerprint", index, "input")
                 message, weight, hint = problem
                 yield unknown_input.at(where, message, severity=weight, hint=hint, record=record)
 
 
-def _said(record: Record, entry: Input, state: InputState | None) -> tuple[str, Severity, str] | None:
+def _input_problem(record: Record, entry: Input, state: InputState | None) -> tuple[str, Severity, str] | None:
     """Return what is wrong with an input, how much it weighs and what to do; None where nothing is."""
     if state is not None and state.is_unknown:
         return f"`{entry.input}` {state.problem}", Severity.NOTE, "run it in a git work tree"
@@ -81,7 +81,7 @@ def _said(record: Record, entry: Input, state: InputState | None) -> tuple[str, 
 )
 def expired(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record that has expired."""
-    for record in context.resting:
+    for record in context.with_expiry:
         freshness = context.freshness.get(record.path)
         if freshness is not None and freshness.cause is Cause.EXPIRED:
             message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
@@ -128,7 +128,7 @@ def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record that wants another look."""
-    for record in context.resting:
+    for record in context.with_expiry:
         freshness = context.freshness.get(record.path)
         for reason in freshness.reasons if freshness is not None else ():
             if reason.cause is Cause.AGE:
@@ -147,7 +147,7 @@ def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each moment that no calendar has, and each verification dated ahead."""
-    for record in context.resting:
+    for record in context.with_expiry:
         for name in ("expires_at", "verified_at"):
             at = freshness_time(record, name)
             if name in freshness_fields(record) and at is None:

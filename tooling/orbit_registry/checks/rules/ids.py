@@ -1,4 +1,4 @@
-"""Ids and earlier names (2xx)."""
+"""Checks of ids and earlier names (2xx)."""
 
 from __future__ import annotations
 

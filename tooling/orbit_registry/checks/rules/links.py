@@ -1,4 +1,4 @@
-"""Links, supersession and citations (3xx)."""
+"""Checks of links, supersession and citations (3xx)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
         if _NAMING.isdisjoint(record.data):
             continue
         yield from _unresolved(context, record)
-        for pointer, words, target in _named(record):
+        for pointer, words, target in _references(record):
             if not context.is_id(target) or target in context.broken:
                 continue
             matches = context.resolve(target)
@@ -65,7 +65,7 @@ def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
             )
 
 
-def _named(record: Record) -> Iterator[tuple[Pointer, str, str]]:
+def _references(record: Record) -> Iterator[tuple[Pointer, str, str]]:
     for name, words in (
         ("supersedes", "it says that it replaces"),
         ("superseded_by", "it says that it is replaced by"),
@@ -93,7 +93,7 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
     for record in records:
         for name, other_name in OTHER_END.items():
             for target in record.words(name):
-                other = _one(context, target)
+                other = _resolved(context, target)
                 if other is None or other.uid == record.uid or _states(context, other, other_name, record):
                     continue
                 text = context.text(other.path)
@@ -121,7 +121,7 @@ def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         for name, other_name in OTHER_END.items():
             for index, target in enumerate(record.words(name)):
-                other = _one(context, target)
+                other = _resolved(context, target)
                 if other is None or other.uid == record.uid or _states(context, other, other_name, record):
                     continue
                 message = (
@@ -133,7 +133,7 @@ def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
                 yield one_sided_supersession.at(where, message, severity=severity, record=record, related=[end])
 
 
-def _one(context: CheckContext, target: str) -> Record | None:
+def _resolved(context: CheckContext, target: str) -> Record | None:
     matches = context.resolve(target)
     return matches[0] if len(matches) == 1 else None
 
@@ -211,7 +211,7 @@ def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence
     """Write the successors that an adopted record's document names, at both ends."""
     for record in context.records.with_id(diagnostic.record or ""):
         if record.status.name == SUPERSEDED and not record.superseded_by:
-            return changes_for(context, record, record.data, named_in_document(context, record))
+            return changes_for(context, record, record.data, successors_in_document(context, record))
     return ()
 
 
@@ -245,7 +245,7 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
     """Return the finding about a record that nothing replaced; it can be mended where the document names what did."""
-    successors = named_in_document(context, record)
+    successors = successors_in_document(context, record)
     source = context.sources.get(record.path)
     message = f"{record.id} is superseded, but names no successor in superseded_by"
     hint = "add `superseded_by: [ID]`; where nothing took its place, the status is another"
@@ -253,7 +253,7 @@ def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
         message += f"; its document names {', '.join(other.id for other in successors.records)}"
         hint = "`orbit check --fix` writes both ends"
     elif source is not None and source.authority == "document":
-        message += why_none(successors)
+        message += unresolved_names(successors)
         hint = (
             f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
             "where nothing took its place, its status is deprecated"
@@ -315,24 +315,24 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class DocumentSuccessors:
     """The records that a document names as successors, and the names in it that lead to none."""
 
     records: tuple[Record, ...] = ()
     unresolved: tuple[Unresolved, ...] = ()
 
 
-def named_in_document(context: CheckContext, record: Record) -> Named:
+def successors_in_document(context: CheckContext, record: Record) -> DocumentSuccessors:
     """Return what the document of an adopted record says replaced it; nothing where the record has the say."""
     home, source = context.homes.get(record.path), context.sources.get(record.path)
     if home is None or source is None or context.decides(source) != "document":
-        return Named()
+        return DocumentSuccessors()
     path, text = home[0].path, home[0].text
     # The context's entries may be outlines, which leave relations out.
 
     entry = Document(path, text).entry(source.heading)
     if entry is None or entry.status != SUPERSEDED:
-        return Named()
+        return DocumentSuccessors()
     successors: dict[str, Record] = {}
     unresolved: list[Unresolved] = []
     for edge in read_edges(record.id, path, entry, context.targets):
@@ -347,41 +347,43 @@ def named_in_document(context: CheckContext, record: Record) -> Named:
                 )
             elif len(matches) == 1:
                 successors[edge.subject] = matches[0]
-    return Named(tuple(successors.values()), tuple(unresolved))
+    return DocumentSuccessors(tuple(successors.values()), tuple(unresolved))
 
 
-def why_none(successors: Named) -> str:
+def unresolved_names(successors: DocumentSuccessors) -> str:
     """Return what is wrong with the names that lead to no record, as a sentence's end; empty where there is none."""
     problems = []
     for unresolved in successors.unresolved:
         which = f" ({', '.join(unresolved.candidates)})" if unresolved.candidates else ""
-        problems.append(f"`{unresolved.target}`: {unresolved.why}{which}")
+        problems.append(f"`{unresolved.target}`: {unresolved.reason}{which}")
     return f"; its document names {'; '.join(problems)}" if problems else ""
 
 
 def changes_for(
-    context: CheckContext, record: Record, data: Mapping[str, object], successors: Named
+    context: CheckContext, record: Record, data: Mapping[str, object], successors: DocumentSuccessors
 ) -> Sequence[FileChange]:
     """Return the changes that write `data` into a record, with its successors at both ends or at neither.
 
     Nothing where even the record by itself would break its schema.
     """
-    other_end = [_written(context, other, _with(other.data, "supersedes", [record.id])) for other in successors.records]
+    other_end = [
+        _rewritten(context, other, _with_added(other.data, "supersedes", [record.id])) for other in successors.records
+    ]
     others = [change for change in other_end if change is not None]
     full_data = dict(data)
     if len(others) == len(successors.records):
-        full_data = _with(full_data, "superseded_by", [other.id for other in successors.records])
+        full_data = _with_added(full_data, "superseded_by", [other.id for other in successors.records])
     else:
         others = []
-    full_data = _with(full_data, UNRESOLVED, [unresolved.as_data() for unresolved in successors.unresolved])
-    own_change = _written(context, record, full_data)
+    full_data = _with_added(full_data, UNRESOLVED, [unresolved.as_data() for unresolved in successors.unresolved])
+    own_change = _rewritten(context, record, full_data)
     if own_change is None and full_data != data:
-        own_change, others = _written(context, record, data), []
+        own_change, others = _rewritten(context, record, data), []
     changes = (*others, own_change) if own_change is not None else ()
     return changes if any(change.before != change.after for change in changes) else ()
 
 
-def _with(data: Mapping[str, object], name: str, values: Sequence[object]) -> dict[str, object]:
+def _with_added(data: Mapping[str, object], name: str, values: Sequence[object]) -> dict[str, object]:
     """Return the data with values added to one of its lists; the same where there is nothing to add."""
     current = data.get(name)
     existing = list(current) if isinstance(current, list) else []
@@ -389,7 +391,7 @@ def _with(data: Mapping[str, object], name: str, values: Sequence[object]) -> di
     return {**data, name: [*existing, *added]} if added else dict(data)
 
 
-def _written(context: CheckContext, record: Record, data: Mapping[str, object]) -> FileChange | None:
+def _rewritten(context: CheckContext, record: Record, data: Mapping[str, object]) -> FileChange | None:
     """Return the change that makes a record's file hold data; None where it breaks the schema or can't be read."""
     text = context.text(record.path)
     if text is None:

@@ -31,9 +31,9 @@ from orbit_registry.workspace.workspace import Workspace
     "see that a hook is installed (`orbit hook status`) and that the log of the run is the one that is named",
 )
 def no_events(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield a finding where the log is missing or holds no event of the time that is asked about."""
+    """Yield a finding where the log is missing or holds no event of the requested time."""
     if context.loop is not None and not context.loop.events:
-        yield no_events.at(context.loop.place, "no event is there to tell by")
+        yield no_events.at(context.loop.location, "no event is there to tell by")
 
 
 @check(
@@ -44,16 +44,16 @@ def no_events(context: CheckContext) -> Iterator[Diagnostic]:
     "whoever writes it should keep to docs/schemas/event.schema.json; a torn line is the trace of a killed process",
 )
 def no_event(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield how many lines hold no event, by why, and the first event of each unknown name."""
+    """Yield how many lines hold no event, by reason, and the first event of each unknown name."""
     log = context.loop
     if log is None:
         return
     for reason, count in sorted(log.skipped.items()):
-        yield no_event.at(log.place, f"{count} {'line' if count == 1 else 'lines'} of the log: {reason}")
+        yield no_event.at(log.location, f"{count} {'line' if count == 1 else 'lines'} of the log: {reason}")
     unknown = [event for event in log.events if event.name not in NAMES]
     counts = Counter(event.name for event in unknown)
     for event in {event.name: event for event in reversed(unknown)}.values():
-        yield no_event.at(event.place, f"`{event.name}` is no event that is known ({counts[event.name]} of them)")
+        yield no_event.at(event.location, f"`{event.name}` is no event that is known ({counts[event.name]} of them)")
 
 
 @check(
@@ -78,7 +78,7 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
         item = event.word("item")
         subject = f"session {session}" if session else "a dispatch that names no session"
         yield dispatch_without_retrieval.at(
-            event.place, f"{subject}{f' ({item})' if item else ''}: nothing was looked up for it"
+            event.location, f"{subject}{f' ({item})' if item else ''}: nothing was looked up for it"
         )
 
 
@@ -96,7 +96,7 @@ def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
         if event.row.get("hits") or reason in SKIPS:
             continue
         problem = f"`{reason}` is no reason that is known" if reason else "nothing was shown, and nothing says why"
-        yield retrieval_without_reason.at(event.place, f"{problem}{f' (fault: {fault})' if fault else ''}")
+        yield retrieval_without_reason.at(event.location, f"{problem}{f' (fault: {fault})' if fault else ''}")
 
 
 @check(
@@ -113,9 +113,9 @@ def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
         reason = note.word("skip_reason") if note is not None else ""
         if note is None:
             hint = f'orbit note "…" --turn {turn}, or with --skip-reason'
-            yield turn_without_note.at(ended.place, f"turn {turn} has no note", hint=hint)
+            yield turn_without_note.at(ended.location, f"turn {turn} has no note", hint=hint)
         elif reason and reason not in NOTE_SKIPS:
-            yield turn_without_note.at(note.place, f"turn {turn}: `{reason}` is no reason that is known")
+            yield turn_without_note.at(note.location, f"turn {turn}: `{reason}` is no reason that is known")
 
 
 @check(
@@ -127,7 +127,7 @@ def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each dispatch of an item where another item of its loop was dispatched since the last retro."""
-    before: dict[str, Logged] = {}
+    before: dict[str, LoggedEvent] = {}
     for event in context.loop.of(DISPATCHED, RETRO) if context.loop is not None else ():
         if event.name == RETRO:
             trigger = event.word("trigger").partition(":")
@@ -139,9 +139,9 @@ def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
         other = before.get(loop)
         if item and other is not None and other.word("item") != item:
             yield item_without_retro.at(
-                event.place,
+                event.location,
                 f"{item} was dispatched, and nobody had looked back on {other.word('item')}",
-                related=(other.place,),
+                related=(other.location,),
             )
         if item:
             before[loop] = event
@@ -167,11 +167,11 @@ def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
         elif event.word("verdict") or event.row.get("pitched") == 0:
             continue  # it was decided on, or nothing was pitched
         elif last is None:
-            yield pitch_without_brief.at(event.place, "it was pitched without a brief")
+            yield pitch_without_brief.at(event.location, "it was pitched without a brief")
         elif event.at - last.at > LONGEST:
             hours = int((event.at - last.at) // 3600)
             yield pitch_without_brief.at(
-                event.place, f"it was pitched by a brief of {hours} hours ago", related=(last.place,)
+                event.location, f"it was pitched by a brief of {hours} hours ago", related=(last.location,)
             )
 
 
@@ -179,12 +179,12 @@ TURN_END = "stop"
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
-    """One event: `at` in seconds since 1970, the members of its line, and where the line stands."""
+class LoggedEvent:
+    """One event: `at` in seconds since 1970, the members of its line, and the location of the line."""
 
     at: float
     row: Mapping[str, Any]
-    place: Location
+    location: Location
 
     @property
     def name(self) -> str:
@@ -199,42 +199,42 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class LoopLog:
-    """The events that are looked at, in their order; `place` is the log itself, `skipped` its lines that are none."""
+    """The events to check, in their order; `location` is the log, `skipped` counts its lines that hold no event."""
 
-    place: Location
-    events: tuple[Logged, ...] = ()
+    location: Location
+    events: tuple[LoggedEvent, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
 
-    def since(self, moment: datetime) -> Iterator[Logged]:
+    def since(self, moment: datetime) -> Iterator[LoggedEvent]:
         """Yield the events from a moment on."""
         return (event for event in self.events if event.at >= moment.timestamp())
 
-    def of(self, *names: str) -> Iterator[Logged]:
+    def of(self, *names: str) -> Iterator[LoggedEvent]:
         """Yield the events of some names."""
         return (event for event in self.events if event.name in names)
 
 
 def turn_id(source: str, agent: str, channel: str, session: str, turn: str) -> str:
-    """Return the id of a turn: the same parts give the same id, and no part can hold what parts the others."""
+    """Return the id of a turn: equal parts give the same id, and no part can contain the separator."""
     parts = (source, agent, channel, session, turn)
     return ":".join(
         "".join("-" if character in ": \t\n\r" else character for character in part) or "-" for part in parts
     )
 
 
-def turn_of(ended: Logged) -> str:
-    """Return the id of the turn that an event ended: told by its time, so that a cut log changes no id."""
+def turn_of(ended: LoggedEvent) -> str:
+    """Return the id of the turn that an event ended: by its time, so that a cut log changes no id."""
     return turn_id("hook", ended.word("agent"), ended.word("surface").rpartition(":")[2], ended.word("session"),
                    str(int(ended.at)))  # fmt: skip
 
 
-def turns(log: LoopLog) -> Iterator[tuple[Logged, Logged | None]]:
+def turns(log: LoopLog) -> Iterator[tuple[LoggedEvent, LoggedEvent | None]]:
     """Yield each turn's end, and its note: one that names its id, or the last of its session since the turn before.
 
     What an agent notes while it works comes before the end of its turn, and what a person adds names the id.
     """
     by_turn = {event.word("turn"): event for event in log.of(NOTED) if event.word("turn")}
-    noted: dict[str, Logged] = {}
+    noted: dict[str, LoggedEvent] = {}
     for event in log.of(NOTED, TURN_END):
         session = event.word("session")
         if event.name == NOTED:
@@ -269,12 +269,12 @@ def loop_log(workspace: Workspace, events: Path | None = None, since: float = 0.
     files = [events] if events is not None else log_files(workspace.state)
     names = {file.name: _name(workspace, file) for file in (*files, log)}
     scan = LogScan()
-    found = [
-        Logged(event.at, row, Location(names[scan.files[-1]], Position(scan.line)))
+    logged = [
+        LoggedEvent(event.at, row, Location(names[scan.files[-1]], Position(scan.line)))
         for event, row in rows_in(files, now, scan)
-        if event.at >= since and not event.session.startswith(TRIAL)  # `doctor` asked, and nobody who works
+        if event.at >= since and not event.session.startswith(TRIAL)  # a trial of `doctor`
     ]
-    return LoopLog(Location(names[files[-1].name if files else NAME]), tuple(found), dict(scan.skipped))
+    return LoopLog(Location(names[files[-1].name if files else NAME]), tuple(logged), dict(scan.skipped))
 
 
 def _name(workspace: Workspace, file: Path) -> str:

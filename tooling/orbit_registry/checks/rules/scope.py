@@ -1,4 +1,4 @@
-"""Where a record applies (5xx)."""
+"""Checks of scopes (5xx)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
-from orbit_registry.checks.context import CheckContext, place_of
+from orbit_registry.checks.context import CheckContext, position_in
 from orbit_registry.checks.scopes import folders_of, nearest, valid_globs
 from orbit_registry.errors import did_you_mean
 from orbit_registry.formats.globs import Glob, parse_glob
@@ -188,7 +188,7 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
         for number, name in enumerate(categories):
             if name in known_names:
                 continue
-            position = place_of(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
+            position = position_in(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
             near = did_you_mean(name, sorted(known_names), "`")
             hint = f"{near}`orbit learning list` shows what there is" if near else None
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
