@@ -75,7 +75,7 @@ def test_failures_are_avoided_by_records_that_describe_them_alone() -> None:
     assert whole.overall.avoided is not None
     assert whole.overall.avoided[0] == pytest.approx((whole.records[RECORD].avoided or (0,))[0])
     assert whole.records["ADR-0001"].avoided is None
-    assert Usage.of(whole).scores[RECORD] == 1
+    assert Usage.from_report(whole).scores[RECORD] == 1
 
 
 def test_where_there_is_no_effect_nineteen_of_twenty_intervals_hold_nothing() -> None:

@@ -113,7 +113,7 @@ def test_a_definition_is_told_where_there_is_one(project: Project) -> None:
 )  # fmt: skip
 def test_a_way_rests_on_where_the_project_defines_it(project: Project, text: str, grounds: tuple[str, ...]) -> None:
     """A script that nobody defined is no way of this project."""
-    assert project.grounds(way(text)) == grounds
+    assert project.inputs_of(way(text)) == grounds
 
 
 def test_facts_come_with_what_they_rest_on(project: Project) -> None:
@@ -121,8 +121,8 @@ def test_facts_come_with_what_they_rest_on(project: Project) -> None:
     observer = Observer(project)
     written = ("tools/ship.py", "tools/index.py", "src/cart.py", "tests/test_cart.py")
     for _ in range(3):
-        observer.take(Turn("Go on", "Done", [Step("write", paths=(path,)) for path in written]))
-        observer.take(Turn("Where?", "", [Step("search", pattern="class PriceList")]))
+        observer.learn(Turn("Go on", "Done", [Step("write", paths=(path,)) for path in written]))
+        observer.learn(Turn("Where?", "", [Step("search", pattern="class PriceList")]))
     found = observer.findings()
     assert [one.subject for one in found] == ["where:PriceList", "registration:tools"]
     assert found[0].symbols == ("src/types.py::PriceList",)
@@ -140,7 +140,7 @@ def test_an_order_of_commands_is_a_habit_once_it_came_three_times(project: Proje
         Step("run", "make lint"),
     ]
     for number in range(4):
-        observer.take(Turn("Go on", "Done", steps, rejected=number == 0))
+        observer.learn(Turn("Go on", "Done", steps, rejected=number == 0))
         orders = [one for one in observer.findings() if one.pattern == "sequence"]
         assert len(orders) == (number == 3)
     assert orders[0].summary == "After a change of code `make lint`, then `pytest` are run."
@@ -171,6 +171,6 @@ def test_an_error_is_known_again_by_the_program_it_names(
     observer = Observer(project)
     success = {"pytest -q": "python -m pytest", "make lint": "ruff check"}[command]
     steps = [Step("run", command, output=text, failed=True), Step("run", success, output="1 passed")]
-    observer.take(Turn("Go on", "Done", steps))
+    observer.learn(Turn("Go on", "Done", steps))
     (finding,) = (one for one in observer.findings() if one.pattern == "recovery")
     assert finding.error_pattern == pattern

@@ -42,7 +42,7 @@ def draft(drift: str, said: str) -> Draft:
 @pytest.mark.parametrize("second", [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Mind the gap")])
 def test_what_another_process_has_just_proposed_is_not_proposed_again(registry: Registry, second: Draft) -> None:
     """The same twice, or a second addition to one page; what was written before stands, and its event too."""
-    known, workspace = ProposalHistory.of(registry.collection.records), registry.workspace
+    known, workspace = ProposalHistory.from_records(registry.collection.records), registry.workspace
     write_proposals(workspace, [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")], known, registry.author())
 
     with pytest.raises(RefusedError, match=f"{PAGE}: another process has just proposed this"):

@@ -275,7 +275,7 @@ def _of_all(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: boo
     if is_share and min(having, len(pairs) - having) < FEWEST_CASES:
         return Estimate(estimate.shown, estimate.withheld)
     if is_share and estimate.difference is not None and not {estimate.shown, estimate.withheld}.isdisjoint((0, 1)):
-        # Where all or none of an arm had it, its sums do not vary: each session counts as one trial instead.
+        # All or none of an arm: sums don't vary, so each session counts as one trial.
         shown_sessions, withheld = (
             len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True)
         )

@@ -54,7 +54,7 @@ class Replay:
     def __init__(self, past: History, files: Sequence[str], half_life_days: float) -> None:
         """`files` decide which scopes are broad."""
         self.past = past
-        self._then = _version_index(past, files, half_life_days)
+        self._index = _version_index(past, files, half_life_days)
 
     def walk(self, session: int = 1) -> Iterator[ReplayedCommit]:
         """Yield what each commit would have been shown, with `session` commits in a session."""
@@ -62,33 +62,33 @@ class Replay:
         for position, step in enumerate(self.past.steps):
             if position % session == 0:
                 ledger = _Session()
-            self._then.see(step.standing)
+            self._index.select_versions(step.standing)
             yield self._asked(step, ledger)
 
     def applying(self, step: Step) -> set[int]:
         """Return the versions that were live before a commit and apply to one of its files."""
-        self._then.see(step.standing)
-        return {self._then.version_of(hit >> 32) for file in step.commit.files for hit in self._then.match(file)}
+        self._index.select_versions(step.standing)
+        return {self._index.version_of(hit >> 32) for file in step.commit.files for hit in self._index.match(file)}
 
     def reaching(self, step: Step) -> set[int]:
         """Return the versions, live or not, that apply to one of a commit's files."""
-        self._then.see(self._then.whole)
-        return {self._then.version_of(hit >> 32) for file in step.commit.files for hit in self._then.match(file)}
+        self._index.select_versions(self._index.whole)
+        return {self._index.version_of(hit >> 32) for file in step.commit.files for hit in self._index.match(file)}
 
     def can_be_shown(self) -> int:
         """Return the versions that can be shown at all, as a bit mask."""
-        return self._then.whole
+        return self._index.whole
 
     def broad(self) -> int:
         """Return the versions that apply to too much for a tool call, as a bit mask."""
-        return self._then.broad
+        return self._index.broad
 
     def _asked(self, step: Step, ledger: SessionLog) -> ReplayedCommit:
         versions: list[int] = []
         drops: dict[tuple[int, str], None] = {}
         used = speaking = 0
         for file in step.commit.files:
-            selection = select(self._then, Context(TOOL, step.commit.at, paths=(file,), task_class=CODE), ledger)
+            selection = select(self._index, Context(TOOL, step.commit.at, paths=(file,), task_class=CODE), ledger)
             drops.update(((int(row.values[ORIGIN]), reason), None) for row, reason in selection.drops)
             if selection.matches:
                 speaking += 1
@@ -131,12 +131,12 @@ class _VersionIndex(Index):
                          if row.flags & reader.BROAD)  # fmt: skip
         self._paths: dict[str, list[int]] = {}
         self._standing = b""
-        self._seen = -1
+        self._selected = -1
 
-    def see(self, standing: int) -> None:
+    def select_versions(self, standing: int) -> None:
         """Answer with these versions from now on."""
-        if standing != self._seen:
-            self._seen = standing
+        if standing != self._selected:
+            self._selected = standing
             self._standing = standing.to_bytes((self.whole | standing).bit_length() // 8 + 1, "little")
 
     def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
@@ -189,7 +189,7 @@ def _parts(past: History, half_life_days: float) -> Iterator[Part]:
 def _without_secrets(past: History) -> Iterable[tuple[int, Record]]:
     recorded = [(number, version.record) for number, version in enumerate(past.versions) if version.record is not None]
     live = [(number, record) for number, record in recorded if record.phase == "live"]
-    # Records are told apart by their paths there, and versions of one record share theirs.
+    # `free_of_secrets` identifies records by path, and versions of one record share it.
     apart = [replace(record, path=f"{number}/{record.path}") for number, record in live]
     clean = free_of_secrets(apart)
     return [(number, replace(cleaned, path=record.path)) for (number, record), cleaned in zip(live, clean, strict=True)]
@@ -272,7 +272,7 @@ def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
         shown_uids = {uids[number] for number in replayed.versions}
         before = {uids[number] for number in replay.reaching(replayed.step)} - stood
         uids_due = sorted((shown_uids | before) - {""})
-        fate = fates.of(position) if uids_due else (False, 0, 0)
+        fate = fates.outcome(position) if uids_due else (False, 0, 0)
         for uid in uids_due:
             tokens = 0 if uid in before else replayed.tokens
             pair = Pair(replayed.step.commit.name, ids[uid], uid in before, tokens=tokens)
@@ -291,7 +291,7 @@ class _CommitOutcomes:
             for file in commit.files:
                 self._of_file.setdefault(file, []).append(position)
 
-    def of(self, position: int) -> tuple[bool, int, int]:
+    def outcome(self, position: int) -> tuple[bool, int, int]:
         """Return whether a commit is reverted, whether it was fixed, and how many commits change its files again."""
         commit = self._touches[position]
         later: set[int] = set()

@@ -116,9 +116,9 @@ def _cite(tally: Tally, replayed: ReplayedCommit, cited: Mapping[str, str], mask
     if not cited:
         return
     pairs = tally.citations
-    standing = {uid for uid in cited if masks.of(uid) & masks.can_be_shown & replayed.step.standing}
+    standing = {uid for uid in cited if masks.versions_of(uid) & masks.can_be_shown & replayed.step.standing}
     shown_uids = set(_uids(masks.past, replayed.versions))
-    scoped = {uid for uid in standing if masks.of(uid) & masks.scoped & replayed.step.standing}
+    scoped = {uid for uid in standing if masks.versions_of(uid) & masks.scoped & replayed.step.standing}
     pairs.cited += len(cited)
     pairs.not_yet += len(cited) - len(standing)
     pairs.standing += len(standing)
@@ -165,7 +165,7 @@ class _Masks:
                 self.scoped |= _has_path(version.record) << number
         self.scoped &= self.can_be_shown
 
-    def of(self, uid: str) -> int:
+    def versions_of(self, uid: str) -> int:
         """Return the versions of a record."""
         return self._by_uid.get(uid, 0)
 
@@ -173,7 +173,7 @@ class _Masks:
 def _never(past: History, masks: _Masks, reached: set[str]) -> Iterable[tuple[str, str]]:
     """Yield each record that could be shown, with the reason why it might not have been."""
     for uid in past.latest:
-        mine = masks.of(uid) & masks.can_be_shown
+        mine = masks.versions_of(uid) & masks.can_be_shown
         if mine:
             scoped = mine & masks.scoped
             if not scoped:

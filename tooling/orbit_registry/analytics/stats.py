@@ -64,7 +64,7 @@ class UsageSlice:
     def add(self, event: LoggedEvent, tokens: int) -> None:
         """Count an event; `tokens` are those of what it showed."""
         self.opened += len(event.opened)
-        if event.fault and event.kind != "opened":  # the call's own event says it too
+        if event.fault and event.kind != "opened":  # also in the call's own event
             self.faults[_bounded(self.faults, event.fault)] += 1
         if event.kind != "retrieval":
             return
@@ -125,7 +125,7 @@ class EventCounter:
             if self._since is not None and event.at < self._since:
                 self.tally.before += 1
             elif event.kind == SYNCED:
-                continue  # nobody asked for anything
+                continue  # no request
             elif event.session.startswith(TRIAL):
                 self.tally.trials += event.kind == "retrieval"
             else:
@@ -242,7 +242,7 @@ def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
     sessions: dict[str, _Session] = {}
     pairs: list[Pair] = []
     for event in events:
-        name = event.session.partition(".")[0]  # a subagent's is its parent's: the lot falls for both
+        name = event.session.partition(".")[0]  # a subagent shares its parent's lot
         if not name or name.startswith(TRIAL):
             continue
         if name not in sessions and len(sessions) >= MOST_NAMES:

@@ -179,7 +179,7 @@ def details(inputs: BriefInputs) -> str:
     """Return the details for the event: no text of the task, and no reasons of a program."""
     opinion = inputs.task_class
     data: dict[str, object] = {**inputs.as_data(), "task": inputs.task.id or None, "notes": list(inputs.warnings)}
-    del data["agent"]  # its name is a member of every event
+    del data["agent"]  # every event has it already
     if inputs.categories is not None:
         data["categories"] = list(inputs.categories.names)
     if opinion is not None and opinion.by == "command":

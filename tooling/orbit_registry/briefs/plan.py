@@ -115,7 +115,7 @@ def _sanitised(value: Any) -> Any:
         return inert_text(without_secrets(value))
     if isinstance(value, Mapping):
         return {inert_line(without_secrets(str(name))): _sanitised(member) for name, member in value.items()}
-    if isinstance(value, float) and not isfinite(value):  # JSON may say 1e999, and can't say what that is
+    if isinstance(value, float) and not isfinite(value):  # `1e999` reads as infinity, which JSON can't hold
         raise ValueError(value)
     return [_sanitised(item) for item in value] if isinstance(value, list) else value
 

@@ -83,10 +83,10 @@ def classify(text: str) -> TaskClass:
     normalised = _SPACES.sub(" ", text[:LONGEST].replace("’", "'"))
     plain = _QUOTED.sub("", _FENCE.sub("\n", normalised))
     evidence = _Evidence(plain)
-    body = _label(plain, evidence)
+    body = _weigh_label(plain, evidence)
     for sentence in _SENTENCE.findall(body)[:MOST_SENTENCES]:
-        _sentence(sentence, evidence)
-    _phrases(plain, evidence)
+        _weigh_sentence(sentence, evidence)
+    _weigh_phrases(plain, evidence)
     return evidence.opinion()
 
 
@@ -103,15 +103,15 @@ class _Evidence:
         self.reasons.append((weight, f"{name} {weight:+g}: {reason}"))
 
     @cached_property
-    def named(self) -> tuple[str, str]:
+    def subject(self) -> tuple[str, str]:
         """What `it` refers to: the first noun of code or prose in the whole text."""
         return _nearest_noun(self._text)
 
     def opinion(self) -> TaskClass:
         weights = {name: max(weight, 0.0) for name, weight in self.weights.items()}
-        if weights[CODE_GEN] >= 3:  # who asks for a change and for a reason asks for a change
+        if weights[CODE_GEN] >= 3:  # a change with an explanation is a change
             weights = {name: weight if name == CODE_GEN else min(weight / 3, 1) for name, weight in weights.items()}
-        order = sorted(CLASSES, key=lambda name: -weights[name])  # equal ones: in the order of the classes
+        order = sorted(CLASSES, key=lambda name: -weights[name])  # ties in the order of CLASSES
         first, second = weights[order[0]], weights[order[1]]
         weighed = sorted(self.reasons, key=lambda entry: -abs(entry[0]))[:MOST_REASONS]
         reasons = tuple(reason for _, reason in weighed)
@@ -167,7 +167,7 @@ def _endings(words: Iterable[str]) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------------------ evidence
 
 
-def _label(text: str, evidence: _Evidence) -> str:
+def _weigh_label(text: str, evidence: _Evidence) -> str:
     """Weigh the word before the first colon of a title; return the text after it."""
     match = _LABEL.match(text)
     if match is None:
@@ -180,13 +180,13 @@ def _label(text: str, evidence: _Evidence) -> str:
     return text[match.end() :]
 
 
-def _sentence(text: str, evidence: _Evidence) -> None:
+def _weigh_sentence(text: str, evidence: _Evidence) -> None:
     is_question = text.rstrip().endswith("?")
     for part in filter(str.strip, _PART.split(text, maxsplit=MOST_PARTS)):
         phrase = " ".join(part.split()).lstrip("-*#0123456789.) ")
         request, requested = _stripped(phrase.lower())
         if request:
-            _part(phrase[len(phrase) - len(request) :], request, requested, is_question, evidence)
+            _weigh_part(phrase[len(phrase) - len(request) :], request, requested, is_question, evidence)
 
 
 def _stripped(text: str) -> tuple[str, bool]:
@@ -215,7 +215,7 @@ def _after(text: str, start: str) -> str:
     return text[len(start) :].lstrip(" ,:")
 
 
-def _part(part: str, text: str, requested: bool, is_question: bool, evidence: _Evidence) -> None:
+def _weigh_part(part: str, text: str, requested: bool, is_question: bool, evidence: _Evidence) -> None:
     for start in _NEGATIONS:
         if _begins(text, start):
             verb = _first(_after(text, start))
@@ -225,7 +225,7 @@ def _part(part: str, text: str, requested: bool, is_question: bool, evidence: _E
     if not requested:
         for start, name in _words().questions:
             if _begins(text, start) and (is_question or name != "unknown" or start in _OPEN):
-                _question(part, text, start, name, evidence)
+                _weigh_question(part, text, start, name, evidence)
                 return
     verb = _first(text)
     kind = _words().verbs.get(verb)
@@ -236,7 +236,7 @@ def _part(part: str, text: str, requested: bool, is_question: bool, evidence: _E
     elif kind is None and is_question:
         evidence.add("qa", 2, "a question")
     elif kind is not None:
-        _asked_for(part, part[len(verb) :].lstrip(" ,:"), verb, kind, evidence)
+        _weigh_request(part, part[len(verb) :].lstrip(" ,:"), verb, kind, evidence)
 
 
 _OPEN = frozenset(("what", "what's", "why", "how", "which", "who", "when"))
@@ -248,7 +248,7 @@ def _first(text: str) -> str:
     return match[0] if match is not None else ""
 
 
-def _question(part: str, text: str, start: str, name: str, evidence: _Evidence) -> None:
+def _weigh_question(part: str, text: str, start: str, name: str, evidence: _Evidence) -> None:
     here = _is_here(part, text)
     if name == "unknown":
         name = "exploration" if here else "qa"
@@ -257,13 +257,13 @@ def _question(part: str, text: str, start: str, name: str, evidence: _Evidence) 
     evidence.add("exploration" if name == "exploration" else "qa", 3, f"a question: `{start}`{here}")
 
 
-def _asked_for(part: str, object_text: str, verb: str, kind: str, evidence: _Evidence) -> None:
+def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: _Evidence) -> None:
     if kind in (CODE_GEN, "either"):
         near = re.split(r"\b(?:for|about)\b", object_text, maxsplit=1)[0]
         code, prose = _nearest_noun(near)
         beyond = "" if code or prose else _nearest_noun(object_text)[0]
         if not (code or prose) and _first(object_text.lower()) in _PRONOUNS:
-            code, prose = evidence.named
+            code, prose = evidence.subject
         if prose:
             evidence.add("other", 3, f"asks to `{verb}` prose: {prose}")
         elif code:
@@ -349,7 +349,7 @@ def _code_pointer(part: str) -> str:
     return ""
 
 
-def _phrases(text: str, evidence: _Evidence) -> None:
+def _weigh_phrases(text: str, evidence: _Evidence) -> None:
     padded = f" {' '.join(_WORD.findall(text.lower()))} "
     for name, weight, words in _words().phrases:
         if f" {words} " in padded:

@@ -37,7 +37,7 @@ def read_task(text: str, where: str) -> Task:
         raise UsageError(f"{location}: {problem.message}", hint=problem.hint or _FORM) from None
     if not isinstance(data, dict):
         raise UsageError(f"{where}: this is no task", hint=_FORM)
-    if isinstance(data.get("id"), int):  # most trackers count
+    if isinstance(data.get("id"), int):  # most trackers use numbers
         data["id"] = str(data["id"])
     data = {name: value for name, value in data.items() if value is not None}
     if not _NEEDED & data.keys():
@@ -59,7 +59,7 @@ def _json_problem(text: str) -> Problem | None:
         return Problem(
             MALFORMED, f"not valid JSON: {error.msg.removesuffix(' starting at')}", Position(error.lineno, error.colno)
         )
-    except (ValueError, RecursionError):  # a number of thousands of digits, a nest without end
+    except (ValueError, RecursionError):  # endless digits or nesting
         pass
     return None
 

@@ -44,7 +44,7 @@ class Provenance:
     transcript: str
     commit: str = ""
 
-    def of(self, finding: Finding) -> dict[str, object]:
+    def as_data(self, finding: Finding) -> dict[str, object]:
         """Return the `provenance` field of a record made from a finding."""
         source = "tool" if finding.pattern == "command" and self.source != "web" else self.source
         data = {"source": source, "pattern": finding.pattern, "subject": finding.subject, "agent": self.agent,
@@ -124,7 +124,7 @@ def _candidate(
 ) -> Candidate:  # fmt: skip
     _refuse_unfit(finding)
     old = _existing_record(workspace, existing, finding)
-    if old is None or finding.pattern == "command":  # what was shown as stale, and then seen, is news
+    if old is None or finding.pattern == "command":  # a stale record that was shown may be found anew
         _refuse_recalled(finding, recalled)
     fields = _fields(workspace, finding, provenance, old, sources)
     kind = workspace.kinds[KIND]
@@ -135,7 +135,7 @@ def _candidate(
             return Candidate(draft, old)
         compared = {record.path for record in existing}
 
-        def admit(new: Record) -> None:  # another process may have added the same since it was compared
+        def admit(new: Record) -> None:  # another process may have added it meanwhile
             _refuse_duplicates(copies_of(records_added(workspace, kind, compared), new))
 
         return Candidate(create_record(workspace, kind, AUTHOR, fields, admit), old)
@@ -211,12 +211,12 @@ def _fields(
         "error_pattern": finding.error_pattern,
         "scope": {axis: words for axis, words in scope.items() if words},
         "evidence": evidence,
-        "provenance": provenance.of(finding),
+        "provenance": provenance.as_data(finding),
     }
     if finding.inputs:
         try:
             fields["freshness"] = fingerprinted(workspace, {}, finding.inputs)
-        except OrbitError:  # it went away just now
+        except OrbitError:  # the file has just been deleted
             raise _KnownError("rests on a file that is not there") from None
     if old is not None:
         links.append({"rel": "amends", "to": old.id})

@@ -60,7 +60,7 @@ def deliveries(
     for ledger, events in events_by_ledger.items():
         session, _, subagent = ledger.partition(".")
         if any(name and safe_name(name) != name for name in (session, subagent)):
-            continue  # it becomes a part of a path
+            continue  # unsafe as part of a path
         for name in agents:
             reader = READERS[name]
             path = reader.transcript(root, session, subagent)
@@ -77,7 +77,7 @@ def _compare(
     read = read_transcript(path, injected_texts)
     if read is None:
         return None
-    # What was shown after the transcript was last written can't stand in it yet.
+    # The transcript can't hold what was shown after its last write.
     claimed = Counter(
         record_id for event in events if event.at <= read.ended + LATE_SECONDS for record_id in event.shown
     )

@@ -129,7 +129,7 @@ class Observer:
         self._now: list[_Stumble] = []
         """Those that this turn recovered from."""
 
-    def take(self, turn: Turn) -> None:
+    def learn(self, turn: Turn) -> None:
         """Learn from one turn."""
         self._turn += 1
         if turn.rejected:
@@ -140,7 +140,7 @@ class Observer:
         for step in turn.steps:
             if step.action == "write" and not step.failed:
                 written_paths += [path for path in step.paths if path in self._project.files or len(written_paths) < 40]
-                self._open.clear()  # whether the code was mended or the way was wrong can't be told any more
+                self._open.clear()  # the edit may have fixed the failure
                 order = []
             elif step.action == "run":
                 order += self._run(step, written_paths)
@@ -167,11 +167,11 @@ class Observer:
         )
         if worked:
             for way in line.ways:
-                if not self._project.grounds(way) or (way not in self._worked and len(self._worked) >= MOST_KEYS):
+                if not self._project.inputs_of(way) or (way not in self._worked and len(self._worked) >= MOST_KEYS):
                     continue
                 self._worked[way] += 1
                 self._recover(way, [*step.paths, *written_paths])
-            return [way for way in line.ways if self._project.grounds(way)]
+            return [way for way in line.ways if self._project.inputs_of(way)]
         if len(line.ways) == 1 and self._is_vouched(line.ways[0]):
             self._stumble(line.ways[0], step, written_paths)
         return []
@@ -180,7 +180,7 @@ class Observer:
         for regex, fault, pattern in FORMS:
             match = regex.search(step.output)
             if match is not None:
-                name = match[1] if match.lastindex and self._project.knows(match[1]) else ""
+                name = match[1] if match.lastindex and self._project.has_module(match[1]) else ""
                 error = f"{pattern}{name}" if name else _error_pattern(step.output, pattern, way.tool)
                 stumble = _Stumble(way, fault, error, [*step.paths, *written_paths])
                 open_stumble = self._open.setdefault(way.purpose, stumble)
@@ -188,7 +188,7 @@ class Observer:
                 return
 
     def _is_vouched(self, way: ProjectCommand) -> bool:
-        return bool(self._project.grounds(way)) or all(
+        return bool(self._project.inputs_of(way)) or all(
             part in PURPOSE for part in re.split("[:_-]", way.script) if part
         )
 
@@ -260,7 +260,7 @@ class Observer:
         findings.sort(key=lambda finding: (-finding.weight, finding.subject))
         return findings[: MOST if self._recovered else QUIET]
 
-    def tried(self) -> list[Attempt]:
+    def attempts(self) -> list[Attempt]:
         """Return the purposes with a failed command, the unsolved ones last."""
         unsolved = {purpose: stumble for purpose, stumble in self._open.items() if purpose not in self._recovered}
         return [
@@ -280,7 +280,7 @@ class Observer:
             body = (
                 f"`{stumble.way.words}` failed and `{way.words}` worked after it, {often}; no file was changed between."
             )
-            inputs, scope = self._project.grounds(way), _scope(stumble.paths, self._project)
+            inputs, scope = self._project.inputs_of(way), _scope(stumble.paths, self._project)
             yield Finding(
                 "recovery", f"run:{purpose}", summary, body, 10 + count, f"`{way.words}`", scope, inputs,
                 error_pattern=stumble.error_pattern,
@@ -301,7 +301,7 @@ class Observer:
                 5,
                 f"`{words}`",
                 (),
-                self._project.grounds(way),
+                self._project.inputs_of(way),
             )
 
     def _sequences(self) -> Iterator[Finding]:
@@ -310,7 +310,7 @@ class Observer:
             order, count = best[0]
             words = [f"`{way.words}`" for way in order]
             summary = f"After a change of code {', then '.join(words)} {'is' if len(words) == 1 else 'are'} run."
-            inputs = tuple(dict.fromkeys(path for way in order for path in self._project.grounds(way)))
+            inputs = tuple(dict.fromkeys(path for way in order for path in self._project.inputs_of(way)))
             yield Finding(
                 "sequence", "order", summary, f"So it was in {count} turns that were accepted.", 4, summary, (), inputs
             )

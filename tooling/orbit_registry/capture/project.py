@@ -255,17 +255,17 @@ class Project:
             self._texts[path] = content.decode("utf-8", "replace")
         return self._texts[path]
 
-    def is_there(self, text: str) -> bool:
+    def has_input(self, text: str) -> bool:
         """Say whether an input can be hashed."""
         return self._inputs.find(text).hash is not None
 
-    def grounds(self, way: ProjectCommand) -> tuple[str, ...]:
+    def inputs_of(self, way: ProjectCommand) -> tuple[str, ...]:
         """Return the inputs that define a command; empty if the project has no such command."""
         if way not in self._grounds:
-            self._grounds[way] = tuple(self._found(way))
+            self._grounds[way] = tuple(self._find_inputs(way))
         return self._grounds[way]
 
-    def _found(self, way: ProjectCommand) -> Iterator[str]:
+    def _find_inputs(self, way: ProjectCommand) -> Iterator[str]:
         if way.tool in _SCRIPT_FILES:
             names, form = _SCRIPT_FILES[way.tool]
             definition = re.compile(form.replace("{}", re.escape(way.script)))
@@ -273,11 +273,11 @@ class Project:
         elif way.tool in _PACKAGES:
             field = f"package.json#scripts.{way.script}"
             is_install = way.script in ("install", "ci") and " run " not in way.words
-            yield from [source for source in ("package.json" if is_install else field,) if self.is_there(source)]
+            yield from [source for source in ("package.json" if is_install else field,) if self.has_input(source)]
         else:
-            yield from [source for source in _TOOL_INPUTS.get(way.tool, _ANY) if self.is_there(source)][:1]
+            yield from [source for source in _TOOL_INPUTS.get(way.tool, _ANY) if self.has_input(source)][:1]
 
-    def knows(self, name: str) -> bool:
+    def has_module(self, name: str) -> bool:
         """Say whether a module is the project's own."""
         return name.partition(".")[0].partition("/")[0] in self.names
 
@@ -301,7 +301,7 @@ class Project:
         for path in alike[:MOST_READ]:
             matches = _PYTHON_OWN.findall(self.text(path))
             count.update(
-                {"relative" if dots else "absolute" for dots, *names in matches if dots or self.knows(max(names))}
+                {"relative" if dots else "absolute" for dots, *names in matches if dots or self.has_module(max(names))}
             )
         style = _habit(count)
         phrases = {"absolute": "by their whole names, not relatively", "relative": "relatively, with leading dots"}

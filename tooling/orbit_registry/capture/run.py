@@ -81,7 +81,7 @@ def ask_program(
 
 
 def _finding(candidate: Mapping[str, object]) -> Finding:
-    summary = inert_line(str(candidate["summary"]))  # one with a secret in it is left out as a whole
+    summary = inert_line(str(candidate["summary"]))  # with a secret, the finding is dropped later
     body = candidate.get("body")
     return Finding(
         "command",
@@ -217,11 +217,11 @@ def read_session(
         met = Progress()
         try:
             for turn in turns(entries_in(transcript_path, reader.entries, met, tell), str(workspace.root), session):
-                observer.take(turn)
+                observer.learn(turn)
                 latest.append(turn_data(turn))
         except OSError as error:
             message = f"{transcript_path} can't be read: {(error.strerror or str(error)).lower()}"
-            if transcript_path != path:  # a subagent's is the lesser part
+            if transcript_path != path:  # the session's own transcript is enough
                 warnings.append(message)
                 continue
             raise UnreadableFileError(message, hint="name a transcript, a plain file") from None

@@ -201,7 +201,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     records = registry.collection.records
     ids = [_learning(registry, any_id) for any_id in any_ids]
     skills, problems = read_skills(registry.workspace)
-    history = proposals.ProposalHistory.of(records)
+    history = proposals.ProposalHistory.from_records(records)
     workspace = registry.workspace
     more = [] if ids else recommended(workspace, records)
     drafts = proposals.skill_drafts(records, skills, history, ids, more)
@@ -247,14 +247,14 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     workspace, records = registry.workspace, registry.records
     live = [record for record in records.of_kind(consolidation.LEARNING) if record.phase == "live"]
     clusters = consolidation.without_derived(consolidation.clusters(live), records)
-    usage = consolidation.Usage.of(effect(workspace))
+    usage = consolidation.Usage.from_report(effect(workspace))
     drafts = consolidation.retirements(
         workspace, records, consolidation.retirement_candidates(records, usage, datetime.now(UTC))
     )
     author = registry.author()
     proposed = [None if dry_run else consolidation.propose_cluster(workspace, cluster, author) for cluster in clusters]
     offered, _ = proposals.write_proposals(
-        workspace, drafts, proposals.ProposalHistory.of(records), author, dry_run=dry_run
+        workspace, drafts, proposals.ProposalHistory.from_records(records), author, dry_run=dry_run
     )
     note = None if usage.is_enough else (
         f"what was never shown is not known: the event log spans {usage.days:.0f} days and {usage.sessions} sessions, "

@@ -137,16 +137,16 @@ def ensure(
     entries = [_with_headline(workspace, entry) for entry in entries]
     batch = _Batch(workspace, author, pending=pending)
     batch.read()
-    batch.compare(entries)  # it takes a while, and nobody else is to wait for it
+    batch.compare(entries)  # slow, so outside of the lock
     if dry_run:
-        results = [batch.settle(entry) for entry in entries]
+        results = [batch.plan(entry) for entry in entries]
         return [
-            replace(result, outcome=UPDATED) if batch.moves(result) and result.outcome == UNCHANGED else result
+            replace(result, outcome=UPDATED) if batch.sets_status(result) and result.outcome == UNCHANGED else result
             for result in results
         ]
     with writing(workspace):
         batch.read()
-        results = [batch.settle(entry) for entry in entries]
+        results = [batch.plan(entry) for entry in entries]
         if batch.changes:
             write_step(workspace, "ensure", batch.changes, author=author)
     results = [batch.finish(result) for result in results]
@@ -194,13 +194,13 @@ class _Batch:
                 _refuse_invalid(kind, entry)
                 drafts.setdefault(kind.name, {})[entry.key] = self._drafted(kind, entry)[1]
             except OrbitError:
-                continue  # it is refused with its reason when it is settled
+                continue  # `plan` refuses it with a reason
         for name, by_key in drafts.items():
             existing = [*self._of_kind.get(name, {}).values()]
             try:
                 neighbour_lists = near_duplicates_of_all(self.workspace, existing, [*by_key.values()])
             except (OrbitError, OSError, ValueError):
-                continue  # whoever says something is not to suffer for an index that is broken
+                continue  # a broken index must not stop a producer
             for key, near in zip(by_key, neighbour_lists, strict=True):
                 same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
                 if same is not None:
@@ -212,14 +212,14 @@ class _Batch:
             self._keys.setdefault((record.kind.name, key), []).append(record)
         self._of_kind.setdefault(record.kind.name, {})[record.path] = record
 
-    def settle(self, entry: EnsureRequest) -> EnsureResult:
+    def plan(self, entry: EnsureRequest) -> EnsureResult:
         """Plan the change of one request; return a refusal with its reason."""
         try:
-            return self._settled(entry)
+            return self._planned(entry)
         except OrbitError as error:
             return EnsureResult(entry, REFUSED, None, f"{error.message}; {error.hint}")
 
-    def _settled(self, entry: EnsureRequest) -> EnsureResult:
+    def _planned(self, entry: EnsureRequest) -> EnsureResult:
         kind = self.workspace.kinds[entry.kind]
         _refuse_invalid(kind, entry)
         matches = self._keys.get((kind.name, entry.key), [])
@@ -243,7 +243,7 @@ class _Batch:
             )
             return EnsureResult(entry, UNCHANGED, record, reason)
         if record.data.get("ensured") == entry.digest:
-            entry = replace(entry, status="")  # nothing new was said: what people made of it stays
+            entry = replace(entry, status="")  # a repeated request: later edits stay
             return EnsureResult(entry, UNCHANGED, record, record.status.word if record.phase == "closed" else "")
         differs = self._differs(record, entry)
         if record.phase == "closed":
@@ -334,7 +334,7 @@ class _Batch:
         except OrbitError as error:
             return replace(result, outcome=REFUSED, reason=f"{error.message}; {error.hint}")
         try:
-            if result.record is None or not self.moves(result):
+            if result.record is None or not self.sets_status(result):
                 return result
             moved = lifecycle.transition(self.workspace, result.record.id, entry.status, self.author)
             return replace(result, record=moved, outcome=INSERTED if result.outcome == INSERTED else UPDATED)
@@ -342,7 +342,7 @@ class _Batch:
             reason = f"{error.message}; {error.hint}"
             return replace(result, outcome=REFUSED if result.outcome == UNCHANGED else result.outcome, reason=reason)
 
-    def moves(self, result: EnsureResult) -> bool:
+    def sets_status(self, result: EnsureResult) -> bool:
         """Say whether a request sets another status of its record."""
         entry, record = result.entry, result.record
         if not entry.status or record is None or str(record.data["status"]) == entry.status or record.is_rejected:

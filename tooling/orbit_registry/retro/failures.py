@@ -89,11 +89,13 @@ def fail(
         raise RefusedError(f"{target} runs the work itself and can't be left alone", hint=hint)
     updates = {name: value for name, value in fields.items() if value is not None}
     existing = open_failure(read_collection(workspace).records, target, now)
-    if existing is not None and author.role == "agent" and existing.role == "human":  # a person's words stay a person's
+    if (
+        existing is not None and author.role == "agent" and existing.role == "human"
+    ):  # an agent may not change a person's text
         updates = {name: value for name, value in updates.items() if name == "attempts"}
     if existing is None:
 
-        def admit(_: Record) -> None:  # somebody may have said so since it was looked for
+        def admit(_: Record) -> None:  # another process may have recorded it meanwhile
             if other := open_failure(read_collection(workspace).records, target, now):
                 raise RefusedError(f"{other.id} says so of {target} since just now", hint="run the command again")
 

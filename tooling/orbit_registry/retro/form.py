@@ -129,7 +129,7 @@ class Retro:
         if self.findings:
             return ""
         longest = max(map(len, self.recommendations), default=0)
-        if longest >= SHORTEST_FINDING or (longest and self.struggled):  # `CI slow`, `cache it`: short, but no noise
+        if longest >= SHORTEST_FINDING or (longest and self.struggled):  # `CI slow`, `cache it`: short but useful
             return ""
         if any(outcome.result == FAILED or (outcome.attempts or 0) > 1 for outcome in self.outcomes):
             return ""
@@ -253,7 +253,7 @@ def _outcome(value: object, where: str) -> Outcome:
     if attempts is not None and (not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0):
         raise UsageError(f"{where}: `attempts` is {str(attempts)[:80]!r}", hint="a whole number; 0: never tried")
     parsed_target = read_target(target) if isinstance(target, str) else target_from(target)
-    read_target(str(parsed_target))  # what a mapping states has to be one too
+    read_target(str(parsed_target))  # validates a mapping as well
     tools = data.get("tools", data.get("tool"))
     listed = [tools] if isinstance(tools, str) else tools or []
     if not isinstance(listed, list):
@@ -284,7 +284,7 @@ def _merge_texts(current: Iterable[str], more: Iterable[str]) -> tuple[str, ...]
 def _from_markdown(document: Document, where: str) -> Retro:
     front = document.front_matter
     data = dict(_mapping(document.text[front.start : front.end], where)) if front is not None else {}
-    fields = {name: value for name, value in data.items() if name in _KEYS}  # what else is in front is not ours
+    fields = {name: value for name, value in data.items() if name in _KEYS}  # other front matter is ignored
     notes: list[str] = []
     for heading, section, body in _sections(document):
         name = part_of(heading)

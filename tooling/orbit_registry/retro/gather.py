@@ -67,7 +67,7 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
             continue
         gathered.findings += findings
         gathered.recalled += read.session.recalled
-        tried += observer.tried()
+        tried += observer.attempts()
         name = next(session for session in sessions if session in path.name)
         agents[name] = agent
         turns += read.session.turns

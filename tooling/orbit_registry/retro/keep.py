@@ -81,7 +81,7 @@ def record_retro(
             write_event(workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"})
         return RetroResult(UNCHANGED, reason=f"{BELOW}: {noise}")
 
-    def joined(current: Record) -> EnsureRequest:  # somebody may have said more of the run since it was looked for
+    def joined(current: Record) -> EnsureRequest:  # another process may have added to it meanwhile
         return _entry(_completed(_existing_retro(workspace, current).joined(retro), now), key)
 
     entry = replace(_entry(merged, key), join=joined)
@@ -96,16 +96,16 @@ def record_retro(
     else:
         entries = [*_findings(workspace, merged, key, record, scope or {})]
         findings = ensure(workspace, entries, author, pending=True, dry_run=dry_run)
-    turned = _Outcomes(workspace, record, author, now, is_gathered=gathered is not None, dry_run=dry_run)
-    turned.settle(merged.outcomes)
+    failure_changes = _FailureChanges(workspace, record, author, now, is_gathered=gathered is not None, dry_run=dry_run)
+    failure_changes.apply(merged.outcomes)
     done = RetroResult(
         ensured.outcome,
         record,
         ensured.reason,
         tuple(findings),
-        tuple(turned.opened),
-        tuple(turned.cleared),
-        tuple(turned.notes),
+        tuple(failure_changes.opened),
+        tuple(failure_changes.cleared),
+        tuple(failure_changes.notes),
     )
     if done.is_written and not dry_run:
         write_event(workspace, events.RETRO, [record.id], {"trigger": key, "findings": len(findings)})
@@ -148,7 +148,7 @@ def recorded_retros(workspace: Workspace, records: RecordSet) -> Iterator[tuple[
 def _existing_retro(workspace: Workspace, record: Record | None) -> Retro:
     if record is None or record.source is None:
         return Retro()
-    text = document_text(workspace.root, record.source.path)  # where there is none, what the record says is known
+    text = document_text(workspace.root, record.source.path)  # without it, the record's fields remain
     return retro_of(record, text or "")
 
 
@@ -156,7 +156,7 @@ def _completed(retro: Retro, now: datetime) -> Retro:
     """Return a retro with a date, a one-line summary and a title."""
     date = retro.date or format_time(now)
     try:
-        if len(date) == len("2026-11-22"):  # a day ends with its last second, or has not ended yet
+        if len(date) == len("2026-11-22"):  # the end of the day, but not after now
             date = min(format_time(now), f"{date}T23:59:59Z")
         parse_time(date)
     except ValueError:
@@ -216,7 +216,7 @@ def _propose_findings(
     ]
 
 
-class _Outcomes:
+class _FailureChanges:
     """Failures that one retro opens and clears."""
 
     def __init__(
@@ -230,7 +230,7 @@ class _Outcomes:
         self.cleared: list[Record] = []
         self.notes: list[str] = []
 
-    def settle(self, outcomes: Iterable[Outcome]) -> None:
+    def apply(self, outcomes: Iterable[Outcome]) -> None:
         """Open failures of targets that failed when tried; clear those that succeeded or were requeued."""
         for outcome in outcomes:
             records = read_collection(self.workspace).records
@@ -264,14 +264,14 @@ class _Outcomes:
             if self._is_mine(failure) and failures.target_of(failure) == target
         ]
         if mine and (active is None or not self._is_mine(active) or tried == (attempts or 1)):
-            return  # said before; what came of it since is somebody's later word
+            return  # already recorded; its later status is newer
         if (
             active is not None
             and not mine
             and tried == (attempts or 1)
             and (self.is_gathered or self._is_anothers(active))
         ):
-            return  # it is the failure that the events tell of, or a later one
+            return  # the same failure from the events, or a later one
         reason = outcome.reason or f"failed in {self.record.data['key']}"
         fields = {"reason": reason, "attempts": attempts or 1, "links": [self.link]}
         opened = failures.fail(self.workspace, target, fields, self.author, self.now, dry_run=self.dry_run)[0]

@@ -166,7 +166,7 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
         same = next((neighbour.record for neighbour in near if neighbour.is_duplicate), None)
         compared = {record.path for record in records.of_kind(LEARNING)}
 
-        def admit(new: Record) -> None:  # somebody may have noted the same since it was compared
+        def admit(new: Record) -> None:  # another process may have noted it meanwhile
             if any(copies_of(records_added(workspace, kind, compared), new)):
                 raise RefusedError("another process has just noted the same", hint="run the command again")
 

@@ -223,7 +223,7 @@ class Usage:
         return self.days >= SHOWN_DAYS and self.sessions >= SHOWN_SESSIONS
 
     @classmethod
-    def of(cls, report: Report) -> Usage:
+    def from_report(cls, report: Report) -> Usage:
         """Return the usage in a report."""
         shown_sessions = {record_id: effect.shown for record_id, effect in report.records.items()}
         opened = {record_id: int(counts["opened"]) for record_id, counts in report.signals.items()}

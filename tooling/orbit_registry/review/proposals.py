@@ -98,7 +98,7 @@ class ProposalHistory:
     """Id of the pending or approved proposal, by path and drift."""
 
     @classmethod
-    def of(cls, records: Iterable[Record]) -> ProposalHistory:
+    def from_records(cls, records: Iterable[Record]) -> ProposalHistory:
         """Return the history of the proposals among some records."""
         proposals = [record for record in records if record.kind.name == KIND]
         waiting = {
@@ -293,8 +293,8 @@ def write_proposals(
 
 
 def _write_proposal(workspace: Workspace, draft: Draft, author: Author) -> Record:
-    def admit(_: Record) -> None:  # somebody may have proposed the same since the records were read
-        now = ProposalHistory.of(read_collection(workspace).records)
+    def admit(_: Record) -> None:  # another process may have proposed it meanwhile
+        now = ProposalHistory.from_records(read_collection(workspace).records)
         if now.digests.issuperset(draft.digests) or (draft.drift == ADDITIVE and (draft.path, draft.drift) in now.open):
             message = f"{draft.path}: another process has just proposed this, or what this waits for"
             raise RefusedError(message, hint="run the command again")

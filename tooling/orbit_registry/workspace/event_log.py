@@ -153,7 +153,7 @@ def rows_in(files: list[Path], now: float, log: LogScan) -> Iterator[tuple[Logge
                     last = parsed[0].at
                     yield parsed
         except FileNotFoundError:
-            continue  # it was turned over just now
+            continue  # rotated just now
         except OSError as error:
             message = f"{path} can't be read: {(error.strerror or '').lower()}"
             raise UnreadableFileError(message, hint="see who owns it; removing it loses the counts alone") from None
@@ -178,7 +178,7 @@ def follow(
                 buffer += file.read(LONGEST_LINE)
                 offset = file.tell()
         except FileNotFoundError:
-            pass  # it was turned over just now, or nothing was written yet
+            pass  # rotated just now, or not written yet
         *lines, buffer = buffer.split(b"\n")
         yield from (event[1] for line in lines if not isinstance(event := read_line(line), str))
         if not lines:
