@@ -1,22 +1,18 @@
-"""The examples of docs/reference/brief.md work as they stand: commands, Python, settings and task files."""
+"""Examples of docs/reference/brief.md."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import json
 import re
 import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from orbit_registry.briefs.tasks import class_of, read_task
 from orbit_registry.cli.main import run
-from orbit_registry.model.scope import Task
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.config import read_config
 
@@ -43,14 +39,16 @@ def project(git_repo: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyP
     return Registry.open(git_repo).add("learning", {"summary": "Redis forgets a cache at a restart", "scope": scope}).id
 
 
-def test_the_commands_brief(project: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each prints the section with the learning."""
+def test_the_commands_of_the_page_run(
+    project: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each prints the learning."""
     lines = [line for block in blocks("sh") for line in block.splitlines()]
     assert len(lines) == 3
     for line in lines:
-        given, _, command = line.rpartition(" | ")
+        stdin_text, _, command = line.rpartition(" | ")
         words = shlex.split(command.replace(' --session "$SESSION"', ""))
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), "utf-8"))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin_text.encode()), "utf-8"))
         assert (words[0], run(words[1:])) == ("orbit", 0)
         printed = capsys.readouterr().out
         assert printed.startswith("## System Context\n\n<project-notes>\n")
@@ -58,30 +56,18 @@ def test_the_commands_brief(project: str, monkeypatch: pytest.MonkeyPatch, capsy
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_the_programs_run(project: str, number: int) -> None:
-    """Both ways from Python print the learning; what the caller gives and what is switched off print none."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+def test_the_python_of_the_page_runs(project: str, number: int) -> None:
+    """Both examples print the learning."""
+    message = io.StringIO()
+    with contextlib.redirect_stdout(message):
         exec(compile(blocks("python")[number], str(PAGE), "exec"), {})
-    assert said.getvalue().count(f"- [{project}] ") == 1
-    assert ("none today" in said.getvalue()) is (number == 1)
+    assert message.getvalue().count(f"- [{project}] ") == 1
+    assert ("none today" in message.getvalue()) is (number == 1)
 
 
-def test_the_settings_are_valid(tmp_path: Path) -> None:
-    """Each block can stand in a configuration."""
+def test_the_settings_of_the_page_are_valid(tmp_path: Path) -> None:
+    """Each block in a configuration."""
     for block in blocks("yaml"):
         file = tmp_path / "config.yaml"
         file.write_text(f"format: orbit-registry\nschema_version: 1\n{block}", "utf-8")
         assert read_config(file).raw.keys() & {"learnings_config", "tasks"}
-
-
-def test_the_answers_of_programs_are_understood(project: str, git_repo: Path) -> None:
-    """The task is one, and the classifier's opinion is believed."""
-    task, opinion = blocks("json")
-    assert read_task(task, "page") == Task(**{**json.loads(task), "context_files": ("src/app.py",)})
-    Path("opinion.json").write_text(opinion, "utf-8")
-    config = Path(".orbit/config.yaml")
-    program = [sys.executable, "-c", "print(open('opinion.json').read())"]
-    config.write_text(f"{config.read_text('utf-8')}\ntasks: {{classifier: {json.dumps(program)}}}\n", "utf-8")
-    found: Any = class_of(Registry.open(git_repo).workspace, Task(title="x"))
-    assert (found.by, found.writes_code) == ("command", True)

@@ -1,4 +1,4 @@
-"""The page on proof of delivery: every command on it runs as it stands there."""
+"""Commands of docs/reference/proof.md."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def project(git_repo: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_on_the_page_runs(project: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
-    """It ends well and says something."""
+def test_the_commands_of_the_page_run(project: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    """Each prints something."""
     program, *arguments = shlex.split(command, comments=True)
     assert program == "orbit"
     assert run(arguments) == 0
     assert capsys.readouterr().out.strip()
 
 
-def test_the_page_speaks_of_all_three() -> None:
-    """No command was left out of the page, or of this test."""
+def test_the_page_has_all_commands() -> None:
+    """None is missing from this test."""
     assert {shlex.split(command, comments=True)[1] for command in COMMANDS} == {"replay", "stats", "doctor"}

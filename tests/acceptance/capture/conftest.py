@@ -1,4 +1,4 @@
-"""What tests of capture share: a project with an agent's hook in it, and sessions made call by call."""
+"""Shared project with an agent's hook, and transcripts made call by call."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ class Project:
 
     def capture(self, path: Path, agent: str = "claude", *more: str) -> Any:
         """Return what a capture came to."""
-        whole = json.loads(self.orbit("capture", "--from", agent, str(path), *more, "--format", "json"))
-        assert list(SCHEMA.iter_errors(whole)) == []
-        return whole["data"]
+        envelope = json.loads(self.orbit("capture", "--from", agent, str(path), *more, "--format", "json"))
+        assert list(SCHEMA.iter_errors(envelope)) == []
+        return envelope["data"]
 
     def hook(self, event: str, session: str, agent: str = "claude", **fields: object) -> str:
         """Return the text that an agent is shown for an event of its session; empty for none."""
@@ -83,13 +83,13 @@ class Project:
             [*HOOK, agent], input=json.dumps(payload).encode(), capture_output=True, cwd=self.root, env=environment,
             check=True, timeout=60,
         )  # fmt: skip
-        said = json.loads(done.stdout) if done.stdout else {}
-        return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
+        message = json.loads(done.stdout) if done.stdout else {}
+        return str(message.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
     def learnings(self) -> list[dict[str, Any]]:
         """Return all learnings there are."""
-        found: list[dict[str, Any]] = self.json("learning", "list", "--all")
-        return found
+        result: list[dict[str, Any]] = self.json("learning", "list", "--all")
+        return result
 
 
 @pytest.fixture
@@ -125,10 +125,10 @@ class Talk:
         self._row("user", text)
         return self
 
-    def call(self, tool: str, given: dict[str, Any], answer: str = "", failed: bool = False) -> Talk:
+    def call(self, tool: str, stdin_text: dict[str, Any], answer: str = "", failed: bool = False) -> Talk:
         """A tool that is called, and what it answers."""
         name = f"toolu_{len(self.rows)}"
-        self._row("assistant", [{"type": "tool_use", "id": name, "name": tool, "input": given}])
+        self._row("assistant", [{"type": "tool_use", "id": name, "name": tool, "input": stdin_text}])
         self._row("user", [{"type": "tool_result", "tool_use_id": name, "content": answer, "is_error": failed}])
         return self
 

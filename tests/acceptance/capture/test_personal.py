@@ -1,4 +1,4 @@
-"""Personal records: shown in every project, overridden by a project's own, and in nothing that leaves the machine."""
+"""Personal records: shown in every project, and never published."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ def shown(project: Project, session: str = SESSION) -> str:
     return project.hook("PreToolUse", session, **edit)
 
 
-def test_a_personal_record_is_shown_in_every_project_and_leaves_none(project: Project, home: Path) -> None:
-    """The hook and `match` give it, at once after it was added; the snapshot, lists and the gate know nothing of it."""
+def test_a_personal_record_is_shown_in_every_project(project: Project, home: Path) -> None:
+    """By the hook and `match`; not in lists, checks or queries."""
     before = shown(project, "before")
     name = learn(home, "Keep lines short", body="I read on a small screen.")
     assert (name in before, name in shown(project)) == (False, True)
-    (match,) = [one for one in project.json("match", "src/shop/cart.py")["matches"] if one["id"] == name]
+    (match,) = [entry for entry in project.json("match", "src/shop/cart.py")["matches"] if entry["id"] == name]
     assert (project.root / match["record"]).resolve() == (home / f".orbit/learnings/{name}/learning.yaml").resolve()
     assert match["more"] == f"~/.orbit/learnings/{name}/learning.yaml"
     assert project.json("list") == []
     assert "0 records" in project.orbit("check") or "nothing found" in project.orbit("check")
     assert name not in project.orbit("query", "SELECT id FROM records", "--format", "json")
-    assert [(one["id"], one["scope_of"]) for one in project.json("lessons", "list")] == [(name, "personal")]
+    assert [(entry["id"], entry["scope_of"]) for entry in project.json("lessons", "list")] == [(name, "personal")]
     assert project.json("lessons", "rm", "keep-lines")[0]["status"] == "retired"
     assert name not in shown(project, "after")
 
 
-def test_a_personal_record_is_found_and_marked(project: Project, home: Path) -> None:
-    """Its owner's search says that it is personal and how it is shown; what the project overrides it does not find."""
+def test_search_finds_and_marks_personal_records(project: Project, home: Path) -> None:
+    """Not those that the project overrides."""
     mine, other = learn(home, "Keep lines short"), learn(home, "Round half to even")
     learn(project.root, "Round half to even")
     (hit,) = project.json("search", "keep lines")["hits"]
@@ -61,24 +61,24 @@ def test_a_personal_record_is_found_and_marked(project: Project, home: Path) -> 
     assert other not in project.orbit("search", "round half")
 
 
-def test_a_plan_names_the_projects_learnings_alone(project: Project, home: Path) -> None:
-    """A plan's brief may be kept in a file of the project: a personal record that applies is not in it, others are."""
-    mine, own = learn(home, "Keep lines short"), learn(project.root, "Round half to even")
-    found = project.json("brief", "--for", "plan", "--path", "src/shop/cart.py")
-    assert [one["id"] for one in found["related_learnings"]] == [own]
-    assert mine not in str(found)
+def test_a_plan_has_no_personal_records(project: Project, home: Path) -> None:
+    """Its file may be committed."""
+    mine, project_id = learn(home, "Keep lines short"), learn(project.root, "Round half to even")
+    result = project.json("brief", "--for", "plan", "--path", "src/shop/cart.py")
+    assert [entry["id"] for entry in result["related_learnings"]] == [project_id]
+    assert mine not in str(result)
 
 
-def test_a_personal_record_is_marked_and_in_nothing_that_others_read(project: Project, home: Path) -> None:
-    """What is shown to its owner says what it is; rule files, coverage, the site, the snapshot and the log lack it."""
+def test_personal_records_are_never_published(project: Project, home: Path) -> None:
+    """Not in rule files, coverage, site, snapshot or log."""
     mine = learn(home, "Zebras read my diary", body="My zebra.")
     learn(project.root, "Round half to even", body="Prices.")
     assert f"- [{mine}] (personal) Zebras read my diary" in shown(project)
     for words in (("match", "src/shop/cart.py"), ("brief", "--path", "src/shop/cart.py")):
         assert "(personal) Zebras" in project.orbit(*words)
-        assert [one["personal"] for one in project.json(*words)["matches"] if one["id"] == mine] == [True]
-    held = project.json("coverage")
-    assert mine not in str(held)
+        assert [entry["personal"] for entry in project.json(*words)["matches"] if entry["id"] == mine] == [True]
+    current = project.json("coverage")
+    assert mine not in str(current)
     for words in (
         ("export", "rules", "--agent", "claude", "--agent", "agents-md"),
         ("snapshot", "export", "all.duckdb", "--unfiltered"),
@@ -91,7 +91,7 @@ def test_a_personal_record_is_marked_and_in_nothing_that_others_read(project: Pr
     files = [path for path in paths if path.is_file()]
     assert state / "log/events.jsonl" in files
     assert len(list(project.root.glob(".claude/rules/orbit/*.md"))) == 1
-    assert [str(one) for one in files if b"zebra" in one.read_bytes().lower()] == []
+    assert [str(entry) for entry in files if b"zebra" in entry.read_bytes().lower()] == []
     with duckdb.connect(str(project.root / "all.duckdb"), read_only=True) as snapshot:
         tables = [str(name) for (name,) in snapshot.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
         rows = [row for name in tables for row in snapshot.execute(f'FROM "{name}"').fetchall()]
@@ -99,23 +99,23 @@ def test_a_personal_record_is_marked_and_in_nothing_that_others_read(project: Pr
 
 
 @pytest.mark.parametrize("how", ["the same words", "a link"])
-def test_a_projects_record_overrides_a_personal_one_explainably(project: Project, home: Path, how: str) -> None:
-    """By saying the same, or by a link to it; `explain` says which is pushed and why the other is not."""
+def test_a_projects_record_overrides_a_personal_one(project: Project, home: Path, how: str) -> None:
+    """With the same words or by a link; `explain` says so."""
     mine = learn(home, "Use tabs")
     if how == "the same words":
-        own = learn(project.root, "Use  TABS")
+        project_id = learn(project.root, "Use  TABS")
     else:
-        own = learn(project.root, "Use spaces here", links=[{"rel": "contradicts", "to": mine}])
-    verdicts = {one["id"]: one for one in project.json("explain", "src/shop/cart.py")["verdicts"]}
-    assert (verdicts[own]["why"], verdicts[mine]["why"]) == ("pushed", "overridden")
+        project_id = learn(project.root, "Use spaces here", links=[{"rel": "contradicts", "to": mine}])
+    verdicts = {entry["id"]: entry for entry in project.json("explain", "src/shop/cart.py")["verdicts"]}
+    assert (verdicts[project_id]["why"], verdicts[mine]["why"]) == ("pushed", "overridden")
     assert "overrides" in verdicts[mine]["said"]
     text = shown(project)
-    assert own in text
+    assert project_id in text
     assert f"[{mine}]" not in text
 
 
-def test_a_home_folder_is_no_project_around_others(home: Path) -> None:
-    """A folder below it without a workspace has none; in the home folder itself the personal one is meant."""
+def test_the_home_folder_is_no_parent_project(home: Path) -> None:
+    """Its workspace is only the personal one."""
     below = home / "notes"
     below.mkdir()
     with pytest.raises(WorkspaceNotFoundError):
@@ -125,8 +125,8 @@ def test_a_home_folder_is_no_project_around_others(home: Path) -> None:
     assert project_root(str(home)) == str(home)
 
 
-def test_a_broken_personal_workspace_stands_in_nobodys_way(project: Project, home: Path) -> None:
-    """Projects work as if there were none."""
+def test_a_broken_personal_workspace_is_ignored(project: Project, home: Path) -> None:
+    """Projects work without it."""
     (home / ".orbit/config.yaml").write_text("format: another\n", "utf-8")
-    own = learn(project.root, "Round to cents")
-    assert own in shown(project)
+    project_id = learn(project.root, "Round to cents")
+    assert project_id in shown(project)

@@ -1,37 +1,298 @@
-"""`orbit brief`: what stands in front of a prompt, for paths, tags and words; silence where nothing applies."""
+"""`orbit brief` for an agent and a task."""
 
 from __future__ import annotations
 
+import io
+import json
+import os
+import select
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+
+pytestmark = pytest.mark.usefixtures("programs_on")
+SCHEMA = Draft202012Validator(json.loads((Path(__file__).parents[3] / "docs/schemas/brief.schema.json").read_text()))
+Learn = Callable[..., str]
 
 
-def add(shell: Any, summary: str, *more: str) -> str:
-    """Add a learning that is in force and return its id."""
-    code, whole = shell.json("learning", "add", "--summary", summary, "--yes", *more)
-    assert code == 0
-    return str(whole["data"]["id"])
+@pytest.fixture
+def learn(shell: Any) -> Learn:
+    """Return what adds a learning that is in force, of a category, and returns its id."""
+
+    def add(summary: str, category: str = "general", *more: str) -> str:
+        code, envelope = shell.json("learning", "add", "--summary", summary, "--category", category, "--yes", *more)
+        assert code == 0
+        return str(envelope["data"]["id"])
+
+    return add
+
+
+def briefed(shell: Any, *arguments: str) -> dict[str, Any]:
+    """Return the data of a brief, which its published schema admits."""
+    code, envelope = shell.json("brief", *arguments)
+    assert (code, envelope.get("error")) == (0, None)
+    assert list(SCHEMA.iter_errors(envelope)) == []
+    return dict(envelope["data"])
+
+
+def ids(data: dict[str, Any]) -> set[str]:
+    """Return the ids that are shown."""
+    return {entry["id"] for entry in data["matches"]}
+
+
+def last_event(root: Path) -> dict[str, Any]:
+    """Return the newest line of the event log."""
+    lines = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    return dict(json.loads(lines[-1]))
+
+
+def configure(root: Path, text: str) -> None:
+    """Add settings to the configuration."""
+    file = root / ".orbit/config.yaml"
+    file.write_text(f"{file.read_text('utf-8')}\n{text}\n", "utf-8")
+
+
+def program(root: Path, name: str, source: str) -> str:
+    """Write a Python program of the project's and return it as a list of words in YAML."""
+    (root / name).write_text(source, "utf-8")
+    return f"[{json.dumps(sys.executable)}, {json.dumps(str(root / name))}]"
+
+
+def fed(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    """Put a text on standard input."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode()), "utf-8"))
+
+
+# ---------------------------------------------------------------------------------------------------------- categories
+
+
+def test_each_agent_gets_its_categories(shell: Any, learn: Learn) -> None:
+    """And `general`."""
+    created = {
+        name: learn(f"About {name} alone", name) for name in ("git", "security", "architecture", "testing", "general")
+    }
+    engineer = briefed(shell, "--agent", "engineer")
+    tester = briefed(shell, "--agent", "Tester")
+    assert ids(engineer) - {shell.learning} == {created["git"], created["general"]}
+    assert ids(tester) - {shell.learning} == {created["testing"], created["general"]}
+    assert {"category": "git"} in next(
+        entry["matched_by"] for entry in engineer["matches"] if entry["id"] == created["git"]
+    )
+    assert tester["agent"] == {"name": "tester", "known": True, "categories": ["pytest", "testing", "general"]}
+
+
+def test_an_unknown_agent_gets_general_with_a_warning(shell: Any, learn: Learn) -> None:
+    """In the text, the JSON and the event."""
+    special, general = learn("Sign each commit", "git"), learn("Ask before you guess")
+    code, out, err = shell("brief", "--agent", "zeppelin-pilot")
+    assert (code, general in out, special in out) == (0, True, False)
+    assert "zeppelin-pilot" in err.splitlines()[0]
+    assert briefed(shell, "--agent", "zeppelin-pilot")["agent"]["known"] is False
+    event = last_event(shell.root)
+    assert (event["agent"], event["categories"]) == ("zeppelin-pilot", ["general"])
+    assert "zeppelin-pilot" in event["notes"][0]
+
+
+# --------------------------------------------------------------------------------------------------------------- tasks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": "T-7", "title": "Fill the zeppelins", "text": "With helium.", "context_files": ["lib/a.py"]}',
+        "id: T-7\ntitle: Fill the zeppelins\ncontext_files: [lib/a.py]\ntext: |\n  With helium.\nnumber: 3\n",
+    ],
+)
+def test_a_task_file_selects_by_words_and_files(shell: Any, learn: Learn, text: str) -> None:
+    """JSON or YAML; the id narrows, other keys are ignored."""
+    by_word, by_path = learn("Zeppelins want helium"), learn("Libraries want care", "sql", "--path", "lib/**")
+    other = learn("Say it twice", "sql", "--set", "scope={tasks: [T-8], paths: ['lib/**']}")
+    Path("task.yaml").write_text(text, "utf-8")
+    data = briefed(shell, "--task-file", "task.yaml")
+    assert {by_word, by_path} <= ids(data)
+    assert {"id": other, "reason": "task"}.items() <= data["dropped"][0].items()
+    assert data["task"] == {"id": "T-7", "title": "Fill the zeppelins"}
+    event = last_event(shell.root)
+    assert (event["task"], event["query"]) == ("T-7", ["lib/a.py"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("just words", "this is no task"),
+        ("id: T-1", "task.json:1"),
+        ("title: a\ncontext_files: src/a.py", "task.json:2:1"),
+        ("title: a\ncontext_files: [../../etc/passwd]", "does not stay inside"),
+        ("title: !!python/object:os.system a", "tag"),
+        ("title: a\ntext: " + "x" * 100_001, "task.json:2"),
+        ("title: a\ntext: " + "x" * 1_100_000, "at most 1,000,000 bytes"),
+    ],
+)
+def test_an_invalid_task_is_refused(shell: Any, text: str, message: str) -> None:
+    """With line and column."""
+    Path("task.json").write_text(text, "utf-8")
+    code, out, err = shell("brief", "--task-file", "task.json")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "hint:" in err
+
+
+def test_a_program_finds_a_task(shell: Any, learn: Learn) -> None:
+    """The id is one argument."""
+    created = learn("Zeppelins want helium")
+    words = program(
+        shell.root, "find.py", "import json, sys\nprint(json.dumps({'title': 'Zeppelins', 'text': sys.argv[1]}))"
+    )
+    configure(shell.root, f"tasks: {{command: [{words[1:-1]}, 'id={{id}}']}}")
+    data = briefed(shell, "--task", "T 7; touch gone")
+    assert created in ids(data)
+    assert data["task"] == {"id": "T 7; touch gone", "title": "Zeppelins"}
+    assert not (shell.root / "gone").exists()
+
+
+def has_ended(number: int) -> bool:
+    """Say whether a process ends soon, or has."""
+    try:
+        handle = os.pidfd_open(number)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], 10)[0])
+    finally:
+        os.close(handle)
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "message"),
+    [
+        ("import sys; sys.exit('no such task here')", 1, "it ended with exit code 1; it printed: no such task here"),
+        ("print('nothing of use')", 2, "this is no task"),
+        ("print('x' * 2_000_000)", 1, "it printed more than 1,000,000 bytes"),
+        ("import time\nwhile True: time.monotonic()", 1, "it took more than 0.3 s"),
+        (
+            "import os, time\nif os.fork() == 0:\n open('pid', 'w').write(str(os.getpid()))\n time.sleep(60)",
+            1,
+            "it took more than 0.3 s",
+        ),
+        ("import sys; sys.stdout.buffer.write(bytes([255]))", 1, "not valid UTF-8"),
+    ],
+)
+def test_a_failing_program_is_an_error(shell: Any, source: str, code: int, message: str) -> None:
+    """Its processes end with it."""
+    limit = "0.3" if "0.3" in message else "60"
+    words = program(shell.root, "find.py", source)
+    configure(shell.root, f"tasks: {{timeout_seconds: {limit}, command: [{words[1:-1]}, '{{id}}']}}")
+    result, out, err = shell("brief", "--task", "T-7", "--tag", "care")
+    assert (result, out) == (code, "")
+    assert message in err
+    assert "hint:" in err
+    if (remaining := shell.root / "pid").exists():
+        assert has_ended(int(remaining.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("settings", "task", "message"),
+    [
+        ("tasks: {command: [no-such-program-here, '{id}']}", "T-7", "can't be started"),
+        ("tasks: {command: [echo]}", "T-7", "has no {id}"),
+        ("tasks: {command: [echo, '{id}']}", "--help", "can't be given"),
+        ("tasks: {command: [echo, '{id}']}", "a\nb", "can't be given"),
+        ("x-none: 1", "T-7", "no `tasks.command` is configured"),
+    ],
+)
+def test_an_unusable_program_or_id_is_refused(shell: Any, settings: str, task: str, message: str) -> None:
+    """An id that is an option, a missing program or placeholder."""
+    configure(shell.root, settings)
+    code, out, err = shell("brief", f"--task={task}")
+    assert (code != 0, out) == (True, "")
+    assert message in err
+
+
+# --------------------------------------------------------------------------------------------------------------- class
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "displayed"),
+    [
+        ("Fix the crash in src/app.py", "code-gen", True),
+        ("Where is the crash in src/app.py? Don't change anything.", "exploration", False),
+        ("the app", "other", False),
+    ],
+)
+def test_procedural_learnings_need_work_on_code(
+    shell: Any, learn: Learn, words: str, name: str, displayed: bool
+) -> None:
+    """Unsure is not enough; the event has the reasons."""
+    created = learn("Run nox, not pytest", "general", "--procedural", "--path", "src/**")
+    Path("t.txt").write_text(words, "utf-8")
+    data = briefed(shell, "--path", "src/app.py", "--text", "t.txt")
+    assert (created in ids(data)) is displayed
+    assert data["task_class"]["class"] == name
+    assert data["task_class"]["reasons"]
+    event = last_event(shell.root)
+    assert event["task_class"] == data["task_class"]
+
+
+def test_a_program_may_classify_the_task(shell: Any, learn: Learn) -> None:
+    """Its reasons are not logged."""
+    created = learn("Run nox, not pytest", "general", "--procedural", "--path", "src/**")
+    source = (
+        "import json, sys\ntask = json.load(sys.stdin)\n"
+        "print(json.dumps({'class': 'code-gen', 'confidence': 0.9, 'reasons': sorted(task) + [task['title']]}))"
+    )
+    configure(shell.root, f"tasks: {{classifier: {program(shell.root, 'classify.py', source)}}}")
+    Path("task.json").write_text('{"title": "Where is it?", "context_files": ["src/app.py"]}', "utf-8")
+    data = briefed(shell, "--task-file", "task.json")
+    assert created in ids(data)
+    assert data["task_class"]["reasons"] == ["context_files", "id", "text", "title", "Where is it?"]
+    event = last_event(shell.root)
+    assert event["task_class"] == {**data["task_class"], "reasons": []}
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("import sys; sys.exit('a secret word')", "it ended with exit code 1"),
+        ("print('code-gen')", "what it printed is no JSON"),
+        ("print('[' * 100_000)", "nested too deeply"),
+        ('print(\'{"class": "coding"}\')', "its `class` is none of"),
+        ('print(\'{"class": "code-gen", "confidence": NaN}\')', "its `confidence`"),
+        ("import time\nwhile True: time.monotonic()", "it took more than 0.3 s"),
+    ],
+)
+def test_a_failing_classifier_means_other(shell: Any, learn: Learn, source: str, fault: str) -> None:
+    """With a warning; its output is not logged."""
+    created = learn("Run nox, not pytest", "general", "--procedural", "--path", "src/**")
+    limit = "0.3" if "0.3" in fault else "60"
+    words = program(shell.root, "classify.py", source)
+    configure(shell.root, f"tasks: {{timeout_seconds: {limit}, classifier: {words}}}")
+    Path("t.txt").write_text("Fix the crash in src/app.py", "utf-8")
+    data = briefed(shell, "--path", "src/app.py", "--text", "t.txt")
+    assert (data["task_class"]["class"], created in ids(data)) == ("other", False)
+    assert fault in data["task_class"]["fault"]
+    event = last_event(shell.root)
+    assert fault in event["task_class"]["fault"]
+    assert fault in event["notes"][0]
+    assert "secret" not in json.dumps(event)
+
+
+def test_the_event_has_no_word_of_the_task(shell: Any) -> None:
+    """Neither text nor title nor names of code."""
+    Path("task.json").write_text(
+        '{"id": "T-7", "title": "Fix tk_live_51Habc in parse_mysecret()", "text": "Rename zanzibar_token in it"}',
+        "utf-8",
+    )
+    assert briefed(shell, "--task-file", "task.json")["task_class"]["class"] == "code-gen"
+    line = json.dumps(last_event(shell.root))
+    assert [word for word in ("tk_live", "mysecret", "zanzibar") if word in line] == []
+    assert "asks to `fix` code" in line
 
 
 @pytest.mark.parametrize("arguments", [[], ["--path", "../out"], ["--text", "missing.txt"]])
 def test_a_brief_about_nothing_is_refused(shell: Any, arguments: list[str]) -> None:
-    """Without anything known of the work, and with a path that leads out, the call is wrong."""
+    """And one with a path outside of the project."""
     assert shell("brief", *arguments)[0] == 2
-
-
-def test_a_configured_budget_is_the_one_that_binds(shell: Any) -> None:
-    """More than the usual 1,000 tokens are shown where the configuration says so, fewer where it says that."""
-    for number in range(40):
-        words = " ".join(f"term{number}x{place}" for place in range(30))
-        shell("learning", "add", "--summary", words[:270], "--yes")
-
-    def tokens(most: int) -> int:
-        settings = f"{{max_learnings_per_category: 100, max_total_tokens: {most}}}"
-        (shell.root / ".orbit/config.yaml").write_text(
-            f"format: orbit-registry\nschema_version: 1\nlearnings_config: {settings}\n", "utf-8"
-        )
-        return len(shell("brief", "--agent", "engineer")[1]) // 4
-
-    few, usual, many = tokens(200), tokens(1000), tokens(2500)
-    assert few <= 200 < usual <= 1000 < many <= 2500

@@ -1,4 +1,4 @@
-"""`orbit ensure`: what a producer says stands once, however often it is said, and is refused entry by entry."""
+"""`orbit ensure`."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def events(root: Path, *names: str) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["event"] in names]
 
 
-def test_ensure_inserts_updates_and_leaves_alone(shell: Any) -> None:
-    """A change of title, text or status is an update of the same record; the same again is none."""
-    said = ["ensure", "learning", "--key", "meeting/7/1", "--title", "Name each lock"]
+def test_ensure_inserts_updates_or_skips(shell: Any) -> None:
+    """A change of title, text or status is an update."""
+    message = ["ensure", "learning", "--key", "meeting/7/1", "--title", "Name each lock"]
 
     def ensured(*more: str) -> tuple[str, str]:
-        one = shell.json(*said, *more)[1]["data"]["entries"][0]
-        return one["outcome"], one["id"]
+        entry = shell.json(*message, *more)[1]["data"]["entries"][0]
+        return entry["outcome"], entry["id"]
 
     outcome, record_id = ensured("--path", "src/**")
     assert outcome == "inserted"
     assert ensured("--path", "src/**") == ("unchanged", record_id)
     assert ensured("--set", "body=Deadlocks were found by their names.") == ("updated", record_id)
-    said[5] = "Name each lock by its owner"
+    message[5] = "Name each lock by its owner"
     assert ensured() == ("updated", record_id)
     assert ensured("--status", "retired") == ("updated", record_id)
     assert ensured("--status", "retired") == ("unchanged", record_id)
     record = shell.json("show", record_id)[1]["data"]
-    assert (record["status"], record["summary"], record["scope"]) == ("retired", said[5], {"paths": ["src/**"]})
+    assert (record["status"], record["summary"], record["scope"]) == ("retired", message[5], {"paths": ["src/**"]})
 
 
 BODY = (
@@ -45,8 +45,8 @@ BODY = (
 )
 
 
-def test_any_kind_is_ensured_by_its_schema(shell: Any) -> None:
-    """A decision comes with its document, a failure with its target; what the schema refuses is refused."""
+def test_every_kind_can_be_ensured(shell: Any) -> None:
+    """An invalid line is refused alone."""
     lines = [
         {"kind": "adr", "key": "meeting/7/2", "title": "Use one queue", "status": "accepted", "body": BODY},
         {"kind": "rule", "key": "meeting/7/3", "title": "Name each lock", "rationale": "Deadlocks."},
@@ -65,17 +65,17 @@ def test_any_kind_is_ensured_by_its_schema(shell: Any) -> None:
     file = shell.root / "found.jsonl"
     file.write_text("\n".join([*map(json.dumps, lines), "{torn", ""]), "utf-8")
 
-    code, whole = shell.json("ensure", "--batch", str(file))
+    code, envelope = shell.json("ensure", "--batch", str(file))
 
     assert code == 1
-    assert [one["outcome"] for one in whole["data"]["entries"]] == ["inserted"] * 3 + ["refused"] * 4
-    assert whole["data"]["faults"] == ["line 8 holds no entry"]
-    assert [one["line"] for one in whole["data"]["entries"]] == [1, 2, 3, 4, 5, 6, 7]
+    assert [entry["outcome"] for entry in envelope["data"]["entries"]] == ["inserted"] * 3 + ["refused"] * 4
+    assert envelope["data"]["faults"] == ["line 8 holds no entry"]
+    assert [entry["line"] for entry in envelope["data"]["entries"]] == [1, 2, 3, 4, 5, 6, 7]
     assert "\nline 4: meeting/7/4 refused" in shell("ensure", "--batch", str(file), "--dry-run")[1]
-    adr = shell.json("show", whole["data"]["entries"][0]["id"])[1]["data"]
+    adr = shell.json("show", envelope["data"]["entries"][0]["id"])[1]["data"]
     assert (adr["status"], adr["key"]) == ("accepted", "meeting/7/2")
     _, again = shell.json("ensure", "--batch", str(file))
-    assert [one["outcome"] for one in again["data"]["entries"]] == ["unchanged"] * 3 + ["refused"] * 4
+    assert [entry["outcome"] for entry in again["data"]["entries"]] == ["unchanged"] * 3 + ["refused"] * 4
     lines[0]["title"] = "Use two queues"
     file.write_text(json.dumps(lines[0]), "utf-8")
     assert shell.json("ensure", "--batch", str(file))[1]["data"]["entries"][0]["outcome"] == "updated"
@@ -83,8 +83,8 @@ def test_any_kind_is_ensured_by_its_schema(shell: Any) -> None:
     assert [row["inserted"] for row in events(shell.root, "ensured")] == [3, 0]
 
 
-def test_a_decision_that_is_refused_is_not_said_to_be_inserted(shell: Any) -> None:
-    """What its document can't hold is known only as it is written, and so is that a batch says it twice."""
+def test_a_refused_decision_is_reported_as_refused(shell: Any) -> None:
+    """A repeated key, and an invalid document."""
     lines = [
         {"kind": "adr", "key": "meeting/7/2", "title": "Use one queue"},
         {"kind": "adr", "key": "meeting/7/2", "title": "Use two queues"},
@@ -93,23 +93,26 @@ def test_a_decision_that_is_refused_is_not_said_to_be_inserted(shell: Any) -> No
     file = shell.root / "found.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
 
-    code, whole = shell.json("ensure", "--batch", str(file))
+    code, envelope = shell.json("ensure", "--batch", str(file))
 
-    assert (code, [one["outcome"] for one in whole["data"]["entries"]]) == (1, ["inserted", "refused", "refused"])
-    assert whole["data"]["entries"][1]["why"] == "meeting/7/2 is said twice in one batch; say each once"
-    titles = [one["title"] for one in shell.json("adr", "list")[1]["data"]]
+    assert (code, [entry["outcome"] for entry in envelope["data"]["entries"]]) == (
+        1,
+        ["inserted", "refused", "refused"],
+    )
+    assert envelope["data"]["entries"][1]["why"] == "meeting/7/2 is said twice in one batch; say each once"
+    titles = [entry["title"] for entry in shell.json("adr", "list")[1]["data"]]
     assert [title for title in titles if "queue" in title] == ["Use one queue"]
 
 
-def test_a_decision_that_another_process_says_meanwhile_stands_once(shell: Any) -> None:
-    """Decisions are written one by one after all records were looked at, and another process may write between."""
+def test_a_concurrent_decision_is_written_once(shell: Any) -> None:
+    """Decisions have a lock of their own."""
     registry = Registry.open(shell.root)
     author, workspace = registry.author(), registry.workspace
     learning = EnsureRequest("learning", "meeting/7/1", {"summary": "Name each lock"})
     decision = EnsureRequest("adr", "meeting/7/2", {"title": "Use one queue"})
-    said = ensure(workspace, [learning, decision], author)
-    assert said[1].record is not None
-    folder, known = workspace.root / said[1].record.folder, said[1].record.id
+    message = ensure(workspace, [learning, decision], author)
+    assert message[1].record is not None
+    folder, record_id = workspace.root / message[1].record.folder, message[1].record.id
     away = folder.rename(shell.root / "away")
 
     def meanwhile(_: Record) -> EnsureRequest:
@@ -118,42 +121,42 @@ def test_a_decision_that_another_process_says_meanwhile_stands_once(shell: Any) 
 
     again = ensure(workspace, [replace(learning, join=meanwhile), decision], author)
 
-    assert [(one.outcome, one.reason) for one in again] == [
+    assert [(entry.outcome, entry.reason) for entry in again] == [
         ("unchanged", ""),
-        ("refused", f"{known} says meeting/7/2 since just now; `orbit show {known}`"),
+        ("refused", f"{record_id} says meeting/7/2 since just now; `orbit show {record_id}`"),
     ]
-    assert [one.id for one in registry.collection.records if one.text("key") == "meeting/7/2"] == [known]
+    assert [entry.id for entry in registry.collection.records if entry.text("key") == "meeting/7/2"] == [record_id]
 
 
-def test_an_agent_ensures_only_what_waits(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """New records wait, its own waiting ones follow it, and what a person brought into force it does not change."""
+def test_an_agent_ensures_pending_records_only(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live ones it may not change."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    said = ["ensure", "learning", "--key", "d/1"]
-    made = shell.json(*said, "--title", "Name each lock")[1]["data"]["entries"][0]
-    assert shell.json("show", made["id"])[1]["data"]["phase"] == "pending"
-    assert shell.json(*said, "--title", "Name every lock")[1]["data"]["entries"][0]["outcome"] == "updated"
+    message = ["ensure", "learning", "--key", "d/1"]
+    created = shell.json(*message, "--title", "Name each lock")[1]["data"]["entries"][0]
+    assert shell.json("show", created["id"])[1]["data"]["phase"] == "pending"
+    assert shell.json(*message, "--title", "Name every lock")[1]["data"]["entries"][0]["outcome"] == "updated"
     monkeypatch.setenv("ORBIT_ACTOR", "human")
-    shell("promote", made["id"])
+    shell("promote", created["id"])
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    code, whole = shell.json(*said, "--title", "Name no lock")
-    assert (code, whole["data"]["entries"][0]["outcome"]) == (1, "refused")
-    assert "may not change it" in whole["data"]["entries"][0]["why"]
-    assert shell.json(*said, "--title", "Name every lock")[1]["data"]["entries"][0]["outcome"] == "unchanged"
+    code, envelope = shell.json(*message, "--title", "Name no lock")
+    assert (code, envelope["data"]["entries"][0]["outcome"]) == (1, "refused")
+    assert "may not change it" in envelope["data"]["entries"][0]["why"]
+    assert shell.json(*message, "--title", "Name every lock")[1]["data"]["entries"][0]["outcome"] == "unchanged"
 
 
-def test_what_was_rejected_is_not_said_again(shell: Any) -> None:
-    """Not under its key, and not word for word under another."""
-    made = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock", "--pending")[1]["data"]
-    record_id = made["entries"][0]["id"]
+def test_a_rejected_record_is_not_written_again(shell: Any) -> None:
+    """Neither by key nor by words."""
+    created = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock", "--pending")[1]["data"]
+    record_id = created["entries"][0]["id"]
     shell("reject", record_id, "--reason", "the linter says so", "--by", "Ada")
     for key, title in (("d/1", "Name every lock"), ("d/2", "name each LOCK.")):
-        one = shell.json("ensure", "learning", "--key", key, "--title", title)[1]["data"]["entries"][0]
-        assert (one["outcome"], one["id"]) == ("unchanged", record_id)
-        assert "Ada" in one["why"]
+        entry = shell.json("ensure", "learning", "--key", key, "--title", title)[1]["data"]["entries"][0]
+        assert (entry["outcome"], entry["id"]) == ("unchanged", record_id)
+        assert "Ada" in entry["why"]
 
 
-def test_a_broken_index_never_fails_a_producer(shell: Any) -> None:
-    """Garbage in every file of the cache, or a file in its place: the records are written all the same."""
+def test_a_broken_cache_stops_no_producer(shell: Any) -> None:
+    """Garbage, or a file in its place."""
     shell("sync")
     cache = shell.root / ".orbit/state/cache"
     for file in cache.rglob("*"):
@@ -168,44 +171,43 @@ def test_a_broken_index_never_fails_a_producer(shell: Any) -> None:
     assert shell("retro", "--loop", "L-1", "--worked", "A plan of one page was read by all")[0] == 0
 
 
-def test_a_batch_says_nothing_twice(shell: Any) -> None:
-    """The same words under two keys are one record, nearly the same words as a record's are that record, and the same
-    key in two lines is refused the second time.
-    """
+def test_a_batch_has_no_duplicates(shell: Any) -> None:
+    """Same words, nearly same words, same key."""
     for number in range(20):
         shell("learning", "add", "--summary", f"Topic {number} wants word{number} and term{number}", "--yes")
-    known = shell.json("learning", "add", "--summary", "Close each file of the upload before the next one")[1]["data"]
+    record_id = shell.json("learning", "add", "--summary", "Close each file of the upload before the next one")[1][
+        "data"
+    ]
     lines = [
-        {"key": "a", "summary": "Name each lock"}, {"key": "b", "summary": "name each LOCK"},
+        {"key": "a", "summary": "Name each lock"},
+        {"key": "b", "summary": "name each LOCK"},
         {"key": "a", "summary": "Name every lock"},
         {"key": "c", "summary": "Close each file of the upload before the next"},
-    ]  # fmt: skip
+    ]
     file = shell.root / "found.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    found = shell.json("ensure", "learning", "--batch", str(file), "--pending")[1]["data"]["entries"]
-    assert [one["outcome"] for one in found] == ["inserted", "unchanged", "refused", "unchanged"]
-    assert (found[1]["id"], found[3]["id"]) == (found[0]["id"], known["id"])
+    result = shell.json("ensure", "learning", "--batch", str(file), "--pending")[1]["data"]["entries"]
+    assert [entry["outcome"] for entry in result] == ["inserted", "unchanged", "refused", "unchanged"]
+    assert (result[1]["id"], result[3]["id"]) == (result[0]["id"], record_id["id"])
 
 
-def test_a_line_that_no_file_can_hold_is_refused_alone(shell: Any) -> None:
-    """A number of many digits, one without end and half of a character leave the other lines as they are; a secret
-    in a key is not said again.
-    """
+def test_an_unwritable_line_is_refused_alone(shell: Any) -> None:
+    """Endless numbers, half characters; a secret key is not repeated."""
     bad = ("9" * 25, "1e999", '"\\ud800"', "9" * 4000)
-    lines = [f'{{"key": "k{at}", "summary": "Name lock number {at}", "x-n": {one}}}' for at, one in enumerate(bad)]
+    lines = [f'{{"key": "k{at}", "summary": "Name lock number {at}", "x-n": {entry}}}' for at, entry in enumerate(bad)]
     file = shell.root / "found.jsonl"
     file.write_text("\n".join([*lines, '{"key": "good", "summary": "Name each lock"}']), "utf-8")
-    found = shell.json("ensure", "learning", "--batch", str(file))[1]["data"]["entries"]
-    outcomes = [one["outcome"] for one in found]
+    result = shell.json("ensure", "learning", "--batch", str(file))[1]["data"]["entries"]
+    outcomes = [entry["outcome"] for entry in result]
     assert (outcomes[:3], outcomes[-1]) == (["refused", "refused", "refused"], "inserted")
     assert "a1B2" not in shell("ensure", "learning", "--key", "ghp_" + "a1B2" * 9, "--title", "Name it")[2]
 
 
-def test_a_dry_run_says_what_would_come_of_each_entry(shell: Any) -> None:
-    """An update, another status, a decision and a refusal are told as they would be, and nothing is written."""
-    made = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]
+def test_a_dry_run_gives_each_outcome(shell: Any) -> None:
+    """And writes nothing."""
+    created = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]
     log = shell.root / ".orbit/state/log/events.jsonl"
-    before = (log.read_text("utf-8"), (shell.root / made["path"]).read_text("utf-8"))
+    before = (log.read_text("utf-8"), (shell.root / created["path"]).read_text("utf-8"))
     lines = [
         {"kind": "learning", "key": "d/1", "summary": "Name every lock"},
         {"kind": "learning", "key": "d/1", "summary": "Name each lock", "status": "retired"},
@@ -217,16 +219,6 @@ def test_a_dry_run_says_what_would_come_of_each_entry(shell: Any) -> None:
         batch.write_text(json.dumps(line), "utf-8")
         outcomes.append(shell.json("ensure", "--batch", str(batch), "--dry-run")[1]["data"]["entries"][0]["outcome"])
     assert outcomes == ["updated", "updated", "inserted", "refused"]
-    held = (log.read_text("utf-8"), (shell.root / made["path"]).read_text("utf-8"))
-    assert held == before
+    current = (log.read_text("utf-8"), (shell.root / created["path"]).read_text("utf-8"))
+    assert current == before
     assert len(shell.json("adr", "list")[1]["data"]) == 2
-
-
-def test_a_title_is_the_headline_of_any_kind(shell: Any) -> None:
-    """A list and a batch call it alike; a learning's file calls it `summary`."""
-    (shell.root / "found.jsonl").write_text(
-        json.dumps({"key": "k/1", "title": "Name each lock", "scope": {"tags": ["x"]}})
-    )
-    (entry,) = shell.json("ensure", "learning", "--batch", "found.jsonl")[1]["data"]["entries"]
-    (listed,) = shell.json("learning", "list", "--tag", "x")[1]["data"]
-    assert (entry["outcome"], listed["title"], listed["summary"]) == ("inserted", "Name each lock", "Name each lock")

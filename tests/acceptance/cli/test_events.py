@@ -1,4 +1,4 @@
-"""`orbit events`: what the log holds, read back, followed and counted; every line keeps to the published schema."""
+"""`orbit events`, and the schema of the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.hook import client, events
@@ -33,8 +32,8 @@ def written(root: Path, count: int, start: int = 0) -> None:
         append(str(root), event)
 
 
-def test_the_lists_of_the_schema_are_the_programs() -> None:
-    """Names and reasons that the schema and the page know are those that are written, and no others."""
+def test_the_schema_lists_all_events_and_reasons() -> None:
+    """And the page names all events."""
     retrieval, _, noted, _ = SCHEMA["allOf"]
     assert SCHEMA["properties"]["event"]["enum"] == list(events.NAMES)
     assert retrieval["then"]["properties"]["skip_reason"]["enum"] == [None, *SKIPS]
@@ -42,8 +41,8 @@ def test_the_lists_of_the_schema_are_the_programs() -> None:
     assert [name for name in events.NAMES if f"`{name}`" not in PAGE] == []
 
 
-def test_what_commands_and_hooks_write_keeps_to_the_schema(shell: Any) -> None:
-    """Retrievals, verdicts, notes, failures and moments of a session: each line is valid."""
+def test_written_events_are_valid(shell: Any) -> None:
+    """Of commands and hooks."""
     for moment in ("PreToolUse", "Stop", "SessionEnd"):
         payload = {"hook_event_name": moment, "session_id": "s-1", "tool_name": "Edit", "tool_input": {
             "file_path": str(shell.root / "src/app.py")}, "cwd": str(shell.root)}  # fmt: skip
@@ -67,8 +66,8 @@ def test_what_commands_and_hooks_write_keeps_to_the_schema(shell: Any) -> None:
     }
 
 
-def test_the_last_events_are_printed_and_what_is_none_is_counted(shell: Any) -> None:
-    """Across the parts of the log, the newest last; torn lines and unknown names hide nothing."""
+def test_tail_prints_the_last_events(shell: Any) -> None:
+    """Across rotated parts; invalid lines are counted."""
     written(shell.root, 3)
     log = shell.root / ".orbit/state/log" / events.NAME
     log.rename(log.with_name(events.FILES[-2]))
@@ -88,8 +87,8 @@ def test_the_last_events_are_printed_and_what_is_none_is_counted(shell: Any) -> 
     assert shell("events", "tail", "-n", "0") == (0, "", "")
 
 
-def test_following_goes_on_across_a_part_that_is_turned_over(tmp_path: Path) -> None:
-    """What is written later is yielded, also the rest of a part that has become an older one meanwhile."""
+def test_follow_reads_across_a_rotation(tmp_path: Path) -> None:
+    """The rest of the old part too."""
     (tmp_path / ".orbit").mkdir()
     written(tmp_path, 1)
     log = tmp_path / ".orbit/state/log" / events.NAME
@@ -101,15 +100,25 @@ def test_following_goes_on_across_a_part_that_is_turned_over(tmp_path: Path) -> 
 
     steps = iter((lambda: written(tmp_path, 1, start=1), turn))
     start = (log.stat().st_ino, log.stat().st_size)
-    seen = follow(tmp_path / ".orbit/state", start, wait=lambda: next(steps)())
-    assert [next(seen)["at"][-3:-1] for _ in range(3)] == ["21", "22", "23"]
+    followed = follow(tmp_path / ".orbit/state", start, wait=lambda: next(steps)())
+    assert [next(followed)["at"][-3:-1] for _ in range(3)] == ["21", "22", "23"]
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_following_prints_each_event_as_it_comes(shell: Any, form: str) -> None:
-    """One line an event, at once, as long as nobody ends it."""
+def test_follow_prints_each_event_at_once(shell: Any) -> None:
+    """Until it is stopped."""
     written(shell.root, 1)
-    words = [sys.executable, "-m", "orbit_registry.cli.main", "events", "tail", "-n", "1", "--follow", "--format", form]
+    words = [
+        sys.executable,
+        "-m",
+        "orbit_registry.cli.main",
+        "events",
+        "tail",
+        "-n",
+        "1",
+        "--follow",
+        "--format",
+        "json",
+    ]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=shell.root) as process:
         assert process.stdout is not None
         try:
@@ -119,8 +128,7 @@ def test_following_prints_each_event_as_it_comes(shell: Any, form: str) -> None:
         finally:
             process.terminate()
     assert ("2026-09-21T14:13:20Z" in first, "2026-09-21T14:13:21Z" in second) == (True, True)
-    if form == "json":
-        assert json.loads(second)["hits"] == ["L-7k3fq"]
+    assert json.loads(second)["hits"] == ["L-7k3fq"]
 
 
 ASKED = "SELECT type, record_id FROM events ORDER BY happened_at, record_id"
@@ -133,7 +141,7 @@ def asked(shell: Any, sql: str = ASKED) -> list[dict[str, Any]]:
 
 
 def test_events_are_a_table_of_the_snapshot(shell: Any) -> None:
-    """A row for each record of an event; a question sees those of now, the file for others those of its build."""
+    """A query sees the latest."""
     written(shell.root, 1)
     event = Event("hook:Stop", 1_790_000_009)
     event.name = "stop"
@@ -142,12 +150,12 @@ def test_events_are_a_table_of_the_snapshot(shell: Any) -> None:
     with log.open("a", encoding="utf-8") as file:
         file.write('{"at": "2026-11-22T08:00:00Z", "event": "made up", "surface": "x"}\n[]\nnull\n{"at": "20')
     assert shell("sync", "--rebuild")[0] == 0
-    held = [{"type": "retrieval", "record_id": "L-7k3fq"}, {"type": "stop", "record_id": None}]
-    assert [row for row in asked(shell) if row["type"] != "synced"] == held
+    current = [{"type": "retrieval", "record_id": "L-7k3fq"}, {"type": "stop", "record_id": None}]
+    assert [row for row in asked(shell) if row["type"] != "synced"] == current
     written(shell.root, 1, start=20)
     assert [row["type"] for row in asked(shell)] == ["retrieval", "stop", "retrieval", "synced"]
-    (whole,) = asked(shell, "SELECT data FROM events WHERE type = 'stop'")
-    assert json.loads(whole["data"])["surface"] == "hook:Stop"
+    (envelope,) = asked(shell, "SELECT data FROM events WHERE type = 'stop'")
+    assert json.loads(envelope["data"])["surface"] == "hook:Stop"
     newest = max((shell.root / ".orbit/state/cache").glob("snapshot-*.duckdb"))
     with duckdb.connect(str(newest), read_only=True) as connection:
         assert connection.execute(ASKED).fetchall() == [("retrieval", "L-7k3fq"), ("stop", None)]
@@ -155,8 +163,8 @@ def test_events_are_a_table_of_the_snapshot(shell: Any) -> None:
     assert asked(shell) == []
 
 
-def test_events_change_no_digest_and_are_in_no_export(shell: Any) -> None:
-    """Two clones with different pasts have one digest, and what others get tells of neither."""
+def test_events_are_in_no_digest_and_no_export(shell: Any) -> None:
+    """They are of one machine."""
     digest = "SELECT value FROM meta WHERE name = 'digest'"
     before = asked(shell, digest)
     written(shell.root, 3)

@@ -1,4 +1,4 @@
-"""`orbit note`: what is asked of whoever tried more than once, and the silence for everybody else."""
+"""`orbit note`."""
 
 from __future__ import annotations
 
@@ -22,27 +22,25 @@ def noted(shell: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("more", [("--attempts", "1"), (), ("--skip-reason", "routine-heartbeat")])
-def test_a_first_try_that_succeeded_is_met_with_silence(shell: Any, more: tuple[str, ...]) -> None:
-    """Nothing is printed and nothing asked; the event is written, and none of the words stands in it."""
+def test_a_first_success_suggests_nothing(shell: Any, more: tuple[str, ...]) -> None:
+    """The event has no text."""
     assert shell("note", TEXT, *more) == (0, "", "")
 
     (event,) = noted(shell)
     assert (event["attempts"], event["skip_reason"]) == (1, more[1] if "--skip-reason" in more else None)
     assert "Uploads" not in json.dumps(event)
-    whole = shell.json("note", TEXT, *more)[1]
-    assert (whole["data"]["asks"], whole["next"]) == ([], [])
+    envelope = shell.json("note", TEXT, *more)[1]
+    assert (envelope["data"]["asks"], envelope["next"]) == ([], [])
 
 
 @pytest.mark.parametrize("more", [("--attempts", "3"), ("--errors",)])
-def test_further_attempts_and_errors_ask_for_a_learning_a_proof_and_perhaps_a_rule(
-    shell: Any, more: tuple[str, ...]
-) -> None:
-    """In this order, in text and as `next`; what is asked for can be run as it stands."""
-    whole = shell.json("note", TEXT, *more, "--path", "src/**", "--task", "T-7")[1]
-    asks = whole["data"]["asks"]
+def test_attempts_and_errors_suggest_records(shell: Any, more: tuple[str, ...]) -> None:
+    """A learning, a proof, a rule; the commands run."""
+    envelope = shell.json("note", TEXT, *more, "--path", "src/**", "--task", "T-7")[1]
+    asks = envelope["data"]["asks"]
     assert [ask["kind"] for ask in asks][::2] == ["learning", "rule"]
     assert "script" in asks[1]["why"]
-    assert whole["next"] == [ask["command"] for ask in asks]
+    assert envelope["next"] == [ask["command"] for ask in asks]
     text = shell("note", TEXT, *more)[1]
     assert text.index("learning:") < text.index("a script that shows") < text.index("rule:")
     assert noted(shell)[-1]["asked"] == [ask["kind"] for ask in asks]
@@ -56,28 +54,28 @@ def test_further_attempts_and_errors_ask_for_a_learning_a_proof_and_perhaps_a_ru
     assert shell(*shlex.split(again["next"][0])[1:])[0] == 0
 
 
-def test_only_what_is_missing_is_asked_for(shell: Any) -> None:
-    """A learning that has its script is asked for no other, nor one that has its rule; those there are are named."""
-    asked = ("note", TEXT, "--attempts", "2")
-    known = shell.json("learning", "add", "--summary", TEXT)[1]["data"]["id"]
-    assert [ask["kind"] for ask in shell.json(*asked)[1]["data"]["asks"]] == ["learning", "resource", "rule"]
+def test_only_missing_records_are_suggested(shell: Any) -> None:
+    """Existing ones are named."""
+    output = ("note", TEXT, "--attempts", "2")
+    record_id = shell.json("learning", "add", "--summary", TEXT)[1]["data"]["id"]
+    assert [ask["kind"] for ask in shell.json(*output)[1]["data"]["asks"]] == ["learning", "resource", "rule"]
 
     Path("check.sh").write_text("#!/bin/sh\ntrue\n", "utf-8")
     script = shell.json("import", "script", "check.sh")[1]["data"]["id"]
-    assert shell("link", script, "proves", known)[0] == 0
-    assert [ask["kind"] for ask in shell.json(*asked)[1]["data"]["asks"]] == ["learning", "rule"]
+    assert shell("link", script, "proves", record_id)[0] == 0
+    assert [ask["kind"] for ask in shell.json(*output)[1]["data"]["asks"]] == ["learning", "rule"]
     rule = shell.json("rule", "add", "--title", "Send a retry key", "--rationale", "They doubled.")[1]["data"]["id"]
-    assert shell("link", known, "related_to", rule)[0] == 0
+    assert shell("link", record_id, "related_to", rule)[0] == 0
 
-    (only,) = shell.json(*asked)[1]["data"]["asks"]
-    assert only["command"].startswith(f"orbit learning vote {known} ")
-    assert only["why"] == f"{known} says it already, with {rule} and {script}: strengthen it"
+    (only,) = shell.json(*output)[1]["data"]["asks"]
+    assert only["command"].startswith(f"orbit learning vote {record_id} ")
+    assert only["why"] == f"{record_id} says it already, with {rule} and {script}: strengthen it"
     assert shell("reject", rule, "--reason", "the client does so")[0] == 0
-    assert [ask["kind"] for ask in shell.json(*asked)[1]["data"]["asks"]] == ["learning", "rule"]
+    assert [ask["kind"] for ask in shell.json(*output)[1]["data"]["asks"]] == ["learning", "rule"]
 
 
-def test_total_failure_leaves_what_is_unsolved_once(shell: Any) -> None:
-    """Of low confidence and labelled; the second time the same one is named. Nothing more is asked for."""
+def test_a_total_failure_is_recorded_once(shell: Any) -> None:
+    """A learning of low confidence, and a failure."""
     first = shell.json("note", TEXT, "--failed", "--attempts", "4", "--task", "T-7")[1]
 
     record = first["data"]["unsolved"]
@@ -95,26 +93,14 @@ def test_total_failure_leaves_what_is_unsolved_once(shell: Any) -> None:
     assert shell("check")[0] == 0
 
 
-def test_what_an_agent_failed_at_waits_for_review(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is a candidate, as all an agent adds; a text too long for one line stands in the body as a whole."""
-    monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    text = "No way to sign: " + "tried a key, " * 40
-
-    record = shell.json("note", text, "--failed")[1]["data"]["unsolved"]
-
-    assert (record["phase"], len(record["summary"]) <= 280) == ("pending", True)
-    assert record["body"].startswith(text.strip())
-
-
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["--turn", "3"], [TEXT, "--turn", "a:b"], ["--heartbeat", "--attempts", "2"],
-     ["--attempts", "3"], [" ", "--errors"], [TEXT, "--attempts", "0"], [TEXT, "--skip-reason", "bored"],
-     [TEXT, "--attempts", "2", "--skip-reason", "duplicate-signal"],
+    [[], ["--turn", "3"], [TEXT, "--turn", "a:b"], ["--heartbeat", "--attempts", "2"], [" ", "--errors"],
+     [TEXT, "--attempts", "0"], [TEXT, "--skip-reason", "bored"],
      [TEXT, "--errors", "--skip-reason", "duplicate-signal"]],
 )  # fmt: skip
-def test_a_note_that_contradicts_itself_is_refused(shell: Any, arguments: list[str]) -> None:
-    """No words where they are needed, no such reason, nothing to tell and something to tell at once."""
+def test_a_contradictory_note_is_refused(shell: Any, arguments: list[str]) -> None:
+    """Nothing is logged."""
     assert shell("note", *arguments)[0] == 2
     assert noted(shell) == []
 
@@ -127,15 +113,15 @@ def test_a_note_that_contradicts_itself_is_refused(shell: Any, arguments: list[s
     (("  Known   ALREADY, long enough to tell something else of ",), "duplicate-signal"),
     (("--skip-reason", "duplicate-signal"), "duplicate-signal"),
 ])  # fmt: skip
-def test_a_turn_that_taught_nothing_is_told_apart(shell: Any, arguments: tuple[str, ...], reason: str | None) -> None:
-    """A heartbeat, what was noted before, a short text without tools; everything else stands as a note."""
+def test_a_turn_without_news_has_a_skip_reason(shell: Any, arguments: tuple[str, ...], reason: str | None) -> None:
+    """Heartbeats, repetitions, short texts without tools."""
     shell("note", "known already, long enough to tell something else of", "--turn", "1")
     assert shell.json("note", *arguments, "--turn", "2")[1]["data"]["skip_reason"] == reason
     assert noted(shell)[-1]["skip_reason"] == reason
 
 
 def test_a_turn_has_one_id(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Made of source, agent, channel, session and turn; the same turn noted again is no duplicate of itself."""
+    """Noted again, it is no duplicate of itself."""
     monkeypatch.setenv("ORBIT_SESSION_ID", "s:1")
     first = shell.json("note", TEXT, "--turn", "12", "--tools", "1", "--evidence", " a.log, b ,a.log,")[1]["data"]
     again = shell.json("note", TEXT.upper(), "--turn", "12")[1]["data"]
@@ -144,14 +130,14 @@ def test_a_turn_has_one_id(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shell.json("note", TEXT, "--turn", "hook:claude:Stop:s-1:7")[1]["data"]["turn"] == "hook:claude:Stop:s-1:7"
 
 
-def test_a_note_settles_the_turn_that_the_gate_names(shell: Any) -> None:
-    """The command that the finding gives is the one that clears it."""
+def test_a_note_clears_the_finding_of_the_gate(shell: Any) -> None:
+    """With the command in its hint."""
     for name in ("retrieval", "stop"):
         event = Event("hook:Stop", 1_790_000_000)
         event.name, event.session, event.agent, event.hits = name, "s-1", "claude", ["ADR-0001"]
         append(str(shell.root), event)
-    code, whole = shell.json("check", "--loop")
-    (finding,) = whole["diagnostics"]
+    code, envelope = shell.json("check", "--loop")
+    (finding,) = envelope["diagnostics"]
     assert (code, finding["code"], finding["line"]) == (1, "ORB920", 2)
     turn = finding["hint"].split("--turn ")[1].split(",")[0]
     assert shell("note", "--skip-reason", "no-new-information", "--turn", turn)[0] == 0

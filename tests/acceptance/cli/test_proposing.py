@@ -1,4 +1,4 @@
-"""`orbit propose` and `orbit apply`: what learnings change elsewhere, never before a person has approved it."""
+"""`orbit propose` and `orbit apply`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from orbit_registry.errors import InvalidRecordError
 from orbit_registry.formats.diff import unified_diff
+from orbit_registry.hook.events import Event, append
 from orbit_registry.registry import Registry
 from orbit_registry.review.proposals import with_items
 
@@ -46,139 +47,133 @@ def skill(shell: Any) -> Path:
     return page
 
 
+def add_learning(shell: Any, summary: str, *arguments: str) -> str:
+    """Add a learning and return its id."""
+    return str(shell.json("learning", "add", "--summary", summary, *arguments)[1]["data"]["id"])
+
+
 def learn(shell: Any, summary: str, *arguments: str) -> str:
     """Add a learning about tests and return its id."""
-    whole = shell.json("learning", "add", "--summary", summary, "--tag", "testing", *arguments)[1]
-    return str(whole["data"]["id"])
+    return add_learning(shell, summary, "--tag", "testing", *arguments)
 
 
 def proposed(shell: Any, *arguments: str) -> list[dict[str, Any]]:
     """Return what is proposed."""
-    code, whole = shell.json("propose", *arguments)
+    code, envelope = shell.json("propose", *arguments)
     assert code == 0
-    found: list[dict[str, Any]] = whole["data"]["proposals"]
-    return found
+    result: list[dict[str, Any]] = envelope["data"]["proposals"]
+    return result
 
 
-def test_an_addition_waits_as_a_diff_and_is_applied_only_after_approval(shell: Any, skill: Path) -> None:
-    """Additive drift is a proposal with a unified diff; it changes the page once a person has approved it."""
-    known = learn(shell, FIXTURES)
+def test_an_addition_is_applied_after_approval(shell: Any, skill: Path) -> None:
+    """It is a diff of the page."""
+    record_id = learn(shell, FIXTURES)
     assert proposed(shell, "--dry-run")[0]["id"] is None
-    (one,) = proposed(shell)
-    assert (one["drift"], one["target"], one["links"]) == (
-        "additive", {"path": PAGE}, [{"rel": "derived_from", "to": known}],
+    (entry,) = proposed(shell)
+    assert (entry["drift"], entry["target"], entry["links"]) == (
+        "additive", {"path": PAGE}, [{"rel": "derived_from", "to": record_id}],
     )  # fmt: skip
-    added = TEXT.replace("at random.\n", f"at random.\n- {FIXTURES} ({known})\n")
-    assert f"+- {FIXTURES} ({known})\n" in one["diff"]
-    assert one["diff"].startswith(f"--- a/{PAGE}\n+++ b/{PAGE}\n@@ ")
+    added = TEXT.replace("at random.\n", f"at random.\n- {FIXTURES} ({record_id})\n")
+    assert f"+- {FIXTURES} ({record_id})\n" in entry["diff"]
+    assert entry["diff"].startswith(f"--- a/{PAGE}\n+++ b/{PAGE}\n@@ ")
 
-    shown = shell("show", one["id"])[1]
-    assert shown.endswith("Diff\n\n" + "".join(f"  {line}".rstrip() + "\n" for line in one["diff"].splitlines()))
+    displayed = shell("show", entry["id"])[1]
+    assert displayed.endswith("Diff\n\n" + "".join(f"  {line}".rstrip() + "\n" for line in entry["diff"].splitlines()))
 
-    code, refused = shell.json("apply", one["id"])
-    assert (code, refused["error"]) == (1, f"{one['id']} is proposed; what is approved is applied alone")
-    assert shell("promote", one["id"])[0] == 0
-    assert shell.json("apply", one["id"], "--dry-run")[1]["data"]["applied"] is False
+    code, refused = shell.json("apply", entry["id"])
+    assert (code, refused["error"]) == (1, f"{entry['id']} is proposed; what is approved is applied alone")
+    assert shell("promote", entry["id"])[0] == 0
+    assert shell.json("apply", entry["id"], "--dry-run")[1]["data"]["applied"] is False
     assert skill.read_text("utf-8") == TEXT
-    code, whole = shell.json("apply", one["id"])
-    assert (code, whole["data"]["applied"], skill.read_text("utf-8")) == (0, True, added)
-    assert shell.json("show", one["id"])[1]["data"]["status"] == "applied"
-    assert shell("apply", one["id"])[0] == 1
+    code, envelope = shell.json("apply", entry["id"])
+    assert (code, envelope["data"]["applied"], skill.read_text("utf-8")) == (0, True, added)
+    assert shell.json("show", entry["id"])[1]["data"]["status"] == "applied"
+    assert shell("apply", entry["id"])[0] == 1
     assert proposed(shell) == []
     assert shell.json("check")[0] == 0
 
 
 @pytest.mark.parametrize("part", ["diff", "target", "approval"])
-def test_what_is_applied_is_what_was_approved(shell: Any, skill: Path, part: str) -> None:
-    """Whoever can write a proposal's file puts in nothing else under its approval; without one it is read again."""
-    known = learn(shell, FIXTURES)
-    (one,) = proposed(shell)
-    assert shell("promote", one["id"])[0] == 0
+def test_only_the_approved_diff_is_applied(shell: Any, skill: Path, part: str) -> None:
+    """A changed diff, target or approval is refused."""
+    record_id = learn(shell, FIXTURES)
+    (entry,) = proposed(shell)
+    assert shell("promote", entry["id"])[0] == 0
     (file,) = (shell.root / ".orbit/proposals").glob("*/proposal.yaml")
     text = file.read_text("utf-8")
     (hashed,) = (line for line in text.splitlines(keepends=True) if line.startswith("  change: "))
-    changes = {"diff": (known, "L-00000"), "target": (PAGE, "skills/other/SKILL.md"), "approval": (hashed, "")}
+    changes = {"diff": (record_id, "L-00000"), "target": (PAGE, "skills/other/SKILL.md"), "approval": (hashed, "")}
     file.write_text(text.replace(*changes[part]), "utf-8")
-    code, refused = shell.json("apply", one["id"])
+    code, refused = shell.json("apply", entry["id"])
     assert (code, skill.read_text("utf-8")) == (1, TEXT)
     assert ("which diff was" if part == "approval" else "any more what was") in refused["error"]
-    code, whole = shell.json("apply", one["id"], "--dry-run")
+    code, envelope = shell.json("apply", entry["id"], "--dry-run")
     assert code == (0 if part == "approval" else 1)
     if part == "approval":
-        assert shell("apply", one["id"], "--expect", whole["data"]["digest"])[0] == 0
+        assert shell("apply", entry["id"], "--expect", envelope["data"]["digest"])[0] == 0
 
 
-def test_what_is_applied_is_what_was_read(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A digest binds to the diff as --dry-run showed it, and so does the question at a terminal."""
+def test_only_the_diff_that_was_read_is_applied(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By digest, or by the question at a terminal."""
     learn(shell, FIXTURES)
-    (one,) = proposed(shell)
-    shell("promote", one["id"])
-    data = shell.json("apply", one["id"], "--dry-run")[1]["data"]
+    (entry,) = proposed(shell)
+    shell("promote", entry["id"])
+    data = shell.json("apply", entry["id"], "--dry-run")[1]["data"]
     skill.write_text(f"Before.\n\n{TEXT}", "utf-8")
-    code, refused = shell.json("apply", one["id"], "--expect", data["digest"])
+    code, refused = shell.json("apply", entry["id"], "--expect", data["digest"])
     assert (code, "would not do what was read" in refused["error"]) == (1, True)
     skill.write_text(TEXT, "utf-8")
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda *_: "n")
-    code, out, _ = shell("apply", one["id"])
+    code, out, _ = shell("apply", entry["id"])
     assert (code, data["diff"] in out, skill.read_text("utf-8")) == (130, True, TEXT)
-    assert shell("apply", one["id"], "--expect", data["digest"])[0] == 0
+    assert shell("apply", entry["id"], "--expect", data["digest"])[0] == 0
     assert skill.read_text("utf-8") != TEXT
 
 
 @pytest.mark.parametrize("page", [TEXT, "# Testing\n", "# T\n\n### Learned\n\n- One.\n"])
-def test_lines_end_as_those_of_the_page(page: str) -> None:
-    """A page from Windows gets the same items in the same section, with its own line ends."""
+def test_line_ends_of_the_page_stay(page: str) -> None:
+    """CRLF too."""
     as_windows = with_items(page.replace("\n", "\r\n"), ["- Two."])
     assert as_windows == with_items(page, ["- Two."]).replace("\n", "\r\n")
 
 
-def test_what_a_page_says_otherwise_is_a_note_that_nothing_applies(shell: Any, skill: Path) -> None:
-    """Structural drift has no diff, approved or not; a person works it in and says so."""
+def test_a_contradiction_is_a_note(shell: Any, skill: Path) -> None:
+    """It has no diff; a person works it in."""
     learn(shell, "Never mock the clock in tests of expiry")
-    (one,) = proposed(shell)
-    assert (one["drift"], one["diff"]) == ("structural", "")
-    assert "Always mock the clock in tests of expiry." in one["reason"]
-    assert shell("promote", one["id"])[0] == 0
-    code, refused = shell.json("apply", one["id"])
+    (entry,) = proposed(shell)
+    assert (entry["drift"], entry["diff"]) == ("structural", "")
+    assert "Always mock the clock in tests of expiry." in entry["reason"]
+    assert shell("promote", entry["id"])[0] == 0
+    code, refused = shell.json("apply", entry["id"])
     assert (code, skill.read_text("utf-8")) == (1, TEXT)
     assert "is a note" in refused["error"]
-    assert shell("proposal", "done", one["id"])[0] == 0
+    assert shell("proposal", "done", entry["id"])[0] == 0
     assert proposed(shell) == []
-
-
-def test_a_page_that_rests_on_what_no_longer_holds_gets_a_note(shell: Any, skill: Path) -> None:
-    """The cited learning was retired: the line is not taken away by itself."""
-    known = learn(shell, FIXTURES)
-    skill.write_text(f"{TEXT}\nClose databases ({known}).\n", "utf-8")
-    assert proposed(shell) == []
-    shell("learning", "retire", known)
-    (one,) = proposed(shell)
-    assert (one["drift"], one["title"]) == ("structural", f"{PAGE}: {known} no longer holds")
 
 
 def test_rejected_content_is_not_proposed_again(shell: Any, skill: Path) -> None:
-    """The same words, from whichever learning, stay rejected; other words of the same learning may be proposed."""
-    known = learn(shell, FIXTURES)
-    (one,) = proposed(shell)
-    assert shell("reject", one["id"], "--reason", "the linter says so")[0] == 0
+    """From any learning; other words may be."""
+    record_id = learn(shell, FIXTURES)
+    (entry,) = proposed(shell)
+    assert shell("reject", entry["id"], "--reason", "the linter says so")[0] == 0
     assert proposed(shell) == []
-    assert proposed(shell, known) == []
-    shell("learning", "retire", known)
+    assert proposed(shell, record_id) == []
+    shell("learning", "retire", record_id)
     learn(shell, f"{FIXTURES}!")
     assert proposed(shell) == []
     learn(shell, "Fixtures of a database are closed by `addfinalizer` in pytest, never by hand")
     assert len(proposed(shell)) == 1
 
 
-def test_one_addition_to_a_page_waits_at_a_time(shell: Any, skill: Path) -> None:
-    """What comes meanwhile waits too, and is proposed after the first was decided: no two diffs meet."""
+def test_one_addition_to_a_page_at_a_time(shell: Any, skill: Path) -> None:
+    """The next one waits for the decision."""
     learn(shell, FIXTURES)
     (first,) = proposed(shell)
     learn(shell, "A tests database on tmpfs makes the tests of this project twice as fast")
-    code, whole = shell.json("propose")
-    assert (code, whole["data"]["proposals"]) == (0, [])
-    assert whole["data"]["waiting"] == [{"path": PAGE, "for": first["id"]}]
+    code, envelope = shell.json("propose")
+    assert (code, envelope["data"]["proposals"]) == (0, [])
+    assert envelope["data"]["waiting"] == [{"path": PAGE, "for": first["id"]}]
     shell("promote", first["id"])
     shell("apply", first["id"])
     (second,) = proposed(shell)
@@ -187,50 +182,50 @@ def test_one_addition_to_a_page_waits_at_a_time(shell: Any, skill: Path) -> None
     assert skill.read_text("utf-8").count("## Gotchas") == 1
 
 
-def test_a_page_that_moved_on_is_followed_or_the_conflict_is_explained(shell: Any, skill: Path) -> None:
-    """Lines above may change; where the place itself did, nothing is written, and it says what is there."""
+def test_a_changed_page_is_patched_or_refused(shell: Any, skill: Path) -> None:
+    """The conflict names the line."""
     learn(shell, FIXTURES)
-    (one,) = proposed(shell)
-    shell("promote", one["id"])
+    (entry,) = proposed(shell)
+    shell("promote", entry["id"])
     moved = TEXT.replace("# Testing\n", "# Testing\n\nRead this first.\n")
     skill.write_text(moved.replace("- Ports are taken at random.", "- Ports are fixed."), "utf-8")
     before = skill.read_bytes()
-    for arguments in (("apply", one["id"], "--dry-run"), ("apply", one["id"])):
+    for arguments in (("apply", entry["id"], "--dry-run"), ("apply", entry["id"])):
         code, refused = shell.json(*arguments)
         assert code == 1
         assert f"does not fit {PAGE}:" in refused["error"]
         assert "found `- Ports are fixed.`" in refused["error"]
     assert skill.read_bytes() == before
-    assert shell.json("show", one["id"])[1]["data"]["status"] == "approved"
+    assert shell.json("show", entry["id"])[1]["data"]["status"] == "approved"
     skill.write_text(moved, "utf-8")
-    assert shell("apply", one["id"])[0] == 0
+    assert shell("apply", entry["id"])[0] == 0
     assert "Read this first." in skill.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     "target", [".github/workflows/ci.yml", "src/app.py", "docs/SKILL.md", "skills/SKILL.md", "CLAUDE.md"]
 )
-def test_a_proposal_reaches_no_file_but_a_skill_or_its_record(shell: Any, target: str) -> None:
-    """A diff for any other file is refused, approved or not: proposals may come from anybody's branch."""
+def test_a_proposal_changes_skills_and_records_only(shell: Any, target: str) -> None:
+    """Approved or not."""
     file = shell.root / target
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("x = 1\n", "utf-8")
     diff = f"--- a/{target}\n+++ b/{target}\n@@ -1 +1,2 @@\n x = 1\n+y = 2\n"
-    known = _hand_made(shell, target, diff)
-    code, refused = shell.json("apply", known)
+    record_id = _hand_made(shell, target, diff)
+    code, refused = shell.json("apply", record_id)
     assert (code, file.read_text("utf-8")) == (1, "x = 1\n")
     assert "is neither a skill nor" in refused["error"]
 
 
-def test_nothing_is_written_through_a_link_or_out_of_the_project(shell: Any, skill: Path, tmp_path: Path) -> None:
-    """A skill's folder that is a link, and a path that leads upwards, are refused; no line is taken from a skill."""
+def test_a_proposal_never_leaves_the_project(shell: Any, skill: Path, tmp_path: Path) -> None:
+    """No links, no parent folders, no removed lines."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "SKILL.md").write_text("a\n", "utf-8")
     (shell.root / "skills/linked").symlink_to(outside)
     path = "skills/linked/SKILL.md"
-    known = _hand_made(shell, path, f"--- a/{path}\n+++ b/{path}\n@@ -1 +1,2 @@\n a\n+b\n")
-    code, refused = shell.json("apply", known)
+    record_id = _hand_made(shell, path, f"--- a/{path}\n+++ b/{path}\n@@ -1 +1,2 @@\n a\n+b\n")
+    code, refused = shell.json("apply", record_id)
     assert (code, (outside / "SKILL.md").read_text("utf-8")) == (1, "a\n")
     assert "symbolic link" in refused["error"]
     diff = f"--- a/{PAGE}\n+++ b/{PAGE}\n@@ -17,2 +17 @@\n \n-The wiki.\n"
@@ -244,13 +239,13 @@ def test_nothing_is_written_through_a_link_or_out_of_the_project(shell: Any, ski
 def _hand_made(shell: Any, path: str, diff: str) -> str:
     """Add an approved proposal whose diff somebody wrote by hand."""
     fields = {"title": f"Change {path}", "reason": "because", "drift": "additive", "target": {"path": path}}
-    known = Registry.open().add("proposal", {**fields, "diff": diff}).id
-    assert shell("promote", known)[0] == 0
-    return known
+    record_id = Registry.open().add("proposal", {**fields, "diff": diff}).id
+    assert shell("promote", record_id)[0] == 0
+    return record_id
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted", "words"),
+    ("text", "expected", "words"),
     [
         (TEXT, TEXT.replace("run.\n---", "run.\nallowed-tools: Bash(*)\n---"), "the head of the page"),
         (TEXT.replace("\n", "\r\n"), TEXT.replace("run.\n", "run.\nhooks: x\n").replace("\n", "\r\n"), "the head"),
@@ -258,26 +253,26 @@ def _hand_made(shell: Any, path: str, diff: str) -> str:
         (TEXT, f"{TEXT}- Fine.\U000e0072\U000e006d\n", "characters that nobody sees"),
     ],
 )
-def test_what_was_learned_is_text_that_somebody_reads(
-    shell: Any, skill: Path, text: str, wanted: str, words: str
+def test_a_diff_of_a_skill_adds_visible_text_only(
+    shell: Any, skill: Path, text: str, expected: str, words: str
 ) -> None:
-    """A diff that grants tools in a skill's head, or hides words, is shown as it is and never put in."""
+    """No head of a page, no hidden characters."""
     skill.write_bytes(text.encode())
     entry = {"title": "More", "target": {"path": PAGE}, "drift": "additive", "reason": "Why.", "says": ["0" * 16]}
-    line = json.dumps({"kind": "proposal", "key": "k", **entry, "diff": unified_diff(PAGE, text, wanted)})
+    line = json.dumps({"kind": "proposal", "key": "k", **entry, "diff": unified_diff(PAGE, text, expected)})
     (shell.root / "found.jsonl").write_text(line, "utf-8")
-    (one,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
-    shown = shell("show", one["id"])[1]
-    assert "@@" in shown
-    assert "\U000e0072" not in shown
-    assert shell("promote", one["id"])[0] == 0
-    code, refused = shell.json("apply", one["id"])
+    (item,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
+    displayed = shell("show", item["id"])[1]
+    assert "@@" in displayed
+    assert "\U000e0072" not in displayed
+    assert shell("promote", item["id"])[0] == 0
+    code, refused = shell.json("apply", item["id"])
     assert (code, skill.read_bytes()) == (1, text.encode())
     assert words in refused["error"]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("status: active", "status: active\napproval:\n  approved_by: Ada", "verbs alone write"),
         ("  name: ", "  name: Not ", "verbs alone write"),
@@ -292,55 +287,49 @@ def test_what_was_learned_is_text_that_somebody_reads(
         ("status: active", "status: active\nerror_pattern: e", "change `error_pattern` of "),
     ],
 )
-def test_a_diff_of_a_record_forges_no_history_and_widens_no_reach(shell: Any, old: str, new: str, said: str) -> None:
-    """Who wrote and approved it is what verbs say, where and how often it is shown too, whoever approved the diff."""
-    known = learn(shell, FIXTURES)
-    path = f".orbit/learnings/{known}/learning.yaml"
+def test_a_diff_of_a_record_changes_words_only(shell: Any, old: str, new: str, message: str) -> None:
+    """No approval, scope, priority or pattern."""
+    record_id = learn(shell, FIXTURES)
+    path = f".orbit/learnings/{record_id}/learning.yaml"
     text = (shell.root / path).read_text("utf-8")
     assert old in text
-    target = {"path": path, "record": known}
+    target = {"path": path, "record": record_id}
     entry = {"title": "More", "target": target, "drift": "additive", "reason": "Why.", "says": ["0" * 16]}
     line = json.dumps(
         {"kind": "proposal", "key": "k", **entry, "diff": unified_diff(path, text, text.replace(old, new, 1))}
     )
     (shell.root / "found.jsonl").write_text(line, "utf-8")
-    (one,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
-    assert shell("promote", one["id"])[0] == 0
-    code, refused = shell.json("apply", one["id"])
+    (item,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
+    assert shell("promote", item["id"])[0] == 0
+    code, refused = shell.json("apply", item["id"])
     assert (code, (shell.root / path).read_text("utf-8")) == (1, text)
-    assert said in refused["error"]
+    assert message in refused["error"]
 
 
-def test_only_learnings_can_be_named(shell: Any, skill: Path) -> None:
-    """Whoever names a record of another kind is told so, not that there is nothing to propose."""
-    code, whole = shell.json("propose", "ADR-0001")
-    assert (code, whole["error"]) == (2, "ADR-0001 is no learning that waits or holds: decision, accepted")
-
-
-def test_what_has_nothing_to_do_with_a_skill_is_not_proposed(shell: Any, skill: Path) -> None:
-    """Other matters, secrets and what the page says already are left out; pages that can't be read are named."""
+def test_unrelated_learnings_are_not_proposed(shell: Any, skill: Path) -> None:
+    """Nor secrets and what the page has; broken pages are named."""
     shell("learning", "add", "--summary", "The lift is out of order on Mondays")
     learn(shell, "Ports of tests are taken at random")
     secret = shell.root / f".orbit/learnings/{learn(shell, 'Tests log in with KEY')}/learning.yaml"
     secret.write_text(secret.read_text("utf-8").replace("KEY", "AKIAIOSFODNN7EXAMPLX"), "utf-8")
     (shell.root / "skills/broken").mkdir()
     (shell.root / "skills/broken/SKILL.md").write_bytes(b"\xff\xfe\x00")
-    code, whole = shell.json("propose")
-    assert (code, whole["data"]["proposals"], whole["data"]["skills"]) == (0, [], [PAGE])
-    assert whole["data"]["problems"][0].startswith("skills/broken/SKILL.md: ")
+    code, envelope = shell.json("propose")
+    assert (code, envelope["data"]["proposals"], envelope["data"]["skills"]) == (0, [], [PAGE])
+    assert envelope["data"]["problems"][0].startswith("skills/broken/SKILL.md: ")
 
 
-def test_themes_become_rules_that_wait_and_are_proposed_once(shell: Any) -> None:
-    """Two learnings of one matter make a suggested rule with both as evidence; a dry run and a second run make none."""
+def test_a_theme_becomes_a_pending_rule_once(shell: Any) -> None:
+    """With its learnings as links."""
     ids = [
-        learn(shell, said, "--path", "tests/unit/**")
-        for said in (FIXTURES, "Fixtures are named after what they return")
+        learn(shell, message, "--path", "tests/unit/**")
+        for message in (FIXTURES, "Fixtures are named after what they return")
     ]
     dry = shell.json("propose", "--consolidate", "--dry-run")[1]["data"]
-    assert [one["id"] for one in dry["clusters"]] == [None]
-    (made,) = shell.json("propose", "--consolidate")[1]["data"]["clusters"]
-    rule = shell.json("show", made["id"])[1]["data"]
-    assert (made["kind"], rule["kind"], rule["status"]) == ("rule", "rule", "suggested")
+    assert [entry["id"] for entry in dry["clusters"]] == [None]
+    (created,) = shell.json("propose", "--consolidate")[1]["data"]["clusters"]
+    rule = shell.json("show", created["id"])[1]["data"]
+    assert (created["kind"], rule["kind"], rule["status"]) == ("rule", "rule", "suggested")
     assert sorted(link["to"] for link in rule["links"]) == sorted(ids)
     again = shell.json("propose", "--consolidate")[1]["data"]
     assert (again["clusters"], again["retirements"]) == ([], [])
@@ -349,8 +338,8 @@ def test_themes_become_rules_that_wait_and_are_proposed_once(shell: Any) -> None
     assert shell.json("check")[0] == 0
 
 
-def test_a_retirement_is_offered_as_a_diff_of_the_record_and_applied_after_approval(shell: Any) -> None:
-    """What another learning contradicts may go: the record stays in force until the diff is applied."""
+def test_a_retirement_is_a_diff_to_approve(shell: Any) -> None:
+    """The record stays live until it is applied."""
     both = [learn(shell, f"{word} sign the release tag before publishing wheels") for word in ("Always", "Never")]
     (offer,) = shell.json("propose", "--consolidate")[1]["data"]["retirements"]
     old = offer["target"]["record"]
@@ -364,18 +353,140 @@ def test_a_retirement_is_offered_as_a_diff_of_the_record_and_applied_after_appro
     assert shell.json("check")[0] == 0
 
 
-def test_skills_are_found_by_search_and_never_pushed(shell: Any, skill: Path) -> None:
-    """A skill's page is a hit of the kind skill, by name, description and text; a brief for a task has none."""
+def test_skills_are_found_by_search_only(shell: Any, skill: Path) -> None:
+    """A brief has none."""
     learn(shell, "Ports of tests are taken at random")
     hits = shell.json("search", "ports at random")[1]["data"]["hits"]
-    assert {(one["kind"], one["id"]) for one in hits} >= {("skill", PAGE)}
-    assert {one["kind"] for one in hits} == {"skill", "learning"}
-    found = shell.json("search", "mock clock expiry", "--kind", "skill")[1]
-    assert [one["title"] for one in found["data"]["hits"]] == ["testing: How tests of this project are run."]
-    assert found["next"] == []
+    assert {(entry["kind"], entry["id"]) for entry in hits} >= {("skill", PAGE)}
+    assert {entry["kind"] for entry in hits} == {"skill", "learning"}
+    result = shell.json("search", "mock clock expiry", "--kind", "skill")[1]
+    assert [entry["title"] for entry in result["data"]["hits"]] == ["testing: How tests of this project are run."]
+    assert result["next"] == []
     skill.unlink()
-    assert {one["kind"] for one in shell.json("search", "ports at random")[1]["data"]["hits"]} == {"learning"}
+    assert {entry["kind"] for entry in shell.json("search", "ports at random")[1]["data"]["hits"]} == {"learning"}
     (shell.root / "text.md").write_text("Take ports at random in tests", "utf-8")
     skill.write_text(TEXT, "utf-8")
     brief = shell.json("brief", "--for", "prompt", "--text", "text.md")[1]["data"]
-    assert {one["kind"] for one in brief["matches"]} == {"learning"}
+    assert {entry["kind"] for entry in brief["matches"]} == {"learning"}
+
+
+BROWSER = "The sandbox has no browser; ask for one before the plan is made"
+
+
+def planning_page(shell: Any, text: str) -> None:
+    """Write the page of a skill that is called planning."""
+    page = shell.root / "skills/planning/SKILL.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(f"---\nname: planning\ndescription: How runs are planned.\n---\n\n# Planning\n\n{text}\n", "utf-8")
+
+
+def advise(shell: Any, loop: str, text: str) -> str:
+    """Record a retro that recommends something and return its id."""
+    outcome = ("--summary", "x", "--outcome", "story:S-1=failed,attempts=2")
+    return str(shell.json("retro", "--loop", loop, "--recommend", text, *outcome)[1]["data"]["retro"]["id"])
+
+
+def failed(root: Path, session: str, record: str, path: str) -> None:
+    """Write that a call on a file failed as a record describes."""
+    event = Event("hook:PostToolUseFailure", 1_795_000_000)
+    event.session, event.failed, event.query, event.has_failed = session, [record], [path], True
+    append(str(root), event)
+
+
+def test_a_similar_finding_is_added_to_its_learning(shell: Any) -> None:
+    """After approval, once."""
+    record_id = add_learning(shell, BROWSER, "--body", "Seen in March.")
+    retro = shell.json(
+        "retro", "--loop", "L-1", "--struggled", "Before the plan is made, ask: the sandbox has no browser"
+    )
+    (entry,) = proposed(shell)
+    assert (entry["drift"], entry["target"]["record"]) == ("additive", record_id)
+    assert {link["to"] for link in entry["links"]} == {record_id, retro[1]["data"]["retro"]["id"]}
+    assert shell("apply", entry["id"])[0] == 1, "it waits for a person"
+    shell("promote", entry["id"])
+    assert shell("apply", entry["id"])[0] == 0
+    current = shell.json("show", record_id)[1]["data"]
+    assert current["summary"] == BROWSER
+    assert "Seen in March." in current["prose"]
+    assert "ask: the sandbox has no browser (RT-" in current["prose"]
+    assert proposed(shell) == []
+    assert shell("check")[0] == 0
+
+
+def test_a_negated_finding_is_a_note(shell: Any) -> None:
+    """A person settles it."""
+    record_id = add_learning(shell, BROWSER)
+    shell("retro", "--loop", "L-1", "--worked", BROWSER.replace("no browser", "a browser").replace("ask", "do not ask"))
+    result = [entry for entry in proposed(shell) if entry["target"].get("record") == record_id]
+    assert [(entry["drift"], entry["diff"]) for entry in result] == [("structural", "")]
+
+
+def test_a_recommendation_reaches_a_skill_or_record(shell: Any) -> None:
+    """Rejected, it does not come again."""
+    planning_page(shell, "Read the queue.")
+    record_id = add_learning(shell, BROWSER)
+    shell("retro", "--loop", "L-1", "--recommend", "Planning reads the queue twice, before and after",
+          "--recommend", f"Retire {record_id} once the sandbox has one", "--summary", "x",
+          "--outcome", "story:S-1=failed,attempts=2")  # fmt: skip
+    result = {entry["target"].get("record", entry["target"]["path"]): entry for entry in proposed(shell)}
+    assert result["skills/planning/SKILL.md"]["drift"] == "additive"
+    assert "+- Planning reads the queue twice, before and after (RT-" in result["skills/planning/SKILL.md"]["diff"]
+    assert result[record_id]["drift"] == "structural"
+    shell("reject", *[entry["id"] for entry in result.values()], "--reason", "no")
+    assert proposed(shell) == []
+
+
+def test_the_same_recommendation_is_one_item(shell: Any) -> None:
+    """It cites both retros."""
+    planning_page(shell, "Read the queue.")
+    retros = [advise(shell, loop, "Planning reads the queue twice, before and after") for loop in ("L-1", "L-2")]
+    (proposal,) = proposed(shell)
+    (item,) = (line for line in proposal["diff"].splitlines() if line.startswith("+- "))
+    assert sorted(item.removeprefix("+- Planning reads the queue twice, before and after ").strip("()").split(", ")) \
+        == sorted(link["to"] for link in proposal["links"]) == sorted(retros)  # fmt: skip
+
+
+def test_each_sentence_of_a_page_is_compared(shell: Any) -> None:
+    """However long the paragraph."""
+    planning_page(
+        shell,
+        "Stories come from the queue of the project, oldest first, and each names its owner and its estimate. "
+        "Always ask for a browser before the plan is made. Reports go to `build/reports` as XML.",
+    )
+    add_learning(shell, "Never ask for a browser before the plan is made", "--tag", "planning")
+    (proposal,) = proposed(shell)
+    assert (proposal["drift"], proposal["diff"]) == ("structural", "")
+    assert "The page says: Always ask for a browser before the plan is made." in proposal["reason"]
+
+
+def test_an_unrecorded_retro_proposes_nothing(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an agent's draft."""
+    add_learning(shell, BROWSER)
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    shell("retro", "--loop", "L-1", "--struggled", "Before the plan is made, ask: the sandbox has no browser")
+    assert proposed(shell) == []
+
+
+def test_an_error_outside_of_a_scope_is_a_note(shell: Any) -> None:
+    """In two sessions; trials don't count."""
+    record_id = add_learning(
+        shell, "Mounts fail without a driver", "--path", "src/**", "--error-pattern", "no driver found"
+    )
+    for session, path in (("s-1", "web/a.ts"), ("trial-1", "web/a.ts"), ("s-3", "src/app.py")):
+        failed(shell.root, session, record_id, path)
+    assert proposed(shell) == []
+    failed(shell.root, "s-2", record_id, "web/b.ts")
+    (entry,) = proposed(shell)
+    assert (entry["drift"], entry["target"]["record"]) == ("structural", record_id)
+    assert f"`orbit learning update {record_id} --path 'web/**'`" in entry["reason"]
+    assert proposed(shell) == []
+
+
+def test_a_page_citing_a_retired_learning_gets_a_note(shell: Any, skill: Path) -> None:
+    """Its line stays."""
+    record_id = learn(shell, FIXTURES)
+    skill.write_text(f"{TEXT}\nClose databases ({record_id}).\n", "utf-8")
+    assert proposed(shell) == []
+    shell("learning", "retire", record_id)
+    (entry,) = proposed(shell)
+    assert (entry["drift"], entry["title"]) == ("structural", f"{PAGE}: {record_id} no longer holds")

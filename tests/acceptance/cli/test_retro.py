@@ -1,4 +1,4 @@
-"""`orbit retro`: what came of a run stands once, and takes nothing away."""
+"""`orbit retro` with a file or flags."""
 
 from __future__ import annotations
 
@@ -61,22 +61,22 @@ It compiled.
 
 
 @pytest.fixture
-def told(shell: Any) -> Path:
+def retro_file(shell: Any) -> Path:
     """Return a file with a retro."""
     file = Path(shell.root) / "retro.md"
     file.write_text(TOLD, "utf-8")
     return file
 
 
-def holding(target: str) -> Record | None:
+def open_failure(target: str) -> Record | None:
     """Return the failure of a target that holds now."""
     return failures.open_failure(Registry.open().collection.records, failures.read_target(target), datetime.now(UTC))
 
 
 def files(root: Path) -> dict[str, str]:
     """Return every record's files with their texts."""
-    kept = [*(root / ".orbit").glob("[!s]*/*/*"), *(root / ".orbit/state/inbox").glob("*/*/*")]
-    return {str(file): file.read_text("utf-8") for file in kept if file.is_file()}
+    saved = [*(root / ".orbit").glob("[!s]*/*/*"), *(root / ".orbit/state/inbox").glob("*/*/*")]
+    return {str(file): file.read_text("utf-8") for file in saved if file.is_file()}
 
 
 def events(root: Path, *names: str) -> list[dict[str, Any]]:
@@ -85,31 +85,31 @@ def events(root: Path, *names: str) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["event"] in names]
 
 
-def test_each_finding_waits_as_a_learning_of_the_retro(shell: Any, told: Path) -> None:
-    """What has a sentence's length is linked to it; the record says what became of each target, its text the rest."""
-    done = shell.json("retro", "--from", str(told))[1]["data"]
+def test_findings_become_pending_learnings(shell: Any, retro_file: Path) -> None:
+    """Linked to the retro, if a sentence long."""
+    done = shell.json("retro", "--from", str(retro_file))[1]["data"]
     record = shell.json("show", done["retro"]["id"])[1]["data"]
-    found = [shell.json("show", one["id"])[1]["data"] for one in done["findings"]]
+    result = [shell.json("show", entry["id"])[1]["data"] for entry in done["findings"]]
 
     assert (record["status"], record["key"]) == ("recorded", "loop:shop:L-17")
-    assert [(one["target"]["id"], one["result"], one["attempts"]) for one in record["outcomes"]] == [
+    assert [(entry["target"]["id"], entry["result"], entry["attempts"]) for entry in record["outcomes"]] == [
         ("S-1", "failed", 3), ("S-2", "completed", 1), ("S-3", "failed", 0)]  # fmt: skip
     assert "It compiled." in record["prose"]
     assert "The whole story" not in record["prose"]
-    assert [(one["summary"], one["labels"], one["phase"]) for one in found] == [
+    assert [(entry["summary"], entry["labels"], entry["phase"]) for entry in result] == [
         ("Reading the fixture first saved a round of guessing", ["worked"], "pending"),
         ("The sandbox has no browser; ask for one before the plan is made", ["struggled"], "pending"),
     ]
-    assert all(one["links"] == [{"rel": "derived_from", "to": record["id"]}] for one in found)
+    assert all(entry["links"] == [{"rel": "derived_from", "to": record["id"]}] for entry in result)
     assert (shell.root / record["path"]).with_name("retro.md").read_text("utf-8").startswith("# Loop 17\n")
     assert shell("check")[0] == 0
 
 
-def test_the_same_retro_twice_changes_nothing(shell: Any, told: Path) -> None:
-    """Not a byte of a record, and no event; a second one of the project adds its own beside them."""
-    shell("retro", "--from", str(told))
+def test_the_same_retro_twice_changes_nothing(shell: Any, retro_file: Path) -> None:
+    """No byte and no event; another retro adds its own."""
+    shell("retro", "--from", str(retro_file))
     before = files(shell.root)
-    again = shell.json("retro", "--from", str(told))[1]["data"]
+    again = shell.json("retro", "--from", str(retro_file))[1]["data"]
 
     assert (again["outcome"], again["counts"]["unchanged"], again["opened"]) == ("unchanged", 2, [])
     assert files(shell.root) == before
@@ -120,44 +120,44 @@ def test_the_same_retro_twice_changes_nothing(shell: Any, told: Path) -> None:
     assert {name: files(shell.root)[name] for name in before} == before
 
 
-def test_more_said_of_a_run_takes_nothing_away(shell: Any, told: Path) -> None:
-    """Outcomes are joined by target, lists gain entries, and the learnings of the first stay as they are."""
-    first = shell.json("retro", "--from", str(told))[1]["data"]
+def test_a_second_retro_of_a_run_adds_to_it(shell: Any, retro_file: Path) -> None:
+    """Outcomes by target, lists and texts."""
+    first = shell.json("retro", "--from", str(retro_file))[1]["data"]
     more = ["--loop", "L-17", "--project", "shop", "--struggled", "The linter needs half a minute to start"]
     second = shell.json("retro", *more, "--outcome", "story:shop:S-4=requeued,attempts=2,tool=codex")[1]["data"]
 
     assert (second["outcome"], second["retro"]["id"]) == ("updated", first["retro"]["id"])
     assert second["counts"] == {"inserted": 1, "updated": 0, "unchanged": 2, "refused": 0}
     record = shell.json("show", first["retro"]["id"])[1]["data"]
-    assert [one["target"]["id"] for one in record["outcomes"]] == ["S-1", "S-2", "S-3", "S-4"]
+    assert [entry["target"]["id"] for entry in record["outcomes"]] == ["S-1", "S-2", "S-3", "S-4"]
     assert record["title"] == "Loop 17"
-    for said in ("Reading the fixture first", "The linter needs", "It compiled."):
-        assert said in record["prose"]
+    for message in ("Reading the fixture first", "The linter needs", "It compiled."):
+        assert message in record["prose"]
 
 
-def test_only_what_was_tried_fails_and_with_its_attempts(shell: Any, told: Path) -> None:
-    """A target that was never tried is no failure; one that failed is left alone from then on."""
-    done = shell.json("retro", "--from", str(told))[1]["data"]
-    assert [one["target"] for one in done["opened"]] == ["story:shop:S-1"]
-    held = shell.json("fail", "--check", "story:shop:S-1")[1]["data"]
-    assert (held["attempts"], held["reason"]) == (3, "the sandbox has no browser")
+def test_only_tried_targets_fail(shell: Any, retro_file: Path) -> None:
+    """With their attempts."""
+    done = shell.json("retro", "--from", str(retro_file))[1]["data"]
+    assert [entry["target"] for entry in done["opened"]] == ["story:shop:S-1"]
+    current = shell.json("fail", "--check", "story:shop:S-1")[1]["data"]
+    assert (current["attempts"], current["reason"]) == (3, "the sandbox has no browser")
     assert shell("fail", "--check", "story:shop:S-3")[0] == 0
 
 
 @pytest.mark.parametrize(("result", "event"), [("completed", "cleared"), ("requeued", "requeued")])
-def test_success_and_requeue_clear_with_an_event(shell: Any, told: Path, result: str, event: str) -> None:
-    """The failure stays as history; the first retro again does not bring it back."""
-    shell("retro", "--from", str(told))
+def test_success_and_requeue_clear_a_failure(shell: Any, retro_file: Path, result: str, event: str) -> None:
+    """The first retro does not reopen it."""
+    shell("retro", "--from", str(retro_file))
     done = shell.json("retro", "--loop", "L-18", "--outcome", f"story:shop:S-1={result},attempts=2")[1]["data"]
-    assert [one["target"] for one in done["cleared"]] == ["story:shop:S-1"]
+    assert [entry["target"] for entry in done["cleared"]] == ["story:shop:S-1"]
     assert [row["target"] for row in events(shell.root, event)] == ["story:shop:S-1"]
-    shell("retro", "--from", str(told))
+    shell("retro", "--from", str(retro_file))
     assert shell("fail", "--check", "story:shop:S-1")[0] == 0
     assert len(shell.json("failure", "list", "--all")[1]["data"]) == 1
 
 
-def test_a_run_says_nothing_about_what_came_later(shell: Any) -> None:
-    """A failure that somebody met after the run was over is not cleared by its retro; one from before is."""
+def test_a_retro_does_not_clear_later_failures(shell: Any) -> None:
+    """Only earlier ones."""
     workspace = Registry.open().workspace
     shell("fail", "story:S-1", "--reason", "no disk")
     early, late = (
@@ -169,24 +169,24 @@ def test_a_run_says_nothing_about_what_came_later(shell: Any) -> None:
     assert len(record_retro(workspace, late, ADA, now + timedelta(minutes=1)).cleared) == 1
 
 
-def test_what_failed_long_ago_may_be_tried(shell: Any) -> None:
-    """Whoever takes old retros over opens no failure whose time was over before."""
+def test_an_old_retro_opens_no_failure(shell: Any) -> None:
+    """Its time is over."""
     old = Retro(Target("loop", "", "L-1"), "2026-11-14", outcomes=(Outcome(Target("story", "", "S-1"), "failed"),))
-    kept = record_retro(Registry.open().workspace, old, ADA, NOW)
-    assert (kept.outcome, kept.opened) == ("inserted", ())
-    assert "more than 7 days ago" in kept.notes[0]
+    saved = record_retro(Registry.open().workspace, old, ADA, NOW)
+    assert (saved.outcome, saved.opened) == ("inserted", ())
+    assert "more than 7 days ago" in saved.notes[0]
 
 
-def test_what_runs_the_loop_never_sticks(shell: Any) -> None:
-    """A schedule that failed once would keep everything from running: it can't be failed, in no way."""
+def test_a_schedule_never_fails(shell: Any) -> None:
+    """Else nothing would run again."""
     assert shell("fail", "schedule:nightly", "--reason", "no network")[0] == 1
     done = shell.json("retro", "--loop", "L-1", "--outcome", "schedule:nightly=failed,attempts=2")[1]["data"]
     assert done["opened"] == []
     assert "can't be left alone" in done["notes"][0]
 
 
-def test_noise_is_not_kept(shell: Any) -> None:
-    """Below the bar nothing is written but the event that says why."""
+def test_a_retro_of_noise_is_not_written(shell: Any) -> None:
+    """Only the event."""
     before = files(shell.root)
     code, out, _ = shell("retro", "--loop", "L-1", "--worked", "ok", "--outcome", "story:S-1=completed,attempts=1")
     assert (code, out.startswith("nothing was written: below the noise bar")) == (0, True)
@@ -225,8 +225,8 @@ Ada was away.
 """
 
 
-def test_a_closed_retro_in_other_words_is_kept(shell: Any) -> None:
-    """Each heading begins its part, also of the third level, and advice is no noise, however short."""
+def test_headings_in_other_words_are_understood(shell: Any) -> None:
+    """On the third level too."""
     (shell.root / "retro.md").write_text(CLOSED, encoding="utf-8")
     done = shell.json("retro", "--session", "12", "--from", "retro.md")[1]["data"]
     record, text = done["retro"], (shell.root / f".orbit/retros/{done['retro']['id']}/retro.md").read_text("utf-8")
@@ -241,37 +241,30 @@ def test_a_closed_retro_in_other_words_is_kept(shell: Any) -> None:
     assert shell.json("retro", "--session", "12", "--from", "retro.md")[1]["data"]["outcome"] == "unchanged"
 
 
-def test_what_a_gathered_heading_says_is_no_part_below_a_step(shell: Any) -> None:
-    """How a step went is the transcript's: a heading in it begins no part."""
-    (shell.root / "retro.md").write_text("# Run\n\n## Step 1\n\n### What went wrong\n\n- The disk was full twice.\n")
-    code, out, _ = shell("retro", "--session", "13", "--from", "retro.md")
-    assert (code, out.startswith("nothing was written: below the noise bar")) == (0, True)
-
-
-def test_an_agents_retro_waits(shell: Any, told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its record is a draft; once a person recorded it, the agent changes it no more, and its findings still arrive."""
+def test_an_agents_retro_is_a_draft(shell: Any, retro_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recorded one it may not change."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    done = shell.json("retro", "--from", str(told))[1]["data"]
+    done = shell.json("retro", "--from", str(retro_file))[1]["data"]
     assert done["retro"]["status"] == "draft"
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     assert shell("promote", done["retro"]["id"])[0] == 0
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     more = ["--loop", "L-17", "--project", "shop", "--worked", "A plan of one page was read by all"]
-    code, whole = shell.json("retro", *more)
-    assert (code, whole["data"]["outcome"], whole["data"]["counts"]["inserted"]) == (1, "refused", 1)
+    code, envelope = shell.json("retro", *more)
+    assert (code, envelope["data"]["outcome"], envelope["data"]["counts"]["inserted"]) == (1, "refused", 1)
 
 
-def test_a_discarded_retro_stays_discarded(shell: Any, told: Path) -> None:
-    """Who turned it down is not asked again, and nothing else comes of it."""
-    done = shell.json("retro", "--from", str(told), "--pending")[1]["data"]
+def test_a_discarded_retro_stays_discarded(shell: Any, retro_file: Path) -> None:
+    """Nothing else is written."""
+    done = shell.json("retro", "--from", str(retro_file), "--pending")[1]["data"]
     shell("reject", done["retro"]["id"], "--reason", "another run")
     before = files(shell.root)
-    assert shell.json("retro", "--from", str(told))[1]["data"]["outcome"] == "unchanged"
+    assert shell.json("retro", "--from", str(retro_file))[1]["data"]["outcome"] == "unchanged"
     assert files(shell.root) == before
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("message", "words"),
     [
         ('{"loop": "L 1"}', "no target"), ('{"loops": "L-1"}', "`loops` is not known"), ("[1]", "of which run"),
         ('{"loop": "a", "session": "b"}', "more than one"), ('{"loop": "a", "outcomes": 3}', "not a list"),
@@ -285,63 +278,77 @@ def test_a_discarded_retro_stays_discarded(shell: Any, told: Path) -> None:
         ('{"loop": "a", "worked": ["The key is ghp_' + "a" * 36 + '"]}', "holds a secret"),
     ],
 )  # fmt: skip
-def test_what_is_no_retro_is_refused(shell: Any, told: Path, said: str, words: str) -> None:
-    """With a sentence that says what is wrong, and nothing written."""
-    told.write_text(said, "utf-8")
+def test_an_invalid_retro_is_refused(shell: Any, retro_file: Path, message: str, words: str) -> None:
+    """With a reason, and nothing is written."""
+    retro_file.write_text(message, "utf-8")
     before = files(shell.root)
-    code, _, err = shell("retro", "--from", str(told))
+    code, _, err = shell("retro", "--from", str(retro_file))
     assert code in (1, 2)
     assert words in err
     assert "Traceback" not in err
     assert files(shell.root) == before
 
 
-def test_a_failure_opened_by_hand_is_joined(shell: Any, told: Path) -> None:
-    """One failure a target: the retro's attempts and link go into the one that holds."""
+def test_a_retro_updates_an_open_failure(shell: Any, retro_file: Path) -> None:
+    """One failure a target."""
     first = shell.json("fail", "story:shop:S-1", "--reason", "no browser")[1]["data"]["id"]
-    shell("retro", "--from", str(told))
-    held = failures.open_failure(
+    shell("retro", "--from", str(retro_file))
+    current = failures.open_failure(
         Registry.open().collection.records, failures.read_target("story:shop:S-1"), datetime.now(UTC)
     )
-    assert held is not None
-    assert (held.id, held.data["attempts"], len(held.links)) == (first, 3, 1)
+    assert current is not None
+    assert (current.id, current.data["attempts"], len(current.links)) == (first, 3, 1)
 
 
-def test_a_dry_run_writes_nothing(shell: Any, told: Path) -> None:
-    """A retro, its findings and failures are told as they would be; neither record nor event is there."""
-    before = files(shell.root)
-    would = shell.json("retro", "--from", str(told), "--dry-run")[1]["data"]
-    assert (would["outcome"], [one["outcome"] for one in would["findings"]]) == ("inserted", ["inserted"] * 2)
-    assert [one["target"] for one in would["opened"]] == ["story:shop:S-1"]
-    assert files(shell.root) == before
-    assert not (shell.root / ".orbit/state/log/events.jsonl").exists()
-
-
-def test_findings_in_other_words_leave_one_candidate(shell: Any) -> None:
-    """Within a retro, and in a later one of another loop; a negation, or another matter, makes two of them."""
-    said = [
+def test_similar_findings_are_one_candidate(shell: Any) -> None:
+    """A negation makes two."""
+    message = [
         "The sandbox has no browser; ask for one before the plan",
         "The sandbox has no browser, so ask before the plan",
     ]
-    one = shell.json("retro", "--loop", "L-1", *[word for text in said for word in ("--struggled", text)])[1]["data"]
-    assert [finding["outcome"] for finding in one["findings"]] == ["inserted", "unchanged"]
-    assert one["findings"][1]["id"] == one["findings"][0]["id"]
-    more = ["Before the plan, ask: the sandbox has no browser",
-            "The sandbox has no network; ask for it before the tests"]  # fmt: skip
+    entry = shell.json("retro", "--loop", "L-1", *[word for text in message for word in ("--struggled", text)])[1][
+        "data"
+    ]
+    assert [finding["outcome"] for finding in entry["findings"]] == ["inserted", "unchanged"]
+    assert entry["findings"][1]["id"] == entry["findings"][0]["id"]
+    more = [
+        "Before the plan, ask: the sandbox has no browser",
+        "The sandbox has no network; ask for it before the tests",
+    ]
     two = shell.json("retro", "--loop", "L-2", *[word for text in more for word in ("--struggled", text)])[1]["data"]
     assert [finding["outcome"] for finding in two["findings"]] == ["unchanged", "inserted"]
 
 
-def test_what_people_changed_stays_while_the_producer_says_the_same(shell: Any, told: Path) -> None:
-    """A learning that was edited in review is not set back by the next run of the same retro, nor of any producer."""
-    one = shell.json("retro", "--from", str(told))[1]["data"]["findings"][0]["id"]
-    assert shell("learning", "update", one, "--summary", "Read the fixture first", "--path", "src/**")[0] == 0
+def test_edits_stay_while_the_producer_repeats_itself(shell: Any, retro_file: Path) -> None:
+    """Of a retro and of `ensure`."""
+    entry = shell.json("retro", "--from", str(retro_file))[1]["data"]["findings"][0]["id"]
+    assert shell("learning", "update", entry, "--summary", "Read the fixture first", "--path", "src/**")[0] == 0
     other = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]["id"]
     assert shell("learning", "update", other, "--summary", "Name each lock by its owner")[0] == 0
     before = files(shell.root)
-    shell("retro", "--from", str(told))
+    shell("retro", "--from", str(retro_file))
     again = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]
     assert again["outcome"] == "unchanged"
     assert files(shell.root) == before
-    said = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name no lock")[1]["data"]["entries"][0]
-    assert (said["outcome"], said["id"]) == ("updated", other)
+    message = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name no lock")[1]["data"]["entries"][0]
+    assert (message["outcome"], message["id"]) == ("updated", other)
+
+
+RUN_FILE = "---\nloop: L-17\n{project}---\n# A loop\n\n## What worked\n\n- Reading the fixture first saved a round\n"
+
+
+@pytest.mark.parametrize(
+    ("project", "flags", "key"),
+    [
+        ("shop", ["--loop", "L-17"], "loop:shop:L-17"), ("shop", ["--project", "shop"], "loop:shop:L-17"),
+        ("", ["--project", "shop"], "loop:shop:L-17"), ("", ["--loop", "L-17", "--project", "shop"], "loop:shop:L-17"),
+        ("shop", ["--loop", "L-18"], ""), ("shop", ["--project", "site"], ""), ("shop", ["--session", "L-17"], ""),
+    ],
+)  # fmt: skip
+def test_flags_complete_or_contradict_the_file(shell: Any, project: str, flags: list[str], key: str) -> None:
+    """A contradiction is refused."""
+    file = shell.root / "retro.md"
+    file.write_text(RUN_FILE.format(project=f"project: {project}\n" if project else ""), "utf-8")
+    code, envelope = shell.json("retro", "--from", str(file), *flags)
+    assert code == (0 if key else 2)
+    assert (envelope["data"]["retro"]["key"] if envelope["ok"] else "") == key

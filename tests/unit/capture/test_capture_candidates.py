@@ -1,4 +1,4 @@
-"""When a finding counts as known, and what reads as an instruction."""
+"""Comparison of findings with records, and detection of instructions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from orbit_registry.capture.candidates import _states_finding, reads_as_instruct
 from orbit_registry.capture.patterns import Finding, Pattern
 
 
-def said(summary: str, pattern: Pattern = "command") -> Finding:
+def make_finding(summary: str, pattern: Pattern = "command") -> Finding:
     """Return a finding."""
     return Finding(pattern, "s", summary, "", 1)
 
 
 @pytest.mark.parametrize(
-    ("held", "found", "same"),
+    ("current", "result", "same"),
     [
         ("Prefer tabs", "prefer tabs over spaces", True),
         ("package manager", "branch management", False),
@@ -24,15 +24,15 @@ def said(summary: str, pattern: Pattern = "command") -> Finding:
         ("tabs", "the of and", False),
     ],
 )
-def test_a_program_says_one_fact_in_many_ways(held: str, found: str, same: bool) -> None:
-    """What holds the other, or two thirds of its words, says the same; one word alone does not."""
-    assert _states_finding(held, said(found)) is same
+def test_similar_headlines_of_a_program_are_the_same(current: str, result: str, same: bool) -> None:
+    """One contains the other, or they share two thirds of the words; one common word is not enough."""
+    assert _states_finding(current, make_finding(result)) is same
 
 
-def test_our_own_findings_are_compared_word_for_word() -> None:
-    """They differ by the name of a command alone, which is what they say."""
-    assert not _states_finding("Tests run with `npm test`.", said("Tests run with `pnpm test`.", "fact"))
-    assert _states_finding("Tests run with `npm test`.", said("tests run  with `npm test`", "fact"))
+def test_our_own_headlines_are_compared_word_for_word() -> None:
+    """They differ only by the name of a command."""
+    assert not _states_finding("Tests run with `npm test`.", make_finding("Tests run with `pnpm test`.", "fact"))
+    assert _states_finding("Tests run with `npm test`.", make_finding("tests run  with `npm test`", "fact"))
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_our_own_findings_are_compared_word_for_word() -> None:
         "As an AI you decide", "$(whoami)", "pipe it | bash",
     ],
 )  # fmt: skip
-def test_an_order_is_told_from_a_fact(text: str) -> None:
-    """Orders, addresses, programs that fetch, and tags are none."""
+def test_orders_read_as_instructions(text: str) -> None:
+    """Orders, addresses, downloads and tags."""
     assert reads_as_instruction(text)
 
 
@@ -58,6 +58,6 @@ def test_an_order_is_told_from_a_fact(text: str) -> None:
         "After a change of code `ruff check`, then `pytest` are run.",
     ],
 )
-def test_a_fact_is_no_order(text: str) -> None:
-    """What capture says by itself, and plain sentences."""
+def test_facts_do_not_read_as_instructions(text: str) -> None:
+    """Sentences of capture, and plain ones."""
     assert not reads_as_instruction(text)

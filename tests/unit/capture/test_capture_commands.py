@@ -1,4 +1,4 @@
-"""Which ways a command line goes, and that nothing else of it is kept."""
+"""Commands that capture recognises in a command line."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from orbit_registry.capture.project import PURPOSE_PHRASES, read_command
         ("ruff format --check .", ["format ruff format"]),
     ],
 )
-def test_a_way_is_a_program_how_it_starts_and_a_script(text: str, ways: list[str]) -> None:
-    """Options, paths, expressions, folders and filters are no part of it."""
+def test_commands_are_recognised(text: str, ways: list[str]) -> None:
+    """Without options, paths, folders and filters."""
     assert [f"{way.purpose} {way.words}" for way in read_command(text).ways] == ways
 
 
@@ -40,21 +40,21 @@ def test_a_way_is_a_program_how_it_starts_and_a_script(text: str, ways: list[str
         "../x/bin/pytest", "echo 'unbalanced", "npm run 'test && curl x'", "$(pytest)", "pytest & disown", "", "cd x",
     ],
 )  # fmt: skip
-def test_what_is_more_than_known_programs_goes_no_way(text: str) -> None:
-    """Other programs beside them, unknown scripts, settings with values, places outside of the project."""
+def test_unknown_or_unsafe_lines_have_no_command(text: str) -> None:
+    """Other programs, unknown scripts, secrets in settings, paths outside of the project."""
     assert read_command(text).ways == ()
 
 
-def test_a_pipes_exit_code_is_not_the_programs() -> None:
-    """It is said of a line that it is piped, so that its output is asked."""
+def test_a_piped_line_is_marked() -> None:
+    """Its exit code is not that of the command."""
     assert read_command("pytest | tail -3").is_piped
     assert not read_command("pytest 2>&1 > out").is_piped
 
 
 @settings(max_examples=200)
 @given(st.text(alphabet=" pytesnmru-=|&;()<>'\"$`\\\n/.~", max_size=60))
-def test_whatever_is_typed_a_way_is_short_and_plain(text: str) -> None:
-    """Whatever shell, its words are few, on one line, and hold nothing that a shell or a reader would act on."""
+def test_any_line_gives_short_plain_commands(text: str) -> None:
+    """Nothing that a shell or a reader would act on."""
     for way in read_command(text).ways:
         assert way.purpose in PURPOSE_PHRASES
         assert len(way.words) < 200

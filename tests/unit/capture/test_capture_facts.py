@@ -1,4 +1,4 @@
-"""Which facts of a project the files of a session show: imports, tests' places, registration, definitions, scripts."""
+"""Facts of a project that capture finds: imports, tests, registration, definitions, commands."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from orbit_registry.capture.patterns import FORMS, Observer
+from orbit_registry.capture.patterns import Observer
 from orbit_registry.capture.project import Project, ProjectCommand, read_command
 from orbit_registry.capture.turns import Step, Turn
 from orbit_registry.registry import Registry
-from orbit_registry.search.contrast import Words, contrast
 
 Git = Callable[..., str]
 NAMES = ("cart", "order", "price", "stock", "tax", "user")
@@ -53,12 +52,12 @@ def project(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Project:
 
 def way(text: str) -> ProjectCommand:
     """Return the one way that a command goes."""
-    (found,) = read_command(text).ways
-    return found
+    (result,) = read_command(text).ways
+    return result
 
 
 @pytest.mark.parametrize(
-    ("path", "said", "rests"),
+    ("path", "message", "rests"),
     [
         (
             "src/cart.py",
@@ -71,13 +70,13 @@ def way(text: str) -> ProjectCommand:
         ("package.json", "", ""),
     ],
 )
-def test_imports_are_told_where_nearly_all_are_alike(project: Project, path: str, said: str, rests: str) -> None:
-    """By the endings and dots of the files beside it, resting on what configures them."""
-    assert project.imports(path) == (said, (rests,) if rests else ())
+def test_a_habit_of_imports_is_found(project: Project, path: str, message: str, rests: str) -> None:
+    """From the files of the same folder, with the file that configures them."""
+    assert project.imports(path) == (message, (rests,) if rests else ())
 
 
-def test_the_place_of_tests_is_told_where_nearly_all_stand_there(project: Project) -> None:
-    """In a folder of their own, or beside; a file that is no test of the other says nothing."""
+def test_the_usual_place_of_tests_is_found(project: Project) -> None:
+    """In a folder, or next to the source; another test's name gives nothing."""
     assert project.test_place("src/cart.py", "tests/test_cart.py") == (
         "The test of `NAME.py` stands in `tests/`, as `test_NAME.py`.", 6,
     )  # fmt: skip
@@ -87,15 +86,15 @@ def test_the_place_of_tests_is_told_where_nearly_all_stand_there(project: Projec
     assert project.test_place("src/cart.py", "tests/test_order.py") == ("", 0)
 
 
-def test_registration_is_told_where_another_file_names_all_neighbours(project: Project) -> None:
-    """A new tool and the index that names each: a file that names none of them registers nothing."""
+def test_a_file_that_lists_all_siblings_is_found(project: Project) -> None:
+    """A file that names none of them registers nothing."""
     assert project.registers("tools/ship.py", "tools/index.py") == 6
     assert project.registers("tools/ship.py", "tools/cart.py") == 0
     assert project.registers("mixed/new.py", "tools/index.py") == 0
 
 
-def test_a_definition_is_told_where_there_is_one(project: Project) -> None:
-    """One tracked file; neither a name that two define nor one that none does."""
+def test_a_unique_definition_is_found(project: Project) -> None:
+    """Not a name that two files define, or none."""
     assert project.definition("PriceList") == "src/types.py"
     assert project.definition("round_half") == "src/types.py"
     assert project.definition("twice_there") == ""
@@ -111,27 +110,27 @@ def test_a_definition_is_told_where_there_is_one(project: Project) -> None:
         ("npx tsc", ("tsconfig.json",)), ("cargo test", ()),
     ],
 )  # fmt: skip
-def test_a_way_rests_on_where_the_project_defines_it(project: Project, text: str, grounds: tuple[str, ...]) -> None:
-    """A script that nobody defined is no way of this project."""
+def test_the_input_of_a_command_defines_it(project: Project, text: str, grounds: tuple[str, ...]) -> None:
+    """An undefined script has no input."""
     assert project.inputs_of(way(text)) == grounds
 
 
-def test_facts_come_with_what_they_rest_on(project: Project) -> None:
-    """A session that adds and registers a tool, and edits a source and its test: two are kept of a quiet one."""
+def test_facts_have_inputs(project: Project) -> None:
+    """Of a session without a failure, two are kept."""
     observer = Observer(project)
-    written = ("tools/ship.py", "tools/index.py", "src/cart.py", "tests/test_cart.py")
+    options = ("tools/ship.py", "tools/index.py", "src/cart.py", "tests/test_cart.py")
     for _ in range(3):
-        observer.learn(Turn("Go on", "Done", [Step("write", paths=(path,)) for path in written]))
+        observer.learn(Turn("Go on", "Done", [Step("write", paths=(path,)) for path in options]))
         observer.learn(Turn("Where?", "", [Step("search", pattern="class PriceList")]))
-    found = observer.findings()
-    assert [one.subject for one in found] == ["where:PriceList", "registration:tools"]
-    assert found[0].symbols == ("src/types.py::PriceList",)
-    assert found[1].summary == "A new file in `tools/` is registered in `tools/index.py`."
-    assert (found[1].paths, found[1].inputs) == (("tools/**",), ("tools/index.py",))
+    result = observer.findings()
+    assert [entry.subject for entry in result] == ["where:PriceList", "registration:tools"]
+    assert result[0].symbols == ("src/types.py::PriceList",)
+    assert result[1].summary == "A new file in `tools/` is registered in `tools/index.py`."
+    assert (result[1].paths, result[1].inputs) == (("tools/**",), ("tools/index.py",))
 
 
-def test_an_order_of_commands_is_a_habit_once_it_came_three_times(project: Project) -> None:
-    """After an edit, each command once, in accepted turns."""
+def test_three_times_the_same_order_is_a_habit(project: Project) -> None:
+    """Each command once after an edit, in accepted turns."""
     observer = Observer(project)
     steps = [
         Step("write", paths=("notes.txt",)),
@@ -141,17 +140,10 @@ def test_an_order_of_commands_is_a_habit_once_it_came_three_times(project: Proje
     ]
     for number in range(4):
         observer.learn(Turn("Go on", "Done", steps, rejected=number == 0))
-        orders = [one for one in observer.findings() if one.pattern == "sequence"]
+        orders = [entry for entry in observer.findings() if entry.pattern == "sequence"]
         assert len(orders) == (number == 3)
     assert orders[0].summary == "After a change of code `make lint`, then `pytest` are run."
     assert orders[0].inputs == ("Makefile", "pyproject.toml#tool.pytest")
-
-
-@pytest.mark.parametrize("said", sorted({said for _, said, _ in FORMS}))
-def test_how_a_way_failed_denies_nothing(said: str) -> None:
-    """A page that names the way that works says the same as what was captured, and is no contradiction to it."""
-    page = f"Tests run with `nox`; `pytest` fails here: {said}."
-    assert contrast(Words.of("Run tests with nox."), Words.of(page)) is None
 
 
 @pytest.mark.parametrize(
@@ -164,13 +156,11 @@ def test_how_a_way_failed_denies_nothing(said: str) -> None:
         ("pytest -q", "/usr/bin/python: No module named pytest", "No module named*pytest"),
     ],
 )  # fmt: skip
-def test_an_error_is_known_again_by_the_program_it_names(
-    project: Project, command: str, text: str, pattern: str
-) -> None:
-    """`not found` alone is said by every page that is missing; a line that names no program gives no pattern."""
+def test_an_error_pattern_names_the_program(project: Project, command: str, text: str, pattern: str) -> None:
+    """A line without a program's name gives no pattern."""
     observer = Observer(project)
     success = {"pytest -q": "python -m pytest", "make lint": "ruff check"}[command]
     steps = [Step("run", command, output=text, failed=True), Step("run", success, output="1 passed")]
     observer.learn(Turn("Go on", "Done", steps))
-    (finding,) = (one for one in observer.findings() if one.pattern == "recovery")
+    (finding,) = (entry for entry in observer.findings() if entry.pattern == "recovery")
     assert finding.error_pattern == pattern

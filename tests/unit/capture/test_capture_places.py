@@ -1,4 +1,4 @@
-"""Where transcripts are looked for: each agent's own place for a project, the newest, and those the event log names."""
+"""Search for transcripts, by agent, file or session."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def put(path: Path, at: float, first: object = None) -> Path:
 
 def everywhere(root: Path, homes: Path) -> dict[str, Path]:
     """Put a transcript where each agent keeps it, the later agent's later."""
-    slug = "".join(one if one.isalnum() else "-" for one in str(root))
+    slug = "".join(entry if entry.isalnum() else "-" for entry in str(root))
     meta = {"type": "session_meta", "payload": {"id": THREAD, "cwd": str(root)}}
     project = hashlib.sha256(str(root).encode()).hexdigest()
     return {
@@ -52,8 +52,8 @@ def everywhere(root: Path, homes: Path) -> dict[str, Path]:
     }
 
 
-def test_each_agents_newest_is_found(workspace: Workspace, tmp_path: Path) -> None:
-    """By its name, and without one the newest of all; another project's is not seen."""
+def test_the_newest_transcript_is_found(workspace: Workspace, tmp_path: Path) -> None:
+    """Of one agent, or of all; not another project's."""
     places = everywhere(workspace.root, tmp_path)
     other = {"type": "session_meta", "payload": {"id": "o", "cwd": "/elsewhere"}}
     put(tmp_path / "x/sessions/2026/11/21/rollout-2026-11-21T09-00-00-other.jsonl", 9e9, other)
@@ -62,17 +62,17 @@ def test_each_agents_newest_is_found(workspace: Workspace, tmp_path: Path) -> No
     assert transcripts_of(workspace, "", None) == [("reasonix", places["reasonix"])]
 
 
-def test_a_named_file_says_whose_it_is_by_its_name(workspace: Workspace, tmp_path: Path) -> None:
-    """Where it does not, it has to be said."""
+def test_a_file_name_tells_the_agent(workspace: Workspace, tmp_path: Path) -> None:
+    """Otherwise `--from` has to."""
     for agent, path in everywhere(workspace.root, tmp_path).items():
         assert transcripts_of(workspace, "", path) == [(agent, path)]
     with pytest.raises(UsageError, match="any agent"):
         transcripts_of(workspace, "", tmp_path / "talk.jsonl")
 
 
-def test_the_sessions_of_the_event_log_are_found_whichever_agent_ran_them(workspace: Workspace, tmp_path: Path) -> None:
-    """Those that it names, and no other; none where it names none."""
+def test_sessions_of_the_event_log_are_found(workspace: Workspace, tmp_path: Path) -> None:
+    """Of every agent; none without a session."""
     places = everywhere(workspace.root, tmp_path)
-    found = transcripts_of(workspace, "events", None, [THREAD, "5b0c", ""])
-    assert found == [("claude", places["claude"]), ("codex", places["codex"])]
+    result = transcripts_of(workspace, "events", None, [THREAD, "5b0c", ""])
+    assert result == [("claude", places["claude"]), ("codex", places["codex"])]
     assert transcripts_of(workspace, "events", None, []) == []

@@ -1,4 +1,4 @@
-"""What each agent's transcript tells, one form for all; and that what is held does not grow with it."""
+"""Turns of each agent's transcripts, in bounded memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASES = Path(__file__).parents[2] / "cases/transcripts"
 ROOT = "/home/ada/project"
 
 
-def taken(path: Path, agent: str) -> tuple[list[Turn], Session]:
+def read_turns(path: Path, agent: str) -> tuple[list[Turn], Session]:
     """Return the turns of a transcript that hold a call, and what is known of the session."""
     session = Session()
     met = turns(entries_in(path, READERS[agent].entries, Progress()), ROOT, session)
@@ -27,10 +27,10 @@ def taken(path: Path, agent: str) -> tuple[list[Turn], Session]:
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "reasonix"])
-def test_all_agents_tell_the_same(agent: str) -> None:
-    """What was asked, without what was put into it; a command that failed, one that worked, an edit."""
-    found, session = taken(CASES / f"{agent}-stumble.jsonl", agent)
-    (turn,) = found
+def test_transcripts_of_all_agents_give_turns(agent: str) -> None:
+    """The prompt without injected text, a failed command, one that worked, an edit."""
+    result, session = read_turns(CASES / f"{agent}-stumble.jsonl", agent)
+    (turn,) = result
     assert session.id
     assert session.folder in (ROOT, "")
     assert "<" not in turn.prompt
@@ -44,31 +44,31 @@ def test_all_agents_tell_the_same(agent: str) -> None:
     assert any(step.action == "write" and step.paths for step in turn.steps)
 
 
-def test_what_was_taken_back_is_rejected(tmp_path: Path) -> None:
-    """Each agent's own word for it ends the turn as rejected."""
-    told = {
+def test_an_interrupted_turn_is_rejected(tmp_path: Path) -> None:
+    """In the form of each agent."""
+    told_file = {
         "claude": {"type": "user", "message": {"role": "user", "content": "[Request interrupted by user]"}},
         "codex": {"type": "event_msg", "payload": {"type": "turn_aborted"}},
         "gemini": {"$rewindTo": "1"},
         "reasonix": {"type": "replace", "reason": "rewind", "messages": []},
     }
-    for agent, row in told.items():
+    for agent, row in told_file.items():
         path = tmp_path / f"{agent}.jsonl"
         path.write_text(
             (CASES / f"{agent}-stumble.jsonl").read_text("utf-8").rstrip() + f"\n{json.dumps(row)}\n", "utf-8"
         )
-        found = list(turns(entries_in(path, READERS[agent].entries, Progress()), ROOT, Session()))
-        assert found[-1].rejected
+        result = list(turns(entries_in(path, READERS[agent].entries, Progress()), ROOT, Session()))
+        assert result[-1].rejected
 
 
-def test_what_replaces_what_was_tells_no_call_twice(tmp_path: Path) -> None:
-    """A whole history that is written again adds nothing."""
+def test_a_rewritten_history_repeats_no_call(tmp_path: Path) -> None:
+    """Reasonix writes the whole history again."""
     rows = [json.loads(line) for line in (CASES / "reasonix-stumble.jsonl").read_text("utf-8").splitlines()]
-    again = {"type": "replace", "messages": [one for row in rows for one in row.get("messages", [])]}
+    again = {"type": "replace", "messages": [entry for row in rows for entry in row.get("messages", [])]}
     path = tmp_path / "s.events.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, again]), "utf-8")
-    before, _ = taken(CASES / "reasonix-stumble.jsonl", "reasonix")
-    after, _ = taken(path, "reasonix")
+    before, _ = read_turns(CASES / "reasonix-stumble.jsonl", "reasonix")
+    after, _ = read_turns(path, "reasonix")
     assert [len(turn.steps) for turn in after] == [len(turn.steps) for turn in before]
 
 
@@ -81,15 +81,15 @@ def test_what_replaces_what_was_tells_no_call_twice(tmp_path: Path) -> None:
         "<environment_context>\nrecalled\n</environment_context>",
     ],
 )  # fmt: skip
-def test_what_was_put_into_a_prompt_is_no_part_of_it(text: str) -> None:
-    """Blocks of records in each form, reminders, private parts; closed or not."""
-    left = without_injected(f"Before.\n{text}")
-    assert "recalled" not in left
-    assert left.startswith("Before.")
+def test_injected_text_is_removed_from_prompts(text: str) -> None:
+    """Blocks of records, reminders, private parts; closed or not."""
+    remaining = without_injected(f"Before.\n{text}")
+    assert "recalled" not in remaining
+    assert remaining.startswith("Before.")
 
 
-def test_what_is_held_is_bounded_whatever_comes(tmp_path: Path) -> None:
-    """Calls without results, endless turns, long texts and lines: each is cut at its limit, and the rest is let go."""
+def test_memory_is_bounded(tmp_path: Path) -> None:
+    """Calls without results, endless turns, long texts and lines are cut."""
 
     def endless() -> Iterator[TranscriptEntry]:
         for number in range(5 * MOST_WAITING):
@@ -98,9 +98,9 @@ def test_what_is_held_is_bounded_whatever_comes(tmp_path: Path) -> None:
             yield TranscriptEntry("call", call=f"c{number}", tool="Bash", arguments={"command": "y" * 5_000})
             yield TranscriptEntry("result", "z" * LONGEST_TEXT, call=f"c{number}")
 
-    found = list(turns(endless(), ROOT, Session()))
-    assert max(len(turn.steps) for turn in found) <= MOST_STEPS
-    assert max(len(step.command) for turn in found for step in turn.steps) <= 2_000
+    result = list(turns(endless(), ROOT, Session()))
+    assert max(len(turn.steps) for turn in result) <= MOST_STEPS
+    assert max(len(step.command) for turn in result for step in turn.steps) <= 2_000
 
     path = tmp_path / "long.jsonl"
     long = {"type": "user", "message": {"role": "user", "content": "p" * 100_000}}
@@ -126,8 +126,8 @@ STRANGE = st.recursive(
 
 @settings(max_examples=60)
 @given(STRANGE)
-def test_no_line_of_a_transcript_is_too_strange(value: object) -> None:
-    """Whatever JSON a line holds, each reader tells what it understands of it."""
+def test_any_json_line_is_read(value: object) -> None:
+    """No reader raises."""
     row = value if isinstance(value, dict) else {"type": "user", "message": value, "payload": value, "messages": value}
     for reader in READERS.values():
         list(turns(reader.entries(row), ROOT, Session()))

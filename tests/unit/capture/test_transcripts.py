@@ -1,4 +1,4 @@
-"""What is read back from transcripts: what hooks gave the model, and neither what it wrote nor what a tool printed."""
+"""Records in transcripts, and their comparison with the event log."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given as given_values
@@ -24,10 +25,12 @@ THREAD = "0199c2f0-1111-7222-8333-444455556666"
 AT = 1_795_000_000.0
 
 
-def said(session: str, *shown: str, at: float = AT, surface: str = "hook:PreToolUse", agent: str = "") -> LoggedEvent:
+def shown_event(
+    session: str, *displayed: str, at: float = AT, surface: str = "hook:PreToolUse", agent: str = ""
+) -> LoggedEvent:
     """Return an event of a hook that showed some records."""
     ledger = SessionLog("", session, agent).name
-    return LoggedEvent(at, "retrieval", surface, ledger, "", shown, (), (), 0, "", "", 1.0, None)
+    return LoggedEvent(at, "retrieval", surface, ledger, "", displayed, (), (), 0, "", "", 1.0, None)
 
 
 @pytest.fixture
@@ -48,55 +51,65 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return project
 
 
-def test_only_what_hooks_gave_the_model_counts() -> None:
-    """Attachments of the one kind count, texts and lists of them; commands' output, quotes and torn lines do not."""
-    read = read_transcript(CASES / "claude.jsonl", claude.injected_texts)
+@pytest.mark.parametrize(
+    ("agent", "injected_texts", "records", "broken"),
+    [
+        ("claude", claude.injected_texts, {"L-7k3fq": 2, "L-8m2xd": 1, "ADR-0009": 1}, 1),
+        ("codex", codex.injected_texts, {"L-7k3fq": 1}, 0),
+    ],
+)
+def test_only_text_of_hooks_counts(agent: str, injected_texts: Any, records: dict[str, int], broken: int) -> None:
+    """Output of commands, quotes, summaries and torn lines don't count."""
+    read = read_transcript(CASES / f"{agent}.jsonl", injected_texts)
     assert read is not None
-    assert read.records == {"L-7k3fq": 2, "L-8m2xd": 1, "ADR-0009": 1}
-    assert read.broken == 1
+    assert (dict(read.records), read.broken) == (records, broken)
 
 
-def test_of_codex_only_messages_that_the_model_did_not_write_count() -> None:
-    """A developer's message counts; a tool's output, an event and a summary do not."""
-    read = read_transcript(CASES / "codex.jsonl", codex.injected_texts)
-    assert read is not None
-    assert (dict(read.records), read.broken) == ({"L-7k3fq": 1}, 0)
-
-
-def test_each_session_is_found_where_its_agent_keeps_it(root: Path) -> None:
-    """Sessions, subagents and threads are each compared with the transcript of their own."""
-    shown = events_by_session(
+def test_each_session_is_compared_with_its_transcript(root: Path) -> None:
+    """Sessions, subagents and threads."""
+    displayed = events_by_session(
         [
-            said(SESSION, "ADR-0009", surface="hook:SessionStart"), said(SESSION, "L-7k3fq", "L-8m2xd"),
-            said(SESSION, "L-7k3fq"), said(SESSION, "L-7k3fq", agent="a1b2c3d"), said(THREAD, "L-7k3fq", "L-9999z"),
-            said("another", "L-7k3fq"), said(SESSION, "L-brief", surface="brief:prompt"), said("trial-1", "L-7k3fq"),
+            shown_event(SESSION, "ADR-0009", surface="hook:SessionStart"),
+            shown_event(SESSION, "L-7k3fq", "L-8m2xd"),
+            shown_event(SESSION, "L-7k3fq"),
+            shown_event(SESSION, "L-7k3fq", agent="a1b2c3d"),
+            shown_event(THREAD, "L-7k3fq", "L-9999z"),
+            shown_event("another", "L-7k3fq"),
+            shown_event(SESSION, "L-brief", surface="brief:prompt"),
+            shown_event("trial-1", "L-7k3fq"),
         ]
-    )  # fmt: skip
-    found = deliveries(root, shown)
-    assert [(one.agent, one.session, one.claimed, one.found, one.missing, one.unclaimed) for one in found] == [
+    )
+    result = deliveries(root, displayed)
+    assert [
+        (entry.agent, entry.session, entry.claimed, entry.found, entry.missing, entry.unclaimed) for entry in result
+    ] == [
         ("claude", SESSION, 4, 4, (), ()),
         ("claude", f"{SESSION}.a1b2c3d", 1, 1, (), ()),
         ("codex", THREAD, 2, 1, ("L-9999z",), ()),
     ]
 
 
-def test_what_was_shown_after_the_transcript_was_written_is_not_missed(root: Path) -> None:
-    """A session that runs has written less than it was shown; what stands there beyond the log is told apart."""
-    found = deliveries(root, events_by_session([said(SESSION, "L-7k3fq"), said(SESSION, "L-later", at=AT + 1000)]))
-    assert [(one.claimed, one.missing, one.unclaimed) for one in found] == [(1, (), ("ADR-0009", "L-7k3fq", "L-8m2xd"))]
+def test_later_records_are_not_missing(root: Path) -> None:
+    """A running session has not written them yet; unlogged ones are listed apart."""
+    result = deliveries(
+        root, events_by_session([shown_event(SESSION, "L-7k3fq"), shown_event(SESSION, "L-later", at=AT + 1000)])
+    )
+    assert [(entry.claimed, entry.missing, entry.unclaimed) for entry in result] == [
+        (1, (), ("ADR-0009", "L-7k3fq", "L-8m2xd"))
+    ]
 
 
 @pytest.mark.parametrize("name", ["../../x", "/etc/x", "a/b", "*", "..", "A.B", "-x", "_1f-3"])
-def test_a_session_that_is_no_plain_name_leads_nowhere(root: Path, name: str) -> None:
-    """What a log says becomes a part of a path only where it can't be one."""
+def test_an_unsafe_session_name_reads_no_file(root: Path, name: str) -> None:
+    """Names in a log are untrusted."""
     secret = root.parent / "x.jsonl"
     secret.write_bytes((CASES / "claude.jsonl").read_bytes())
     event = LoggedEvent(AT, "retrieval", "hook:x", name, "", ("L-7k3fq",), (), (), 0, "", "", 1.0, None)
     assert deliveries(root, events_by_session([event])) == []
 
 
-def test_a_link_or_a_folder_is_no_transcript(root: Path, tmp_path: Path) -> None:
-    """Only plain files are read."""
+def test_only_plain_files_are_read(root: Path, tmp_path: Path) -> None:
+    """Neither a link nor a folder."""
     link = tmp_path / "link.jsonl"
     link.symlink_to(CASES / "claude.jsonl")
     assert read_transcript(link, claude.injected_texts) is None
@@ -104,25 +117,25 @@ def test_a_link_or_a_folder_is_no_transcript(root: Path, tmp_path: Path) -> None
     assert read_transcript(tmp_path / "none.jsonl", claude.injected_texts) is None
 
 
-def test_a_project_is_not_taken_for_one_whose_name_begins_alike(root: Path) -> None:
-    """Sessions of a neighbour `project-2` are not counted as those of `project`."""
+def test_a_project_with_a_similar_name_is_another_one(root: Path) -> None:
+    """`project-2` is not `project`."""
     assert [path.stem for path in claude.sessions(root)] == [SESSION]
     assert claude.sessions(root.parent / "pro") == []
 
 
 @given_values(st.text(), st.text())
-def test_any_text_around_a_block_changes_nothing(before: str, after: str) -> None:
-    """Ids are those of the block, wherever it stands and however its brackets are escaped."""
-    whole = f"{START}\nsaid\n- [L-7k3fq] a [b] - [L-8m2xd]\n  more: x\nomitted: 0\n{END}"
+def test_ids_are_found_in_any_block(before: str, after: str) -> None:
+    """With any text around it, and with escaped brackets."""
+    envelope = f"{START}\nsaid\n- [L-7k3fq] a [b] - [L-8m2xd]\n  more: x\nomitted: 0\n{END}"
     around = [before.replace("project-notes", ""), after.replace("project-notes", "")]
-    assert ids_in(f"{around[0]}\n{whole}\n{around[1]}") == ["L-7k3fq"]
-    escaped = whole.replace("<", "&lt;").replace(">", "&gt;")
+    assert ids_in(f"{around[0]}\n{envelope}\n{around[1]}") == ["L-7k3fq"]
+    escaped = envelope.replace("<", "&lt;").replace(">", "&gt;")
     assert ids_in(f"{around[0]}\n{escaped}\n{around[1]}") == ["L-7k3fq"]
 
 
 @given_values(st.binary(max_size=200))
-def test_a_transcript_of_anything_raises_nothing(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    """Bytes of any kind beside our word make at most a broken line."""
+def test_any_bytes_can_be_read(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    """At most as broken lines."""
     path = tmp_path_factory.mktemp("t") / "s.jsonl"
     path.write_bytes(
         content + b'\n{"project-notes": 1}\n[1, "project-notes"]\n' + json.dumps({"attachment": 7}).encode()

@@ -1,4 +1,4 @@
-"""Two processes that have read the same records and now write what follows from them: it is written once."""
+"""Two processes that write from the same records."""
 
 from __future__ import annotations
 
@@ -33,30 +33,32 @@ def registry(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
     return Registry.open(git_repo)
 
 
-def draft(drift: str, said: str) -> Draft:
+def draft(drift: str, message: str) -> Draft:
     """Return what would be proposed for the page."""
-    diff = unified_diff(PAGE, "# Testing\n", f"# Testing\n\n- {said}\n") if drift == ADDITIVE else ""
-    return Draft(PAGE, drift, said, said, (proposal_digest(PAGE, said),), (), diff)
+    diff = unified_diff(PAGE, "# Testing\n", f"# Testing\n\n- {message}\n") if drift == ADDITIVE else ""
+    return Draft(PAGE, drift, message, message, (proposal_digest(PAGE, message),), (), diff)
 
 
 @pytest.mark.parametrize("second", [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Mind the gap")])
-def test_what_another_process_has_just_proposed_is_not_proposed_again(registry: Registry, second: Draft) -> None:
-    """The same twice, or a second addition to one page; what was written before stands, and its event too."""
-    known, workspace = ProposalHistory.from_records(registry.collection.records), registry.workspace
-    write_proposals(workspace, [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")], known, registry.author())
+def test_a_concurrent_proposal_is_not_repeated(registry: Registry, second: Draft) -> None:
+    """Neither the same nor a second addition to a page; earlier ones stay written."""
+    record_id, workspace = ProposalHistory.from_records(registry.collection.records), registry.workspace
+    write_proposals(
+        workspace, [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")], record_id, registry.author()
+    )
 
     with pytest.raises(RefusedError, match=f"{PAGE}: another process has just proposed this"):
-        write_proposals(workspace, [draft(STRUCTURAL, "Lock it"), second], known, registry.author())
+        write_proposals(workspace, [draft(STRUCTURAL, "Lock it"), second], record_id, registry.author())
 
     registry.refresh()
-    held = registry.collection.records.of_kind("proposal")
-    assert sorted(one.title for one in held) == ["Close it", "Lock it", "Open it"]
+    current = registry.collection.records.of_kind("proposal")
+    assert sorted(entry.title for entry in current) == ["Close it", "Lock it", "Open it"]
     log = (workspace.state / "log" / "events.jsonl").read_text("utf-8").splitlines()
     assert [len(row["ids"]) for row in map(json.loads, log) if row["event"] == PROPOSED] == [2, 1]
 
 
 def test_a_cluster_is_proposed_once(registry: Registry) -> None:
-    """The same members come to the same rule, whoever looked first."""
+    """Also by two processes."""
     for summary in (
         "Sign the release tag before publishing wheels",
         "Publishing wheels needs a signed tag of the release",
@@ -64,21 +66,21 @@ def test_a_cluster_is_proposed_once(registry: Registry) -> None:
         "Migrations run in one transaction on Postgres",
     ):
         registry.add("learning", {"summary": summary})
-    (found,) = clusters(registry.collection.records)
-    propose_cluster(registry.workspace, found, registry.author())
+    (result,) = clusters(registry.collection.records)
+    propose_cluster(registry.workspace, result, registry.author())
 
     with pytest.raises(RefusedError, match="another process has just proposed what L-"):
-        propose_cluster(registry.workspace, found, registry.author())
+        propose_cluster(registry.workspace, result, registry.author())
 
 
-def test_what_was_tried_in_vain_is_noted_once(registry: Registry) -> None:
-    """Two that noted the same failure at the same time both found no such learning."""
+def test_an_unsolved_problem_is_noted_once(registry: Registry) -> None:
+    """Also by two processes."""
     records = registry.collection.records
-    said = NoteRequest("Uploads fail without a retry key", attempts=3, failed=True)
-    note(registry.workspace, records, said, registry.author())
+    message = NoteRequest("Uploads fail without a retry key", attempts=3, failed=True)
+    note(registry.workspace, records, message, registry.author())
 
     with pytest.raises(RefusedError, match="another process has just noted the same"):
-        note(registry.workspace, records, said, registry.author())
+        note(registry.workspace, records, message, registry.author())
 
     registry.refresh()
     assert len(registry.collection.records) == 1
