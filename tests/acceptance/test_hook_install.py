@@ -64,6 +64,26 @@ def test_hook_test_takes_the_scope_that_is_installed(
     assert "it acts in all your projects; with `--scope project`" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("scope", ["local", "project"])
+def test_doctor_finds_a_hook_of_an_earlier_version(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scope: str
+) -> None:
+    """Settings or a committed `hook.sh` that start `push/launch.py` are named, with the command that renews them."""
+    monkeypatch.chdir(root)
+    assert run(["hook", "install", "claude", "--scope", scope]) == 0
+    file = root / (".orbit/hook.sh" if scope == "project" else CLAUDE.settings["local"].path)
+    file.write_text(file.read_text("utf-8").replace("/hook/launch.py", "/push/launch.py"), "utf-8")
+    capsys.readouterr()
+    run(["doctor"])
+    page = capsys.readouterr().out
+    assert "a hook of an earlier version, which starts push/launch.py" in page
+    assert f"orbit hook install claude --scope {scope}" in page
+    assert run(["hook", "install", "claude", "--scope", scope]) == 0
+    capsys.readouterr()
+    run(["doctor"])
+    assert "push/launch.py" not in capsys.readouterr().out
+
+
 THEIRS = {
     "claude": '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "audit"}]}]}}',
     "codex": '{\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "audit"}]}]}\r\n}',
