@@ -1,1 +1,1 @@
-"""Puts the right record before an agent; all but `compile.py` need the standard library alone."""
+"""Hook of coding agents: choose and print the records that apply; built-in modules only, it runs at every tool call."""

@@ -1,8 +1,4 @@
-"""Says which scopes cover more than a fifth of the tracked files.
-
-A record that covers too many is for briefs, not for tool calls. Nearly every scope is ruled out by counting what stands
-below its folders; only the rest is matched, each glob once.
-"""
+"""Scopes that cover more than a fifth of the tracked files, which are for briefs, not for tool calls."""
 
 from __future__ import annotations
 
@@ -14,11 +10,11 @@ from orbit_registry.hook.matcher import Program, fits, program
 
 SHARE = 0.2
 FEWEST_FILES = 20
-"""In a project of fewer files a fifth is soon reached, and says nothing."""
+"""Fewest files of a project in which a fifth of them says something."""
 
 
 class Breadth:
-    """The tracked files, sorted, and how many of them globs match; `entries` are the globs as they were compiled."""
+    """The tracked files, and how many of them globs match; `entries` are compiled globs."""
 
     def __init__(self, files: Sequence[str], entries: Mapping[str, str]) -> None:
         self._files, self._entries = sorted(files), entries
@@ -41,7 +37,7 @@ class Breadth:
         return mask.bit_count() > most
 
     def _asked(self, alternative: str) -> Program | None:
-        """Return what is to be tried on the files of `_places`; None where all of them match."""
+        """Return the pattern to try on the files of `_places`; None if all of them match."""
         decides, text, _, depth, *keys = alternative.split("\x1f")
         return None if decides == "1" and not depth and keys[0][0] == "d" else program(text)
 
@@ -54,7 +50,7 @@ class Breadth:
         return bound
 
     def _places(self, alternative: str) -> Sequence[int]:
-        """Return the places of the files among which all that an alternative matches are: the fewest at hand."""
+        """Return the positions of the files that an alternative may match: the shortest list."""
         _, _, extension, _, *keys = alternative.split("\x1f")
         listed: Sequence[int] = self._by_extension.get(extension, ()) if extension else range(len(self._files))
         for key in keys:
@@ -96,7 +92,7 @@ class Breadth:
         return positions
 
     def _mask(self, glob: str) -> int:
-        """Return the files that a glob matches: a bit for each place."""
+        """Return the files that a glob matches, a bit for each position."""
         mask = self._masks.get(glob)
         if mask is None:
             bits = bytearray(len(self._files) // 8 + 1)

@@ -16,7 +16,7 @@ PATH_FIELDS = (
 MOST_PATHS = 50
 LONGEST_PATH = 4096
 PROJECT = "\x01"
-"""Begins a word in which a command names the project's own folder."""
+"""Prefix of a path that a command names from the project's folder."""
 
 
 class Call:
@@ -161,7 +161,7 @@ def path_from_uri(uri: str) -> str:
 
 PATCH = "*** Begin Patch"
 LONGEST_TEXT = 20_000
-"""Characters of a command or prompt in which paths are looked for."""
+"""Characters of a command or prompt that are searched for paths."""
 LONGEST_PATCH = 5_000_000
 _APART = str.maketrans(dict.fromkeys("\t\r\n;|&<>()$`'\"=,{}[]、。，；：（）「」“”‘’", " "))
 _AROUND = ".,:;!?@*"
@@ -169,7 +169,7 @@ _HUNKS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move 
 
 
 def looks_like_path(word: str) -> bool:
-    """Say whether a word has what paths have, a slash or an ending, and nothing that they seldom have."""
+    """Say whether a word has what paths have, a slash or an ending, and no character that they seldom have."""
     if word.startswith("file://"):
         return True
     return not _ODD.intersection(word) and ("/" in word or "\\" in word or ("." in word[1:] and not _is_number(word)))
@@ -183,7 +183,7 @@ def _is_number(word: str) -> bool:
 
 
 def patch_paths(text: str) -> list[str]:
-    """Return the paths that a patch touches: the format of `apply_patch`, or a unified diff's `a/` and `b/`."""
+    """Return the paths of a patch: the format of `apply_patch`, or the `a/` and `b/` of a unified diff."""
     paths: dict[str, None] = {}
     for mark in _HUNKS:
         at = text.find(mark, 0, LONGEST_PATCH)

@@ -1,7 +1,7 @@
-"""The hook client: a payload on standard input, a reply or nothing on standard output, and always exit code 0.
+"""Client of the hook: a payload on standard input, a reply or nothing on standard output, always exit code 0.
 
-It stands between an agent and its tool, so it may fail in any way but one: it never holds the tool up. It imports
-built-in modules alone, gives up by its own clock, and leaves without taking the interpreter apart.
+It must never hold the agent's tool up: it imports built-in modules only, ends at its deadline, and leaves without the
+interpreter's shutdown.
 """
 
 import posix
@@ -40,16 +40,16 @@ else:
         from signal import ITIMER_REAL, SIGALRM, setitimer, signal
 
 LARGEST = 5_000_000
-"""Bytes of a payload; a larger one is not read to its end."""
+"""Most bytes of a payload."""
 DEADLINE_MS = 150
 MOST_FAILED = 20
 AFTERWARDS = 600
-"""Seconds within which two events of a session may tell of one compaction."""
+"""Seconds between two events about one compaction."""
 DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
 
 
 def main(arguments: list[str]) -> None:
-    """Answer one call of the hook of the agent that is named, and end the process."""
+    """Answer one call of an agent's hook, and end the process."""
     try:
         dispatch = HookCall(arguments[0])
         try:
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> None:
 
 
 class HookCall:
-    """One run of the hook: what is known of it so far, so that it can be noted wherever the clock ends it."""
+    """One run of the hook, with the event that is logged wherever the deadline ends it."""
 
     def __init__(self, agent: str) -> None:
         self.started = monotonic()
@@ -73,7 +73,7 @@ class HookCall:
         self.agent = load_agent(agent)
 
     def run(self, read: "Callable[[], bytes | None]") -> None:
-        """Read the payload, print the reply, note what was done, and have the index renewed if it is behind."""
+        """Read the payload, print the reply, log the event, and start a sync if the index is stale."""
         signal(SIGALRM, self._late)
         setitimer(ITIMER_REAL, self.deadline, self.deadline)
         content = read()
@@ -85,7 +85,7 @@ class HookCall:
         call = self.agent.read(_parsed(content))
         event.fault = ""
         if call is None:
-            self.noted = True  # no event of ours
+            self.noted = True  # an event that we don't handle
             return
         here = call.folder if call.folder.startswith("/") else posix.getcwd()
         root = self.root = project_root(here) or _named_root()
@@ -117,7 +117,7 @@ class HookCall:
             refresh(root, behind)
 
     def close(self, error: BaseException | None) -> None:
-        """Note what was not noted yet, and what went wrong: its kind, never its words, which may be anybody's."""
+        """Log what was not logged yet, and the kind of an error; never its text, which may be private."""
         if not self.noted:
             if error is not None:
                 self.event.fault = self.event.fault or type(error).__name__
@@ -126,7 +126,7 @@ class HookCall:
     def _answer(
         self, root: str, call: "Call", paths: list[str], session_log: "_PrintingSessionLog | None"
     ) -> list[str]:
-        """Print what the call is answered with; return in what the index is behind the files."""
+        """Print the reply; return in what the index is behind the files."""
         event = self.event
         try:
             if session_log is not None and call.context_was_compacted:
@@ -141,7 +141,7 @@ class HookCall:
                     from orbit_registry.hook.observe import note_loaded
 
                     event.opened = note_loaded(root, call.instruction_file, session_log)
-                    self.noted = not event.opened  # a file of somebody else's is no event of ours
+                    self.noted = not event.opened  # not one of our rule files
                 if call.is_stop and session_log is not None and not call.agent_id:
                     from orbit_registry.hook.observe import stop_question  # a session stops seldom
 
@@ -172,10 +172,10 @@ class HookCall:
     def _chosen(
         self, root: str, call: "Call", paths: list[str], session_log: "_PrintingSessionLog | None"
     ) -> tuple[str, list[str]]:
-        """Return the text that is shown, and in what the index is behind the files.
+        """Return the text to show, and in what the index is behind the files.
 
         Raises:
-            OSError: the session log can't be kept.
+            OSError: the session log can't be written.
         """
         event = self.event
         index = open_index(root)
@@ -229,7 +229,7 @@ class HookCall:
 
 
 def _named_root() -> str | None:
-    """Return the root of the project that the host names, where it names one."""
+    """Return the root of the project that the environment names."""
     return project_root(posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape"))
 
 
@@ -244,7 +244,7 @@ def load_agent(name: str) -> "AgentModule":
 
 
 class _PrintingSessionLog(SessionLog):
-    """A session log whose notes the clock leaves time to be printed: what is noted as shown will be shown."""
+    """Session log that keeps the deadline from ending the process between noting and printing."""
 
     def __init__(self, root: str, session: str, agent: str, dispatch: HookCall) -> None:
         super().__init__(root, session, agent)
@@ -256,12 +256,6 @@ class _PrintingSessionLog(SessionLog):
 
 
 def _parsed(content: bytes) -> "dict[str, object]":
-    """Return the object that a payload is.
-
-    Raises:
-        ValueError: it is none.
-        StopIteration: it ends too early.
-    """
     payload = parse_json(content.decode("utf-8"))
     if not isinstance(payload, dict):
         raise ValueError("no object")
@@ -269,7 +263,7 @@ def _parsed(content: bytes) -> "dict[str, object]":
 
 
 def _input() -> bytes | None:
-    """Return what stands on standard input; None for more than is read."""
+    """Return standard input; None if it is larger than `LARGEST`."""
     parts: list[bytes] = []
     length = 0
     while part := posix.read(0, 1 << 16):
@@ -281,6 +275,6 @@ def _input() -> bytes | None:
 
 
 def _deadline() -> float:
-    """Return after how many seconds nobody waits any more; `ORBIT_HOOK_DEADLINE_MS` is for slow machines and tests."""
+    """Return the deadline in seconds; `ORBIT_HOOK_DEADLINE_MS` is for slow machines and tests."""
     setting = posix.environ.get(DEADLINE, b"")
     return min(int(setting), 60_000) / 1000 if setting.isdigit() and len(setting) < 9 else DEADLINE_MS / 1000

@@ -1,7 +1,4 @@
-"""What the chooser is asked and what it answers, as values, with the words for both; it chooses nothing.
-
-Built-in modules only: every call of a hook loads it.
-"""
+"""Request and result of a selection, as values, with the reasons for leaving records out."""
 
 import posix
 
@@ -13,19 +10,19 @@ if TYPE_CHECKING:
 
 PER_CALL, PER_SESSION = 5, 20
 TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 200, 80
-"""The most tokens of a whole reply, of procedural records in it, and what of it is kept for the frame around them."""
+"""Most tokens of a reply, of procedural records in it, and tokens reserved for the frame."""
 TRIAL = "trial-"
-"""How sessions begin that trying the hook makes up; they do without nothing, and count nowhere."""
+"""Prefix of the made-up sessions of trials: they have no hold-out, and count nowhere."""
 ASKS_AT_STOP, NOTES_TURNS, CAPTURES = 1, 2, 4
 """Settings that the hook needs, as bits: `loop.ask_at_stop`, `loop.note_turns`, `capture.at_session_end`."""
 CODE = "code"
-"""The class of tasks that write code. An empty class means that nobody knows."""
+"""Class of tasks that write code; an empty class is unknown."""
 TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
-"""Surfaces: a tool is about to run; a prompt was given; a session starts; somebody asked for a brief."""
+"""Surfaces: a tool call, a prompt, the start of a session, a brief."""
 
 PROJECT_VARIABLE = b"ORBIT_PROJECT"
 MIN_RELEVANCE = 0.05
-"""How well a text has to fit a rule, from 0 to 1, where the configuration says nothing else."""
+"""Default of the score, from 0 to 1, that a text needs for a rule."""
 DROPS = {
     "untrusted": "it is not what the default branch holds",
     "expired": "its time is over",
@@ -48,7 +45,7 @@ DROPS = {
     "token cap": f"a reply has {TOKENS} tokens where nothing else is said, {PROCEDURAL_TOKENS} of them procedural, "
     "and in a brief each kind its own",
 }
-"""Why a record that has a way in is not shown: all reasons there are."""
+"""All reasons for not showing a record that something leads to."""
 SKIPS = {
     "nothing asked": "no path of this project, no tag, no text and no error was named",
     "no index": "there is no push index that can be used",
@@ -60,25 +57,24 @@ SKIPS = {
     "too large": "the payload is larger than is read",
     "deadline": "there was no time left",
 }
-"""Why a dispatch shows nothing: all reasons there are."""
+"""All reasons for showing nothing."""
 
 
 def working_project(requested: str = "") -> str:
-    """Return which of a repository's projects the work is of: what is said of it, else what `ORBIT_PROJECT` says.
+    """Return which of a repository's projects the work is in: the requested one, else `ORBIT_PROJECT`, else none.
 
-    Empty where nobody knows: then no record is left out for its project. The configuration's `project` names the whole
-    repository, so that it says nothing of the one at hand.
+    The configuration's `project` is not used: it names the whole repository.
     """
     return requested or posix.environ.get(PROJECT_VARIABLE, b"").decode("utf-8", "surrogateescape")
 
 
 def is_other_project(record_project: str, project: str) -> bool:
-    """Say whether a record's project is another than the one at hand."""
+    """Say whether a record's project differs from the current one, if both are known."""
     return bool(record_project and project and record_project != project)
 
 
 class Context:
-    """What is known where something is about to be done; paths count from the project's root, `now` from 1970."""
+    """Request of a selection; paths count from the project's root, `now` in seconds since 1970."""
 
     __slots__ = (
         "agent", "budgets", "categories", "error", "min_relevance", "now", "paths", "per_call", "per_category",
@@ -107,14 +103,12 @@ class Context:
         returned: "Mapping[str, Sequence[str]] | None" = None,
         budgets: "Mapping[str, int] | None" = None,
     ) -> None:
-        """`search` returns paths of records for a text, with scores from 0 to 1, the best first; only surfaces that
-        have one give it. `error` is what a tool that failed said.
+        """Take the request.
 
-        `categories` are those of an agent: each leads to its records, and records of other categories are left out,
-        whatever else leads to them. Empty, nothing is narrowed. `per_category` and `per_call` of 0 are no cap; `tokens`
-        are those of the whole reply, `budgets` those of a kind's records together, by its name. `returned` are ids of
-        records that the surface answers with by itself, each with the ids it is linked with: they lead to rules as
-        shown ones do.
+        `search` returns paths of records for a text with scores from 0 to 1, the best first. `categories` are an
+        agent's: each leads to its records, and records of others are left out. `per_category` and `per_call` of 0 are
+        no cap; `tokens` are those of the whole reply, `budgets` those of a kind's records. `returned` are ids that the
+        surface answers with anyway, each with its links: they lead to rules as shown records do.
         """
         self.surface, self.now, self.paths, self.tags, self.error = surface, now, paths, tags, error
         self.agent, self.task, self.task_class, self.project = agent, task, task_class, project
@@ -124,9 +118,9 @@ class Context:
 
 
 class Match:
-    """A record that applies; `triggers` are pairs of what was asked and the glob, `text` is what is said of it.
+    """A record that applies; `triggers` are pairs of what led to it and the glob, `text` is what is shown.
 
-    What was asked is a key of `TRIGGERS` and what it says, or `text`, `project` or `start`.
+    What led to it is a key of `TRIGGERS` and its value, or `text`, `project` or `start`.
     """
 
     __slots__ = ("row", "text", "triggers")
@@ -136,14 +130,11 @@ class Match:
 
 
 TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link"}
-"""How the way in begins that a path of the project, a tag, a category, a pattern of errors or a shown record is."""
+"""Prefixes of triggers: a path, a tag, a category, a pattern of errors, a shown record."""
 
 
 class Selection:
-    """What is shown, how many records wait for another call, and what else applied with the reason it was left out.
-
-    `withheld` are ids of those that would have been shown, had the lot not fallen on them.
-    """
+    """Records to show, how many were omitted, dropped ones with their reasons; `withheld` are ids in the hold-out."""
 
     __slots__ = ("drops", "matches", "omitted", "skip_reason", "withheld")
 
@@ -155,8 +146,5 @@ class Selection:
 
 
 def is_anywhere(triggers: "Iterable[tuple[str, str]]") -> bool:
-    """Say whether a record is in every brief, and nothing of this task leads to it.
-
-    Such a record is looked at after those that something leads to: a few of them would fill the caps.
-    """
+    """Say whether a record is in every brief and nothing else leads to it; such records come after the others."""
     return all(trigger == "start" for trigger, _ in triggers)

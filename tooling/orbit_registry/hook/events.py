@@ -1,6 +1,6 @@
-"""Appends what each dispatch did to the event log: one JSON line, of a closed set of keys; it reads no event.
+"""Event log of the hook: one JSON line an event, of a closed set of keys.
 
-What somebody asked in words is never written down: `query` holds paths and tags alone.
+`query` holds paths and tags alone, never what somebody asked in words.
 """
 
 import posix
@@ -25,7 +25,7 @@ FAULTS = {
     "ledger": "what the session was shown can't be kept, so nothing was shown",
     "index": "the push index is damaged",
 }
-"""What may go wrong by itself; of anything else the name of the exception's class is written down, and no more."""
+"""Known faults; of any other only the name of the exception's class is logged."""
 OPENED, LOADED, RETRIEVAL = "opened", "loaded", "retrieval"
 APPROVED, REJECTED, NOTED = "approved", "rejected", "noted"
 FAILED, CLEARED, REQUEUED = "failed", "cleared", "requeued"
@@ -36,17 +36,17 @@ DONE = (
     OPENED, LOADED, APPROVED, REJECTED, NOTED, FAILED, CLEARED, REQUEUED, DISPATCHED, RETRO, BRIEF_PLAN, PITCHED,
     CAPTURED, ENSURED, PROPOSED, APPLIED, WITHHELD, OUTCOME, SYNCED,
 )  # fmt: skip
-"""Events that say what was done with the records of `ids`, and retrieved none."""
+"""Events about the records of `ids`, without a selection."""
 MOMENTS = ("stop", "subagent stop", "session end", "compaction", "compacted")
-"""What hosts tell of a session; their hooks write it down and answer nothing."""
+"""Events of a session that hooks log and don't answer."""
 NAMES = (RETRIEVAL, *DONE, *MOMENTS, "run", "refreshed")
-"""All names that an event of ours can have; docs/reference/events.md says what each means."""
+"""All names of events; docs/reference/events.md explains each."""
 NOTE_SKIPS = {
     "routine-heartbeat": "the work was routine",
     "duplicate-signal": "it is known already",
     "no-new-information": "nothing was learned",
 }
-"""Why a turn may leave nothing to tell: all reasons there are."""
+"""All reasons for a turn without a note."""
 LARGEST = 1_000_000
 """Bytes; a part that has more becomes the next older one, and the oldest of `FILES` goes: five of them at most."""
 MOST_ASKED = 20
@@ -54,18 +54,13 @@ _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posi
 
 
 class Event:
-    """One dispatch. `skip_reason` is empty or one of `select.SKIPS`; `session` is a session log's name, or empty.
+    """One event. `name` is `retrieval` for a selection, else one of `NAMES`; `session` is the name of a session log.
 
-    `name` is `retrieval`, or what else happened: then nothing was chosen, and only when and where is written.
-    `opened` are ids of records that were read; they make an event of their own. Where the name is `loaded`, they stand
-    in a rule file that the agent loaded by itself; where it is another of `DONE`, they are those it was done with.
-    `fault` is one of `FAULTS`, the name of an exception's class, or empty. `details` are further members of the line
-    as JSON, each after a comma: what a brief knows and no hook does.
-    `agent` is the program that asks, where it is known; `tokens` are those of what was shown, 0 where nobody counted.
-    `failed` are ids of records whose pattern the error of a failed call holds, shown before or not; `withheld` those
-    of records that the session does without, by lot, where they would have been shown. `command` is a number made of
-    the shell's command that is run, 0 where none is, `tests` says that it runs tests; `writes` that the call writes the
-    files of `query`, `has_failed` that it is over and failed.
+    `opened` are ids of records that were read (an event of their own), or those that a name of `DONE` is about. `fault`
+    is one of `FAULTS` or the name of an exception's class. `details` are further members as JSON, each after a comma.
+    `failed` are ids of records whose pattern the error of a failed call holds, `withheld` those in the hold-out.
+    `command` is a hash of the shell's command, `tests` whether it runs tests, `writes` whether the call writes the
+    files of `query`, `has_failed` whether it failed. `tokens` are those of what was shown.
     """
 
     __slots__ = (
@@ -74,7 +69,7 @@ class Event:
     )  # fmt: skip
 
     def __init__(self, surface: str, at: float) -> None:
-        """`at` is in seconds since 1970; the rest is filled in as it becomes known."""
+        """Start an event; `at` is in seconds since 1970."""
         self.surface, self.at, self.session, self.skip_reason = surface, at, "", ""
         self.name, self.fault, self.details, self.agent = RETRIEVAL, "", "", ""
         self.query: Sequence[str] = ()
@@ -86,7 +81,7 @@ class Event:
         self.omitted, self.tokens, self.ms = 0, 0, 0.0
 
     def set_selection(self, selection: "Selection", tokens: int) -> None:
-        """Take over what was chosen; `tokens` are those of the text that is shown."""
+        """Take over a selection; `tokens` are those of the text that is shown."""
         self.hits = [match.row.values[ID] for match in selection.matches]
         self.omitted, self.skip_reason, self.tokens = selection.omitted, selection.skip_reason, tokens
         self.withheld = selection.withheld
@@ -129,10 +124,7 @@ def _listed(ids: "Sequence[str]") -> str:
 
 
 def note(root: str, name: str, surface: str, at: float, **details: "str | int | None") -> None:
-    """Write down that a person or an agent did something to a record; `details` say to which, who, and what came of it.
-
-    Nothing was chosen, so that it counts as no dispatch; texts among the details are names, hashes and ids alone.
-    """
+    """Log what a person or an agent did to a record; texts among `details` are names, hashes and ids alone."""
     event = Event(surface, at)
     event.name = name
     members = (f"{quoted(key)}: {_or_null(value) if isinstance(value, str) else 'null' if value is None else value}"
@@ -142,10 +134,7 @@ def note(root: str, name: str, surface: str, at: float, **details: "str | int | 
 
 
 def append(root: str, event: Event) -> None:
-    """Write an event to the log of a project; a disk that refuses loses the event, and nobody is told.
-
-    A surface does its work whether or not it can be counted.
-    """
+    """Append an event to a project's log; one that can't be written is lost without an error."""
     try:
         folder = private_folder(root, "log")
         handle = posix.open(f"{folder}/{NAME}", _FLAGS, 0o600)
@@ -164,8 +153,8 @@ def append(root: str, event: Event) -> None:
 
 
 def _turn(folder: str, handle: int) -> None:
-    """Make each part of the log the next older one, once, however many notice that it is full."""
-    posix.lockf(handle, posix.F_TLOCK, 0)  # whoever has the lock does it
+    """Rotate the log, once, however many processes notice that it is full."""
+    posix.lockf(handle, posix.F_TLOCK, 0)  # the one that gets the lock rotates
     if posix.lstat(f"{folder}/{NAME}").st_ino != posix.fstat(handle).st_ino:
         return
     for older, newer in zip(FILES, FILES[1:]):  # noqa: B905, RUF007 - the oldest has no place to go

@@ -1,8 +1,7 @@
-"""Open the push index and look records up in it, in the order in which they are pushed.
+"""Push index: open it and look records up, in push order.
 
-It is on the path of every tool call of an agent, so it imports built-in modules and `mmap`, no more: not even `os`.
-What it needs stands in the file as flat arrays (see `docs/reference/push-index.md`). An index that is missing, torn or
-of another version is a `NoIndex`, a value with a reason; a damaged one answers nothing and says so.
+It is read at every tool call, so it imports built-in modules and `mmap` only. The file is flat arrays, see
+`docs/reference/push-index.md`; a missing or torn file is a `NoIndex`, a damaged one answers nothing and says so.
 """
 
 import sys
@@ -27,7 +26,7 @@ PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
 MAX_PATH = 4096
 KEPT = 4096
-"""How many folders' answers and patterns are kept: many paths are in few folders."""
+"""Most folders and patterns in memory: many paths are in few folders."""
 LARGEST_COMPARED = 65_536  # bytes of a record's file; a larger one whose time differs counts as changed
 CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
 EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
@@ -55,7 +54,7 @@ DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
 
 
 class NoIndex:
-    """What stands in an index's place where there is none that can be used; it is false, and says why."""
+    """A missing or unusable index; false, with the reason."""
 
     __slots__ = ("reason",)
 
@@ -67,7 +66,7 @@ class NoIndex:
 
 
 class Row:
-    """One record as the index knows it; `values` are its fields as texts, by the numbers above."""
+    """One record of the index; `values` are its fields as texts."""
 
     __slots__ = ("flags", "number", "values")
 
@@ -76,7 +75,7 @@ class Row:
 
     @property
     def teaser(self) -> str:
-        """What is pushed: one line, or two where there is more to read; escaped and redacted."""
+        """The text that is pushed: one or two lines, escaped and redacted."""
         return self.values[TEASER]
 
     def words(self, field: int) -> list[str]:
@@ -84,22 +83,22 @@ class Row:
         return self.values[field].split(LIST) if self.values[field] else []
 
     def is_expired(self, now: float) -> bool:
-        """Say whether its time is over; `now` in seconds since 1970."""
+        """Say whether the record has expired at `now`, in seconds since 1970."""
         return bool(self.flags & EXPIRES) and int(self.values[EXPIRES_AT]) <= now
 
     def doubt(self, now: float) -> str:
-        """Return why it may be out of date; empty where nothing says so."""
+        """Return why the record may be out of date; empty if nothing says so."""
         aged = self.values[AGES_AT] if self.flags & DOUBTED else ""
         return self.values[STALE] or ("age" if aged and int(aged) <= now else "")
 
 
 def checksum(content: bytes) -> int:
-    """Return a number for some bytes: where a key is looked for, whether a header is whole."""
+    """Return the hash of some bytes that keys and the header use."""
     return int.from_bytes(content, "little") % PRIME
 
 
 def open_index(root: str) -> "Index | NoIndex":
-    """Return the index of the project at `root`, from which the paths of records count."""
+    """Return the index of the project at `root`."""
     try:
         handle = open_file(index_file(root), _OPEN)
     except (OSError, ValueError):
@@ -114,7 +113,7 @@ def open_index(root: str) -> "Index | NoIndex":
 
 
 def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
-    """Return the index that some bytes are."""
+    """Return the index that some bytes hold."""
     if sys.byteorder != "little" or len(content) < HEADER_WORDS * 8:
         return NoIndex("the push index is cut off")
     words = memoryview(content)[: HEADER_WORDS * 8].cast("Q").tolist()
@@ -129,10 +128,10 @@ def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
 
 
 class Index:
-    """An open index. Records are numbered by rank: 0 is pushed first; those that are not pushed come last.
+    """An open index. Records are numbered in push order, those that are not pushed come last.
 
-    A hit is a number: the record's number times 2^32, plus the place in its scope of the glob that matched, so that
-    hits in their natural order stand in rank order, and the least one of a record names its first glob.
+    A hit is the record's number times 2^32 plus the position of the matching glob in its scope, so that sorted hits are
+    in push order and the least one of a record is its first glob.
     """
 
     def __init__(self, content: mmap | bytes, words: list[int], root: str) -> None:
@@ -140,7 +139,7 @@ class Index:
         self.records, self.pushed, self._mask = words[W_RECORDS], words[W_PUSHED], words[W_BUCKETS] - 1
         self.damaged, self.holdout = False, words[W_HOLDOUT]
         self.settings, self.unread = words[W_SETTINGS], words[W_UNREAD]
-        self.differences: list[str] = []  # files of records that were asked for, each with its time and size
+        self.differences: list[str] = []  # changed files of looked-up records, with time and size
         self._try: Callable[[Program, str], bool]
         view = memoryview(content)
 
@@ -156,9 +155,9 @@ class Index:
         self._folders: dict[tuple[str, str | None], Folder] = {}
 
     def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        """Return hits for a path from the project's root, in rank order, one a record: the first `limit` of them.
+        """Return one hit a record for a path from the project's root, the first `limit` in push order.
 
-        `everything` asks also for records that are not pushed.
+        `everything` includes records that are not pushed.
         """
         if len(path) > MAX_PATH:
             return []
@@ -171,7 +170,7 @@ class Index:
             return []
 
     def hits_under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        """Return hits for a tag ("t"), category ("c"), gate ("g"), a rule's id ("i") or link ("l"), without a place."""
+        """Return hits for a tag ("t"), category ("c"), gate ("g"), a rule's id ("i") or link ("l")."""
         beyond = (self.records if everything else self.pushed) << 32
         hits: list[int] = []
         try:
@@ -189,7 +188,7 @@ class Index:
         return ranges, patterns
 
     def row(self, number: int) -> Row | None:
-        """Return a record by its number; None where the index is damaged there."""
+        """Return a record by its number; None where the index is damaged."""
         try:
             values = self.content[self.rows[number] : self.rows[number + 1]].decode("utf-8").split("\0")
             if len(values) == FIELDS:
@@ -200,20 +199,20 @@ class Index:
         return None
 
     def glob_of(self, row: Row, hit: int) -> str:
-        """Return the glob of a record that a hit names."""
+        """Return the glob of a hit."""
         globs = row.words(GLOBS)
         position = hit & 0xFFFFFFFF
         return globs[position] if position < len(globs) else ""
 
     def excluding(self, row: Row, path: str) -> str | None:
-        """Return the glob by which a record takes a path away; None where it does not."""
+        """Return the glob of a record that excludes a path."""
         for glob in row.words(GLOBS):
             if glob.startswith("!") and any(self.pattern_fits(number, path) for number in self.lookup(glob)[1]):
                 return glob
         return None
 
     def difference(self, row: Row) -> str:
-        """Return how a record's file differs from the one that the index was made from; empty for the same bytes."""
+        """Return how a record's file differs from the indexed one (`CHANGED`, `GONE`); empty for the same bytes."""
         values = row.values
         path = f"{self.root}/{values[PATH]}"
         try:
@@ -230,17 +229,17 @@ class Index:
         return CHANGED
 
     def is_current(self, row: Row) -> bool:
-        """Say whether a record's file holds the bytes that the index was made from."""
+        """Say whether a record's file holds the indexed bytes."""
         return not self.difference(row)
 
     @property
     def inputs(self) -> list[str]:
-        """What it was made from: a hash of everything, then a line for each file whose stamp tells of a change."""
+        """Inputs of the index: a hash of all, then a line with the stamp of each file that tells of a change."""
         tail = self.content[self.length : self.length + LONGEST_TAIL]
         return tail.decode("utf-8", "surrogateescape").split("\n")
 
     def behind(self) -> list[str]:
-        """Return what differs from what the index was made from: files of records, HEAD, git's index, folders."""
+        """Return what changed since the index was made: record files, HEAD, git's index, folders."""
         changes = ["damaged", *self.differences] if self.damaged else [*self.differences]
         for line in self.inputs[1:]:
             before, _, path = line.partition("\t")
@@ -251,14 +250,14 @@ class Index:
 
     @property
     def stale(self) -> bool:
-        """Say whether something differs from what the index was made from."""
+        """Say whether an input changed since the index was made."""
         return bool(self.behind())
 
     def _merged(self, ranges: list[tuple[int, int]], limit: int | None, everything: bool, path: str) -> list[int]:
-        """Merge ranges of hits, each in rank order, and leave out what an excluding glob takes away.
+        """Merge sorted ranges of hits without excluded paths.
 
-        Where only the first few are wanted, only the start of each range is read, and more of it as long as too few
-        are found: a hit counts only if it stands before everything that was not read.
+        With a limit only the start of each range is read, and more while too few match: a hit counts only if it
+        precedes everything unread.
         """
         hits, flags = self.hits, self.flags
         beyond = (self.records if everything else self.pushed) << 32
@@ -288,7 +287,7 @@ class Index:
             width *= 4
 
     def candidates(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
-        """Return the ranges of hits that a path surely has, and the patterns that have to be tried on it."""
+        """Return the ranges of hits that a path surely has, and the patterns to try on it."""
         directory, slash, basename = path.rpartition("/")
         _, dot, extension = basename.rpartition(".")
         folder_key = (directory + slash, extension if dot else None)
@@ -304,11 +303,11 @@ class Index:
         return ranges, patterns
 
     def range_of(self, number: int) -> tuple[int, int]:
-        """Return where the hits of a pattern stand."""
+        """Return the range of hits of a pattern."""
         return self._posting[number], self._posting[number + 1]
 
     def _folder(self, path: str, extension: str | None) -> "Folder":
-        """Return what all files of one folder with one extension share: decided ranges, and patterns to be tried."""
+        """Return what files of one folder and extension share: ranges, patterns, keys of details."""
         ranges: list[tuple[int, int]] = []
         patterns: list[int] = []
         details = self._detail_keys(path, extension)
@@ -323,7 +322,7 @@ class Index:
         return ranges, patterns, details
 
     def _detail_keys(self, path: str, extension: str | None) -> tuple[int, ...]:
-        """Return the keys of details that a path has: extension and depth, each given or left open."""
+        """Return the keys of details of a path: extension and depth, each given or open."""
         depth = path.count("/") + 1
         if extension is not None:
             position = self._key_position(b"x" + extension.encode("utf-8", "surrogatepass"))
@@ -332,7 +331,7 @@ class Index:
         return (0, depth)
 
     def _key_position(self, key: bytes) -> int:
-        """Return the number of what stands under a key; -1 where nothing does."""
+        """Return the position of a key; -1 if it is missing."""
         key_hash = int.from_bytes(key, "little") % PRIME
         bucket = key_hash & self._mask
         position, end = self._bucket[bucket], self._bucket[bucket + 1]
@@ -361,14 +360,14 @@ class Index:
             start += 1
 
     def pattern_fits(self, number: int, path: str) -> bool:
-        """Say whether a path is what a pattern describes."""
+        """Say whether a path matches a pattern."""
         compiled = self._programs.get(number)
         if compiled is None:
             compiled = self._program(number, self.pattern_text(number))
         return self._try(compiled, path)
 
     def pattern_text(self, number: int) -> str:
-        """Return a pattern as it is written in the index."""
+        """Return a pattern's text."""
         text = self._pattern[number]
         return self.content[text >> 16 : (text >> 16) + (text & 0xFFFF)].decode("utf-8")
 

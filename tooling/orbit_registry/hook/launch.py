@@ -1,14 +1,11 @@
-"""What an agent's settings start: `python -I -S -E launch.py AGENT`. Compiled at each start, so it holds nothing.
-
-It makes the package importable without a look at site-packages.
-"""
+"""Start of the hook: `python -I -S -E launch.py AGENT`; short, because it is compiled at each start."""
 
 import gc
 import sys
 
 
 def start() -> None:
-    """Run the client; it ends the process."""
+    """Make the package importable without site-packages, and run the client."""
     gc.disable()  # a call ends before anything is worth collecting, and loading modules would set it off several times
     package = __file__.rpartition("/hook/")[0]
     sys.path.append(package.rpartition("/")[0])

@@ -1,8 +1,4 @@
-"""Says whether a path is what one glob without braces describes, as `text.globs` does; it reads the canonical text.
-
-The compiler writes canonical texts only (no braces, no `**` inside a segment, specials as `[*]`), so nothing is
-checked here. This module imports nothing: it is loaded when a pattern has to be tried, in the start of a hook.
-"""
+"""Matcher of one canonical glob (no braces) for the hook, which has no `re`; it agrees with `formats.globs`."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,17 +73,16 @@ def _chunk(units: list[Unit]) -> Chunk:
 
 
 def fits(compiled: Program, path: str) -> bool:
-    """Say whether a path is what a program describes.
+    """Say whether a path matches a compiled glob.
 
-    The first part stands at the start, the last at the end, and each other one is taken where it comes first: if any
-    choice of places fits, the leftmost one does, so nothing is tried twice. Segments in a path and characters in a
-    segment are told apart in the same way.
+    The first part is matched at the start, the last at the end, each other one at its leftmost place: if any placement
+    fits, the leftmost one does, so nothing is tried twice.
     """
     return len(path) <= MAX_PATH and _fit(compiled, path.split("/"), _names_at)
 
 
 def _fit(parts: "Sequence[Part]", text: "Whole", at: "Callable[[Part, Whole, int], bool]") -> bool:
-    """Say whether `text` is the parts in their order, with anything between two of them; `at` tries one of them."""
+    """Say whether `text` is the parts in order with anything between two of them; `at` tries one part."""
     first, last = parts[0], parts[-1]
     if len(parts) == 1:
         return len(first) == len(text) and at(first, text, 0)

@@ -1,4 +1,4 @@
-"""Write the push index's bytes from its parts."""
+"""Writer of the push index's bytes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import GLOBS, LIST, Index
 
 SYMBOL = "\x1c"
-"""Begins what stands among a record's globs for one of its symbols: the symbol as it is written."""
+"""Prefix of a symbol among a record's globs."""
 ALTERNATIVES = "\x1e"
 MORE = "\n  more: "
-"""Stands in a teaser between a record's line and the file that has its whole text."""
+"""Separator in a teaser between a record's line and the file with the full text."""
 
 
 class Part(NamedTuple):
@@ -27,19 +27,17 @@ class Part(NamedTuple):
 
 
 Use = tuple[str, str, str, str]
-"""What a place asks of a path: its key, extension and depth (each may be left open), and a pattern where these do not
-decide."""
+"""Condition on a path: key, extension and depth (each may be open), and a pattern if these do not decide."""
 
 
 def pack(
     parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0, settings: int = 0,
     unread: int = 0,
 ) -> bytes:  # fmt: skip
-    """Return the bytes of an index; the parts come in rank order, and those that are pushed are put before the others.
+    """Return the bytes of an index; the parts are in push order, those that are not pushed come last.
 
-    `entries` says for each glob what its alternatives are (see `compile`), `holdout` how many of a million pairs of a
-    session and a record are withheld, `settings` what of the reader's bits is on, `unread` how many files hold no
-    record that can be read.
+    `entries` has the alternatives of each glob (see `compile`), `holdout` the withheld share in a million, `settings`
+    the setting bits that are on, `unread` the number of unreadable files.
     """
     ranked = sorted(parts, key=_is_held_back)
     hits: defaultdict[str, list[int]] = defaultdict(list)
@@ -69,7 +67,7 @@ def _is_held_back(part: Part) -> bool:
 
 
 def _keys(row: Sequence[str]) -> list[str]:
-    """Return the keys under which a record stands as a whole."""
+    """Return the keys of a whole record."""
     keys = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
     if row[reader.CATEGORY]:
         keys.append(f"c{row[reader.CATEGORY]}")
@@ -87,12 +85,11 @@ def _keys(row: Sequence[str]) -> list[str]:
 
 
 def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]], entries: Mapping[str, str]) -> None:
-    """Put each glob's hits under a key of each of its alternatives; the key with the fewest patterns, where one is to
-    be tried."""
+    """Put each glob's hits under a key of each alternative: with a pattern to try, the key that has the fewest."""
     alternatives = []
     for glob, numbers in hits.items():
         for alternative in entries[glob].split(ALTERNATIVES):
-            if glob.startswith("!"):  # it takes away from what others find, and is asked for by itself
+            if glob.startswith("!"):  # an exclusion is looked up alone
                 uses[glob, "", "", alternative.split(LIST)[1]] = []
             else:
                 alternatives.append((alternative.split(LIST), numbers))
@@ -185,14 +182,14 @@ def _starts(counts: Iterable[int]) -> list[int]:
 
 
 class _Heap:
-    """Texts one after another; a text's place is its start in the file times 2^16 plus its length."""
+    """Texts one after another; a position is the start in the file times 2^16 plus the length."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
         self.length = 1  # nothing begins at 0, so that 0 can say that there is nothing
 
     def add(self, text: bytes) -> int:
-        """Add a text of less than 64 KB and return its place, from the heap's start."""
+        """Add a text of less than 64 KB and return its position in the heap."""
         self.parts.append(text)
         self.length += len(text)
         return (self.length - len(text)) << 16 | len(text)
@@ -231,6 +228,6 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
 
 
 def is_whole(index: Index) -> bool:
-    """Say whether the body of an index is what was written; it reads every byte."""
+    """Say whether the body of an index is undamaged; it reads every byte."""
     total = int.from_bytes(index.content[reader.W_BODY_SUM * 8 : reader.W_BODY_SUM * 8 + 8], "little")
     return zlib.crc32(memoryview(index.content)[reader.HEADER_WORDS * 8 : index.length]) == total

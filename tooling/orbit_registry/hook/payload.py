@@ -1,4 +1,7 @@
-"""Reads and writes JSON without the library's own package, whose import costs more than a call; it knows no payload."""
+"""JSON of payloads and replies, and the call that most agents' payloads state.
+
+The `json` package costs more to import than a call takes, so `_json` is used where it is as expected.
+"""
 
 from orbit_registry.hook.call import Call, field, named_paths, path_words
 from orbit_registry.hook.context import CODE, PROMPT, TOOL
@@ -27,7 +30,7 @@ else:
 
 
 class _ScannerSettings:
-    """How JSON is read: as everywhere, its few odd constants as numbers."""
+    """Settings of the scanner of `_json`."""
 
     strict = False
     object_hook = object_pairs_hook = array_hook = None
@@ -54,7 +57,7 @@ def parse_json(text: str) -> object:
 
 
 def parse_embedded(value: object) -> object:
-    """Return a value, or the one that stands in it as JSON in a text: some agents pass a tool's input like that."""
+    """Return a value, or the JSON value in a text: some agents pass a tool's input like that."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return parse_json(value)
@@ -64,7 +67,7 @@ def parse_embedded(value: object) -> object:
 
 
 def to_json(value: "JsonValue") -> str:
-    """Return a text, a truth value or an object of them as JSON, in ASCII."""
+    """Return a value as JSON, in ASCII."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, bool):
@@ -78,7 +81,7 @@ READING = frozenset(("read", "notebookread", "read_file", "readfile", "view", "o
 
 
 def call_from_payload(payload: "Payload", event: str, surface: str) -> Call:
-    """Return a payload's call as most agents say it: whose it is, and what a tool or a prompt names."""
+    """Return the call that a payload states with the names that most agents use."""
     call = Call(event, surface)
     call.session = field(payload, "session_id", "sessionId")
     call.agent_id = field(payload, "agent_id", "agentId")
@@ -92,9 +95,9 @@ def call_from_payload(payload: "Payload", event: str, surface: str) -> Call:
 
 
 def take_tool(call: Call, tool: str, arguments: object) -> None:
-    """Take what a tool is asked to do into a call: its paths, whether it writes code, what it reads.
+    """Add a tool's input to a call: its paths, whether it writes code, what it reads.
 
-    `asked` is the tool's input: an object, or a text where the tool takes nothing else. `call.folder` has to be known.
+    `arguments` is an object, or a text where the tool takes nothing else. `call.folder` has to be known.
     """
     name = tool.casefold()
     if name in WRITING:
@@ -111,6 +114,6 @@ def take_tool(call: Call, tool: str, arguments: object) -> None:
 
 
 def take_prompt(call: Call, text: str) -> None:
-    """Take the paths that a prompt names into a call."""
+    """Add a prompt and its paths to a call."""
     call.paths_are_heuristic, call.text = True, text
     call.paths = path_words(text)

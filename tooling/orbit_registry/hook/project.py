@@ -1,4 +1,7 @@
-"""Finds the project around a folder, its paths in a call and its private folders; it follows no link."""
+"""Project around a folder: root, index, private folders, paths of a call, sessions of host processes.
+
+No link is followed.
+"""
 
 import posix
 from posix import access, environ, listdir, lstat, mkdir, unlink
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Call
 
 KEPT_DAYS = 14
-"""How long what a session left in a private folder is kept."""
+"""Age at which a session's files in a private folder are removed."""
 INDEX = "hook.idx"
 MAX_POINTER = 4096
 """Bytes of the file that names git's folder in a linked work tree."""
@@ -27,19 +30,19 @@ def _lstat(path: str) -> "stat_result | None":
 
 
 def stamp(path: str) -> str:
-    """Return what tells a file from its earlier and later selves; "-" where there is none."""
+    """Return a file's modification time, size and inode; "-" if it is missing."""
     state = _lstat(path)
     return "-" if state is None else f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
 
 
 def is_folder(path: str) -> bool:
-    """Say whether a folder stands there, and no link to one."""
+    """Say whether a path is a folder, not a link to one."""
     state = _lstat(path)
     return state is not None and state.st_mode & _KIND == _FOLDER
 
 
 def project_root(start: str) -> str | None:
-    """Return the nearest folder at or above an absolute path that holds a workspace; the repository's top ends it."""
+    """Return the nearest folder at or above an absolute path that holds a workspace, up to the repository's top."""
     folder = first = start.rstrip("/") if "/." not in start else normal_path(start)
     while folder:
         if is_folder(f"{folder}/.orbit"):
@@ -54,10 +57,7 @@ def project_root(start: str) -> str | None:
 
 
 def index_file(root: str) -> str:
-    """Return where the push index of a project stands: in git's own folder, where no clone can bring one.
-
-    Outside git, and where that folder may not be written, it stands in the user's cache.
-    """
+    """Return the path of a project's push index: in git's folder, which no clone brings, else in the user's cache."""
     top = root
     while top and _lstat(f"{top}/.git") is None:
         top = top.rpartition("/")[0]
@@ -92,10 +92,9 @@ def normal_path(path: str) -> str:
 
 
 def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list[str]]:
-    """Return the paths of a call as globs see them, and those of them that may be written down.
+    """Return the paths of a call as globs see them, and those that may be logged.
 
-    A folder gets the slash by which globs know it. What may be a word of any kind, a secret too, is written down only
-    where it names something that is there.
+    A folder ends with a slash. A word, which may be a secret, is logged only if it names an existing file.
     """
     paths = [path for text in call.paths if (path := in_project(root, folder, text)) is not None]
     if not call.paths_are_heuristic:
@@ -116,7 +115,7 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
 
 
 def record_in(path: str) -> str:
-    """Return the id of the record to whose folder a path of the project leads; empty for any other path."""
+    """Return the id of the record whose folder a path is in; empty for any other path."""
     names = path.split("/")
     if names[0] != ".orbit" or len(names) < 3:
         return ""
@@ -126,7 +125,7 @@ def record_in(path: str) -> str:
 
 
 def pending_count(root: str) -> int:
-    """Return how many records wait for review in the inbox, the local one and the committed one."""
+    """Return how many records wait for review in the local and the committed inbox."""
     number = 0
     for inbox in (f"{root}/.orbit/state/inbox", f"{root}/.orbit/inbox"):
         if is_folder(inbox):
@@ -137,10 +136,10 @@ def pending_count(root: str) -> int:
 
 
 def private_folder(root: str, *names: str) -> str:
-    """Return a folder below the state, made where it is missing, for its owner alone.
+    """Return a folder below the state, created for its owner alone.
 
     Raises:
-        OSError: it can't be made, or something else stands in its place.
+        OSError: it can't be created, or something else is in its place.
     """
     folder = f"{root}/.orbit"
     for name in ("state", *names):
@@ -155,7 +154,7 @@ def private_folder(root: str, *names: str) -> str:
 
 
 def content_of(path: str, most: int) -> bytes:
-    """Return the beginning of a file, at most so many bytes; what is no file, a pipe, answers at once.
+    """Return the first bytes of a file; a pipe answers at once.
 
     Raises:
         OSError, ValueError: it can't be read.
@@ -168,7 +167,7 @@ def content_of(path: str, most: int) -> bytes:
 
 
 def prune(root: str, now: float, *names: str) -> None:
-    """Remove what has stood unchanged in a folder below the state for `KEPT_DAYS`; called when a session starts.
+    """Remove files of a folder below the state that have not changed for `KEPT_DAYS`.
 
     Raises:
         OSError: the folder can't be read.
@@ -186,17 +185,17 @@ HOSTS = "hosts"
 LONGEST = 1000
 SESSION_ID = b"ORBIT_SESSION_ID"
 DEEPEST = 16
-"""How many ancestors are looked at."""
+"""Most ancestors of a process that are examined."""
 _SHELLS = frozenset(
     (b"sh", b"bash", b"zsh", b"dash", b"ksh", b"fish", b"ash", b"busybox", b"env", b"timeout", b"nice", b"xargs")
 )
 _FIRST = frozenset((b"init", b"systemd", b"tini", b"dumb-init", b"docker-init", b"launchd", b"catatonit"))
-"""What runs as the first process beside an agent in a container: the parent of all orphans, no agent's host."""
+"""First processes of a container: the parent of all orphans, no agent's host."""
 _WRITE = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
 
 
 def note_host_session(root: str, session: str, agent: str = "") -> None:
-    """Note that the host of this process runs a session; a disk that refuses is no fault, and nobody is told."""
+    """Note that the host of this process runs a session, under its process id and start time; errors are ignored."""
     if "\n" in session or "\n" in agent or len(session) + len(agent) > LONGEST:
         return
     try:
@@ -216,10 +215,7 @@ def note_host_session(root: str, session: str, agent: str = "") -> None:
 
 
 def session_of_process(root: str) -> tuple[str, str] | None:
-    """Return the session and the agent that this process runs in; None where nobody knows.
-
-    `ORBIT_SESSION_ID` says so, or else the nearest ancestor that a hook has noted.
-    """
+    """Return the session and the agent that this process runs in: `ORBIT_SESSION_ID`, or the nearest noted ancestor."""
     from_environment = posix.environ.get(SESSION_ID, b"").decode("utf-8", "surrogateescape")
     if from_environment:
         return from_environment, ""
@@ -237,7 +233,7 @@ def session_of_process(root: str) -> tuple[str, str] | None:
 
 
 def _process(number: int) -> tuple[bytes, int, str] | None:
-    """Return a process's name, its parent's id and when it was started; None where there is none to be seen."""
+    """Return a process's name, its parent's id and its start time; None without `/proc`."""
     stat = _content(f"/proc/{number}/stat")
     _, _, name = stat[: stat.rfind(b")")].partition(b"(")
     fields = stat[stat.rfind(b")") + 1 :].split()
@@ -247,7 +243,7 @@ def _process(number: int) -> tuple[bytes, int, str] | None:
 
 
 def _content(path: str) -> bytes:
-    """Return what a small file holds; nothing where it can't be read."""
+    """Return the content of a small file; empty if it can't be read."""
     try:
         return content_of(path, 4096)
     except OSError:

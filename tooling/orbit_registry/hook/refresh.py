@@ -1,4 +1,4 @@
-"""Starts what outlives its caller: `orbit sync`, once for each change, and `orbit capture`; it waits for nothing."""
+"""Detached processes of the hook: `orbit sync`, once for each change, and `orbit capture`."""
 
 import posix
 import sys
@@ -10,15 +10,13 @@ from orbit_registry.hook.project import private_folder
 
 NAME = "sync.asked"
 EVERY_SECONDS = 60
-"""After which a sync is started again for what an earlier one did not mend."""
+"""Seconds after which a sync is started again for the same changes."""
 LARGEST = 100_000
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
 def refresh(root: str, behind: list[str]) -> bool:
-    """Start a sync of a project whose index is behind in something, and say whether this call did.
-
-    One that was started in the last minute for all of it is not started again.
+    """Start a sync for changes that none was started for in the last minute; say whether it was started.
 
     Raises:
         OSError: the state can't be written, or there is no interpreter to start.
@@ -44,9 +42,7 @@ def refresh(root: str, behind: list[str]) -> bool:
 
 
 def capture(root: str, agent: str, transcript: str) -> bool:
-    """Start a capture of a session that has ended where the configuration wants one; say whether this call did.
-
-    Whether the file is a transcript the command finds out.
+    """Start a capture of an ended session if the configuration asks; say whether it was started.
 
     Raises:
         OSError: there is no interpreter to start.

@@ -1,7 +1,7 @@
-"""Writes what was chosen as one block of text; it chooses nothing, and no record can end the block or begin another.
+"""Block of text that shows a selection.
 
-A teaser was escaped when it was compiled: it holds no control character and no `<` that begins a tag. Here it keeps at
-most the two lines it may have, each with its own beginning, so that no record's text starts a line.
+Teasers are escaped when they are compiled; here each keeps at most two lines with their own beginnings, so that no
+record can end the block or begin a line.
 """
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ MORE = "  more: "
 
 
 def render(selection: "Selection") -> str:
-    """Return the block, without a line's end after it; empty where there is nothing to show."""
+    """Return the block without a final newline; empty if there is nothing to show."""
     if not selection.matches:
         return ""
     lines = [START, INTRODUCTION]
@@ -35,5 +35,5 @@ def entry(teaser: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text as one line that holds no tag of ours, whatever compiled it."""
+    """Return a text as one line without our tags."""
     return " ".join(text.split()).replace(END, "&lt;/project-notes>").replace(START, "&lt;project-notes>")

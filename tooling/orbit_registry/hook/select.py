@@ -51,18 +51,18 @@ if TYPE_CHECKING:
 
 SEARCHED = 5
 EXAMINED = 200
-"""So many records, the first in rank, are looked at in full; those beyond are counted as omitted."""
+"""Records, the first in push order, that are examined; the rest counts as omitted."""
 ENOUGH = PER_SESSION + 2 * PER_CALL
-"""Once so many of them fit, a call that shows `PER_CALL` looks at no more: a session has seen `PER_SESSION` at most."""
+"""Matches after which a call that shows `PER_CALL` examines no more: a session was shown at most `PER_SESSION`."""
 ALWAYS, LINKED = "always", "relevant_and_linked"
-"""Gates of kinds: shown to whoever begins something; shown only where it is relevant and something leads to it."""
+"""Gates of kinds: shown at every start; shown only if relevant and something leads to it."""
 
 
 def select(index: "Index", context: Context, session_log: "SessionLog | None" = None) -> Selection:
-    """Return what is to be shown, as it stands in a text; the session log, where there is one, has noted it as shown.
+    """Return the records to show; the session log, if any, has noted them as shown.
 
     Raises:
-        OSError: the session log can't be kept; nothing may be shown then, for it would be shown again and again.
+        OSError: the session log can't be written; nothing may be shown then, or it would be shown again and again.
     """
     has_request = (
         context.paths or context.tags or context.text or context.error or context.categories or context.returned
@@ -77,7 +77,7 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     linked = _linked_matches(index, context, fitting, triggers, scores) if fitting or context.returned else []
     if not (fitting or linked):
         return Selection([], 0, drops, "narrowed" if triggers else "no match")
-    # Whether a file is as it was, and which glob led to it, is asked of the few that are shown: it costs the most.
+    # A file's state and the matching glob cost the most, so only the few shown records are asked for them.
     if session_log is None:
         selection = apply_caps(context, fitting, linked, drops, beyond, (), index.difference)
     else:
@@ -98,7 +98,7 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
 
 
 def is_withheld(session: str, record_id: str, holdout: int) -> bool:
-    """Say whether a session does without a record: the same answer whenever it is asked, by lot among sessions."""
+    """Say whether a record is in a session's hold-out, drawn from a hash of both."""
     number = checksum(f"{session}\0{record_id}".encode("utf-8", "surrogatepass"))
     for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # the last steps of splitmix64 spread what is alike
         number = (number ^ number >> 31) * factor & 0xFFFFFFFFFFFFFFFF
@@ -106,7 +106,7 @@ def is_withheld(session: str, record_id: str, holdout: int) -> bool:
 
 
 def _withhold(selection: Selection, holdout: int, session: str) -> None:
-    """Take out what the session does without, after it had its place: what else is shown is the same either way."""
+    """Remove the hold-out after the caps, so that what else is shown is the same either way."""
     if session.startswith(TRIAL):
         return
     remaining = []
@@ -127,10 +127,10 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
 def _find_triggers(
     index: "Index", context: Context, triggers: "Triggers", others: set[int]
 ) -> "dict[str, float] | None":
-    """Add the records that a path, a tag, a category, an error, the text or the project leads to, by number, and how.
+    """Add what leads to each record, by its number: paths, tags, categories, errors, the text, the project.
 
-    Of a path and of a category those are added that may be looked at; `others` gets the numbers of the rest. Returns
-    what the text is worth to each record, by its path; None where nobody searched.
+    `others` gets the numbers beyond the first `EXAMINED` of a path or category. Return the text's score of each record
+    by path; None without a search.
     """
     led = [(f"/{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
     led += [(f"@{category}", index.hits_under("c", category)) for category in dict.fromkeys(context.categories)]
@@ -160,7 +160,7 @@ def _find_triggers(
 
 
 def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
-    """Return the pushed records whose files these are; it reads the index to the end, so hooks never come here."""
+    """Return the pushed records of these files; it reads the whole index, hooks never search."""
     requested = set(paths)
     numbers = []
     for number in range(index.pushed if requested else 0):
@@ -176,7 +176,7 @@ def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
 def _narrow(
     index: "Index", context: Context, triggers: "Triggers", scores: "dict[str, float] | None"
 ) -> "tuple[list[Match], list[tuple[Row, str]], int]":
-    """Return what may be shown, what may not and why, and how many records were not looked at."""
+    """Return the matches, the dropped records with reasons, and how many records were not examined."""
     fitting: list[Match] = []
     drops: list[tuple[Row, str]] = []
     examined = 0
@@ -199,7 +199,7 @@ def _narrow(
 
 
 def _pointer_line(row: "Row", now: float) -> str:
-    """Return the line for a record that may be out of date or not hold; empty where it is shown whole."""
+    """Return the line for a record that may be out of date or is not accepted; empty if its teaser is shown."""
     if row.values[PHASE] == "pending":
         first, _, more = row.teaser.partition("\n  more: ")
         return f"{first} (status {row.values[STATUS]}, so it may not hold: {more or row.values[PATH]})"
@@ -210,7 +210,7 @@ def _pointer_line(row: "Row", now: float) -> str:
 def _drop_reason(
     row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "dict[str, float] | None" = None
 ) -> str:
-    """Return why a record is left out whatever its session has seen; empty where it may be shown."""
+    """Return why a record is left out, whatever its session was shown; empty if it may be shown."""
     agents, tasks = row.words(AGENTS), row.words(TASKS)
     if row.flags & UNTRUSTED:
         return "untrusted"
@@ -244,10 +244,7 @@ def _drop_reason(
 def _is_relevant_rule(
     row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "dict[str, float] | None"
 ) -> bool:
-    """Say whether something leads to a rule, and whether it is relevant.
-
-    Where nobody searched for the text, a path or a shown record that leads to it makes it so; a tag does not.
-    """
+    """Say whether something leads to a rule and it is relevant: by its score, or without a search by a path or link."""
     by = {trigger[0] for trigger, _ in triggers}
     direct = not by.isdisjoint("/=")
     if scores is None:
@@ -264,18 +261,15 @@ def _is_relevant_rule(
 def _linked_matches(
     index: "Index", context: Context, fitting: "list[Match]", triggers: "Triggers", scores: "dict[str, float] | None"
 ) -> "list[Match]":
-    """Return the rules that nothing but records which fit lead to, or whose relevance rests on that.
-
-    A link leads from a record to a rule whichever of the two states it.
-    """
+    """Return the rules that only matching records lead to."""
     leading = linked_rules(index, [match.row for match in fitting], context.returned)
     return _narrow(index, context, {number: triggers.get(number, []) + by for number, by in leading.items()}, scores)[0]
 
 
 def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, Sequence[str]]") -> "Triggers":
-    """Return the rules, by number, that links join with some records and are none of them, each with its triggers in.
+    """Return the rules that are linked with some records in either direction and not among them, with their triggers.
 
-    `returned` are ids of further records, each with what they link to.
+    `returned` are ids of further records, each with its links.
     """
     here = {row.number for row in rows}
     is_linking = bool(index.hits_under("l", ""))
@@ -290,33 +284,33 @@ def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, 
 
 
 def standing_reason(row: "Row", now: float) -> str:
-    """Return why a record can't stand in a file that an agent loads by its path alone; empty where it may."""
+    """Return why a record can't be in a file that an agent loads by path alone; empty if it can."""
     reason = _drop_reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")
     return reason or (row.values[PHASE] if row.values[PHASE] != "live" else "")
 
 
 MIN_CHARACTERS = 4
-"""Characters beside stars and spaces; a shorter pattern would be found nearly everywhere, and is none."""
+"""Fewest characters of a pattern without stars and spaces; a shorter one would match nearly everywhere."""
 LONGEST_ERROR = 16_000
-"""Of a longer text its first and last halves of so many characters are looked at."""
+"""Characters of an error that are searched: of a longer one the beginning and the end."""
 AXIS = "e"
 
 
 def normalized(text: str) -> str:
-    """Return a text as it is compared."""
+    """Return a text as error patterns are compared: folded case, single spaces."""
     return " ".join(text.casefold().split())
 
 
 def compiled_pattern(pattern: str) -> str:
-    """Return a pattern as the index holds it; empty for one that says too little."""
+    """Return a pattern as the index holds it; empty if it is too short."""
     text = normalized(pattern).strip("* ")
     return text if sum(character not in "* " for character in text) >= MIN_CHARACTERS else ""
 
 
 def contains_pattern(pattern: str, text: str) -> bool:
-    """Say whether a text holds a pattern, both as they are compared: each piece is taken where it comes first.
+    """Say whether a normalized text contains a pattern, in which `*` is anything; one pass, whatever the pattern.
 
-    A star that stands for nothing takes the spaces beside it along: `a * b` is found in `a b`.
+    A star that matches nothing takes the spaces around it along: `a * b` is found in `a b`.
     """
     at = 0
     for piece in map(str.strip, pattern.split("*")):
@@ -328,7 +322,7 @@ def contains_pattern(pattern: str, text: str) -> bool:
 
 
 def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
-    """Yield the number of each pushed record that helps with an error, and its pattern."""
+    """Yield the number and the pattern of each pushed record whose pattern an error contains."""
     if len(error) > LONGEST_ERROR:
         error = f"{error[: LONGEST_ERROR // 2]} {error[-LONGEST_ERROR // 2 :]}"
     text = normalized(error)

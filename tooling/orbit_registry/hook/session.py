@@ -1,7 +1,6 @@
-"""Remembers which records a session was shown: a file a session, an id a line, locked while somebody chooses.
+"""Log of the records that a session was shown, one id a line, and the caps that it sets.
 
-It decides nothing. What is chosen under the lock is written before it is free again, so that calls which run at the
-same time never show one record twice and never more than a session may see. Built-in modules only.
+Records are chosen and noted under one lock, so that parallel calls never show one record twice or exceed a cap.
 """
 
 import posix
@@ -28,21 +27,21 @@ if TYPE_CHECKING:
 FOLDER = "sessions"
 LONGEST_NAME = 60
 LARGEST = 1 << 16
-"""Bytes; a session log holds twenty ids, so a larger file is none, and is begun anew."""
+"""Bytes; a log holds twenty ids, so a larger file is no log, and is emptied."""
 LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
 _MARK = "="
-"""Begins a line that says when, in seconds since 1970, the session began anew."""
+"""Prefix of a line with the time, in seconds since 1970, at which the ids were forgotten."""
 FAILED, ASKED = "failed", "asked"
-"""Words about a session: a tool failed in it, it was asked for a note."""
+"""Marks of a session: a tool failed in it; the agent was asked for a note."""
 _WORD = "-"
-"""Begins a line with a word about the session, which holds whatever it was shown."""
+"""Prefix of a line with a mark of the session."""
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
 def safe_name(name: str) -> str:
-    """Return a file name for what somebody else chose as a name: itself where it is plain, else a number made of it."""
+    """Return a file name for any text: the text itself if it is plain, else a hash."""
     if name and len(name) <= LONGEST_NAME and name[0] not in "-_" and _PLAIN.issuperset(name):
         return name
     content = name.encode("utf-8", "surrogatepass")
@@ -50,17 +49,17 @@ def safe_name(name: str) -> str:
 
 
 class SessionLog:
-    """What one context of an agent was shown. A subagent has a context of its own, and so a session log of its own."""
+    """Records that one context of an agent was shown; a subagent has a context of its own."""
 
     def __init__(self, root: str, session: str, agent: str = "") -> None:
-        """`root` is the project's; `session` and `agent` are ids as the agent's host gives them, whatever they are."""
+        """`session` and `agent` are ids as the agent's host states them."""
         self._root = root
         self.name = f"{safe_name(session)}.{safe_name(agent)}" if agent else safe_name(session)
         self._handle = -1
         self._torn = False
 
     def begin(self) -> list[str]:
-        """Return the ids that were shown, and keep every other process out until `end`.
+        """Return the shown ids, and lock the log until `end`.
 
         Raises:
             OSError: it can't be opened, locked or read.
@@ -73,18 +72,18 @@ class SessionLog:
         """Note ids as shown, in one write; only between `begin` and `end`.
 
         Raises:
-            OSError: they can't be noted, all of them.
+            OSError: they can't all be written.
         """
         self._write("".join(f"{record_id}\n" for record_id in ids))
 
     def end(self) -> None:
-        """Let the next one in."""
+        """Unlock the log."""
         if self._handle >= 0:
             posix.close(self._handle)
             self._handle = -1
 
     def mark(self, word: str, only_after: str = "") -> bool:
-        """Note a word once for the session, if another one was noted; say whether that was done now.
+        """Note a word once for the session, if `only_after` was noted; say whether it was noted now.
 
         Raises:
             OSError: as `begin`.
@@ -99,10 +98,10 @@ class SessionLog:
             self.end()
 
     def forget(self, unless_within: float = 0) -> None:
-        """Start anew: what was shown is no longer in the agent's context, and neither does the cap count it.
+        """Forget the shown ids, because the agent's context no longer holds them; marks stay.
 
-        Hosts tell of one compaction by several events, in an order of their own; what was shown between them is in the
-        new context. So a second one passes `unless_within` so many seconds, and changes nothing after a first one.
+        Hosts announce one compaction by several events in any order; a later one passes `unless_within` seconds and
+        changes nothing after a first one.
 
         Raises:
             OSError: as `begin`.
@@ -122,7 +121,7 @@ class SessionLog:
             self.end()
 
     def _lines(self) -> list[str]:
-        """Open and lock the file, and return its lines; one that no session_log can be is emptied."""
+        """Open and lock the file, and return its lines; a file too large for a log is emptied."""
         folder = private_folder(self._root, "log", FOLDER)
         while True:
             self._handle = posix.open(f"{folder}/{self.name}", _FLAGS, 0o600)
@@ -130,7 +129,7 @@ class SessionLog:
             state = posix.fstat(self._handle)
             if state.st_nlink:
                 break
-            self.end()  # it was removed between the two: that file is nobody's
+            self.end()  # it was removed before it was locked
         if state.st_size > LARGEST:
             posix.ftruncate(self._handle, 0)
         content = posix.pread(self._handle, LARGEST, 0).decode("utf-8", "replace")
@@ -152,10 +151,10 @@ def apply_caps(
     shown_ids: "Iterable[str]",
     difference: "Callable[[Row], str]",
 ) -> Selection:
-    """Return what is shown: a linked record only beside one that leads to it, or after the session has seen that.
+    """Return what is shown within the caps; a linked rule only with or after a record that leads to it.
 
-    `difference` says how a record's file differs from the one that the index was made from: a changed one is a line
-    that names it, one that is gone is not shown.
+    `difference` says how a record's file differs from the indexed one: a changed one becomes a line that names the
+    file, a missing one is dropped.
     """
     already_shown = set(shown_ids)
     every = linked
@@ -195,7 +194,7 @@ def _within_caps(
     shown_ids: "Iterable[str]",
     difference: "Callable[[Row], str]",
 ) -> Selection:
-    """Return the first records in rank that the session does not have and that caps and budgets leave room for."""
+    """Return the first matches that the session was not shown and that caps and budgets leave room for."""
     already_shown = set(shown_ids)
     room = PER_SESSION - len(already_shown)
     remaining, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
@@ -241,7 +240,7 @@ def _within_caps(
 
 
 def tokens(text: str) -> int:
-    """Return how many tokens a text has, about: a quarter of its characters, and each CJK character one."""
+    """Return the estimated tokens of a text: a quarter of its characters, one for each CJK character."""
     if text.isascii():
         return -(-len(text) // 4)
     wide = sum(

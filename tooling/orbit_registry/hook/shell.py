@@ -1,7 +1,6 @@
-"""Finds the paths that a shell command names: a small reader of what people and agents write, not a shell.
+"""Paths in a shell command.
 
-Quotes, escapes, `cd x && …`, redirections, here-documents, substitutions and braces are understood; what only a running
-shell could know (variables, globs' matches) is left open. It opens no file, knows no agent, and never fails on a text.
+It reads quotes, `cd x && …`, redirections, here-documents, substitutions and braces; variables and globs stay unknown.
 """
 
 from orbit_registry.hook.call import (
@@ -16,7 +15,7 @@ from orbit_registry.hook.call import (
 )
 
 DEEPEST = 4
-"""How many shells inside each other are read."""
+"""Most shells inside each other."""
 _RESERVED = frozenset(("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"))
 _PREFIXES = frozenset(
     ("sudo", "env", "time", "nice", "nohup", "command", "exec", "builtin", "xargs", "timeout", "!", "{", "}", "stdbuf")
@@ -42,7 +41,7 @@ class CommandPaths:
         self.is_patch = False
 
     def add(self, word: str, folder: str | None, sure: bool = True, read: bool = False) -> None:
-        """Take a word, seen from a folder; one that counts from a folder nobody knows is left out."""
+        """Add a word that is relative to a folder; it is dropped if the folder is unknown."""
         if (
             len(self.paths) + len(self.candidate_paths) >= MOST_PATHS
             or not word.strip("./\\")
@@ -62,7 +61,7 @@ class CommandPaths:
 
 
 def paths_in_command(command: str | list[str]) -> CommandPaths:
-    """Return what a command names: a text for a shell, or the words of one command."""
+    """Return the paths of a command: a text for a shell, or the words of one command."""
     words = CommandPaths()
     if isinstance(command, str):
         _read_text(words, command[:LONGEST_TEXT], "", 0)
@@ -74,7 +73,7 @@ def paths_in_command(command: str | list[str]) -> CommandPaths:
 
 
 def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) -> None:
-    """Read a text for a shell: its commands one after another, with the folder that each of them is run in."""
+    """Read the commands of a shell text, each with the folder that it runs in."""
     outer: list[str | None] = []
     words: list[str] = []
     tokens, inner = Scanner(text).run()
@@ -105,7 +104,7 @@ def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) 
 
 
 def _read_here_document(result: CommandPaths, body: str, words: list[str], folder: str | None, depth: int) -> None:
-    """Read a here-document: a patch, or what a shell is given to run; any other is data."""
+    """Read a here-document that is a patch or a shell's input; any other is data."""
     name = words[0].rpartition("/")[2] if words else ""
     if PATCH in body or name in ("patch", "git"):
         _read_patch(result, body, folder)
@@ -123,7 +122,7 @@ def _read_patch(result: CommandPaths, text: str, folder: str | None) -> None:
 
 
 def _read_command(result: CommandPaths, words: list[str], folder: str | None, depth: int) -> str | None:
-    """Take the paths of one command, and return the folder that the next one is run in."""
+    """Add the paths of one command, and return the folder that the next one runs in."""
     at = 0
     while at < len(words) and (words[at] in _RESERVED or words[at] in _PREFIXES or _is_assignment(words[at])):
         if words[at] == "for":
@@ -165,7 +164,7 @@ def _read_nested_shell(result: CommandPaths, name: str, arguments: list[str], fo
 
 
 def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
-    """Return the folder that a `cd` leads to; None where only the shell knows."""
+    """Return the folder after a `cd`; None if only the shell knows it."""
     folders = [word for word in arguments if word == "-" or not word.startswith("-")]
     if not folders or folders[0] == "-" or UNKNOWN in folders[0]:
         return None
@@ -175,7 +174,7 @@ def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
 
 
 def _read_arguments(result: CommandPaths, name: str, arguments: list[str], folder: str | None) -> None:
-    """Take the paths among a command's arguments."""
+    """Add the paths among a command's arguments."""
     unsure = name in _SEARCHERS and "-f" not in arguments
     read = name in _READERS and not any(word.startswith(("-i", "--in-place")) for word in arguments)
     here = folder
@@ -208,7 +207,7 @@ def _read_arguments(result: CommandPaths, name: str, arguments: list[str], folde
 
 
 def _argument_paths(name: str, word: str) -> list[str]:
-    """Return what of an argument may be a path: without a line's number, a test's name, a revision, a key."""
+    """Return what may be a path in an argument: without line numbers, test names, revisions, keys."""
     if "://" in word or word[1:3] in (":\\", ":/"):
         return [word]
     if word.startswith("@"):
@@ -232,7 +231,7 @@ def _is_assignment(word: str) -> bool:
 
 
 def _known_part(word: str) -> str:
-    """Return a word as far as it is known: the folder before what only the shell knows."""
+    """Return the folder of a word before its first unknown part, or the whole word."""
     if UNKNOWN not in word:
         return word
     return word[: word[: word.index(UNKNOWN)].rfind("/") + 1]
@@ -256,13 +255,13 @@ def _expand_braces(word: str) -> list[str]:
 
 
 UNKNOWN = "\0"
-"""Stands in a word for what only a running shell knows."""
+"""Placeholder in a word for what only a running shell knows."""
 _ESCAPED = frozenset(" \t'\"$`\\()[]{}<>|&;*?#~!=")
 _ENDS = frozenset(" \t\n;|&()<>'\"\\$`")
 
 
 class Scanner:
-    """Takes a text for a shell apart into words, breaks, redirections and here-documents."""
+    """Scanner of a shell text: words, breaks, redirections and here-documents, without expansion."""
 
     __slots__ = ("at", "found", "inner", "parts", "text", "waiting")
 
@@ -274,7 +273,7 @@ class Scanner:
         self.waiting: list[tuple[int, bool]] = []
 
     def run(self) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return the tokens, and the texts of commands that stand inside of words."""
+        """Return the tokens, and the texts of command substitutions."""
         text = self.text
         while self.at < len(text):
             character = text[self.at]
@@ -358,7 +357,7 @@ class Scanner:
         self.at += 1
 
     def _variable(self) -> None:
-        """Take what begins with a dollar sign: known are the folder one is in and the project's own."""
+        """Read a variable: the working folder and the project's folder are known."""
         text, at = self.text, self.at + 1
         after = text[at : at + 1]
         if after == "(":
@@ -409,7 +408,7 @@ class Scanner:
             self.found.append((character, ""))
 
     def _bodies(self) -> None:
-        """Read the here-documents that were announced on the line above: the word after the mark ends each one."""
+        """Read the here-documents announced on the line above, each up to its end word."""
         for position, stripped in self.waiting:
             name = self.found[position + 1][1] if position + 1 < len(self.found) else ""
             if position + 1 < len(self.found) and self.found[position + 1][0] == "word":

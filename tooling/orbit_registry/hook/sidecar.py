@@ -1,8 +1,4 @@
-"""Says what goes beside the result of a tool: the records for the files it was asked about, or speaks of.
-
-A server's own tools and whoever stands between a server and its client ask here; `push.select` chooses. The event it
-writes holds no word of a result but those that name a file of the project. Built-in modules only.
-"""
+"""Records that are added to the result of a tool, for our MCP server and the proxy."""
 
 from time import monotonic, time
 
@@ -25,11 +21,11 @@ if TYPE_CHECKING:
 
 SURFACE = "mcp:sidecar"
 MOST_FILES = 20
-"""Files that a result speaks of; those beyond are not asked about."""
+"""Most files of a result that are looked up."""
 
 
 class Sidecar:
-    """Records beside a result: `text` for the model (a block of notes), `learnings` as data for its host."""
+    """Records for a result: `text` for the model, `learnings` as data for its host."""
 
     __slots__ = ("learnings", "text")
 
@@ -38,7 +34,7 @@ class Sidecar:
 
 
 def call_from_arguments(tool: str, arguments: "Mapping[str, object]", folder: str) -> Call:
-    """Return what a tool is called with, its paths as they were written; `folder` is where relative ones count from."""
+    """Return the call of a tool; `folder` is where relative paths count from."""
     call = Call("tools/call", TOOL)
     call.folder = folder
     take_tool(call, f"mcp_{tool}", arguments)
@@ -48,12 +44,12 @@ def call_from_arguments(tool: str, arguments: "Mapping[str, object]", folder: st
 def records_for_result(
     root: str, call: Call, output: str, session_log: "SessionLog | None"
 ) -> "tuple[Sidecar | None, list[str]]":
-    """Return what goes beside the result of a call, and in what the index is behind the files.
+    """Return the records for a call and its output, and in what the index is behind the files.
 
-    `output` is the result's text: of its words those count that are files of the project.
+    Of the output's words those count that are files of the project.
 
     Raises:
-        OSError: what the session was shown can't be kept; nothing may be shown then.
+        OSError: the session log can't be written; nothing may be shown then.
     """
     started = monotonic()
     paths, loggable = project_paths(root, call.folder, call)

@@ -1,7 +1,4 @@
-"""Takes what the arguments of any tool say into a call: paths, commands, patches, globs; it knows no agent.
-
-Calls of tools that name their file don't import this. It opens no file.
-"""
+"""Arguments of tools that don't name their file in one field: commands, patches, globs, foreign tools."""
 
 from orbit_registry.hook.call import (
     LONGEST_PATH,
@@ -43,9 +40,9 @@ SEARCHES = frozenset(
 TESTS = frozenset(
     ("test", "tests", "pytest", "unittest", "tox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest")
 )  # fmt: skip
-"""Words of a command by which it runs tests, with a folder before them or what is run after a colon."""
+"""Words that make a command run tests, with or without a folder before and a target after a colon."""
 DEEPEST, MOST_VALUES = 8, 500
-"""How far into the arguments of an unknown tool is looked, and at how many values."""
+"""Depth and number of the values of an unknown tool's arguments that are searched."""
 _LAST_WORDS = frozenset(
     ("path", "file", "filename", "filepath", "uri", "folder", "dir", "directory", "notebook", "document", "source",
      "destination", "src", "dest", "dst", "cwd", "root", "workdir", "target")
@@ -54,7 +51,7 @@ _SPREAD = 0x9E3779B97F4A7C15
 
 
 def take_other(call: Call, name: str, arguments: object) -> None:
-    """Take the input of a tool that has more to say than the name of a file; `name` is the tool's in lower case."""
+    """Add a tool's arguments to a call; `name` is in lower case."""
     foreign = name.startswith(("mcp_", "mcp:"))
     if isinstance(arguments, str):
         arguments = {"command": arguments}
@@ -68,7 +65,7 @@ def take_other(call: Call, name: str, arguments: object) -> None:
 
 
 def _take_own(call: Call, name: str, arguments: "Payload") -> None:
-    """Take the input of one of an agent's own tools."""
+    """Add the arguments of one of an agent's own tools."""
     call.paths = named_paths(arguments)
     patch = "" if name in SHELLS else next(filter(_is_patch, (field(arguments, key) for key in PATCH_FIELDS)), "")
     if name in SEARCHES:
@@ -116,7 +113,7 @@ def _take_command(call: Call, command: object) -> None:
 
 
 def _walk(call: Call, arguments: object) -> None:
-    """Take every text under a key that names a path, however deep, within bounds; commands are read as such."""
+    """Add every text under a key that names a path, within bounds."""
     pending: list[tuple[str, object, int]] = [("", arguments, 0)]
     examined = 0
     while pending and examined < MOST_VALUES and len(call.paths) + len(call.candidate_paths) < MOST_PATHS:
@@ -136,7 +133,7 @@ def _walk(call: Call, arguments: object) -> None:
 
 
 def is_path_key(key: str) -> bool:
-    """Say whether what stands under a key of a tool's arguments is likely a path: by its last word."""
+    """Say whether the last word of a key says that its value is a path."""
     last = start = 0
     for position, character in enumerate(key):
         if character in "_- ." or (character.isupper() and position and not key[position - 1].isupper()):
@@ -146,14 +143,14 @@ def is_path_key(key: str) -> bool:
 
 
 def take_word(call: Call, word: str) -> None:
-    """Take what is either a path or some other word: as a path where it looks like one."""
+    """Add a word as a path if it looks like one, else as a candidate."""
     if len(word) > LONGEST_PATH or "\n" in word or ("://" in word and not word.startswith("file://")):
         return
     (call.paths if looks_like_path(word) else call.candidate_paths).append(word)
 
 
 def _below(pattern: str) -> str:
-    """Return the folder, with its slash, below which everything lies that a glob matches; empty where it says none."""
+    """Return the folder, with a slash, that holds everything a glob matches; empty if there is none."""
     if not any(mark in pattern for mark in "*?[{"):
         return pattern if "/" in pattern else ""
     names = pattern.split("/")

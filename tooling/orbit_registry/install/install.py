@@ -1,4 +1,4 @@
-"""Puts our hook into an agent's settings file and takes it out again; how entries stand in it is the format's work."""
+"""Installation of the hook in an agent's settings file, its state and its removal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orbit_registry.workspace.files import decode, inside, read_bytes, write_ato
 from orbit_registry.workspace.workspace import user_home
 
 LAUNCHER = ".orbit/hook.sh"
-"""What a project's settings start: it finds each machine's own Python, so that it can be committed."""
+"""Script that a project's settings start; it finds each machine's Python, so it can be committed."""
 EARLIER_LAUNCHER = "orbit_registry/push/launch.py"
 """What settings of version 0.1.0 start; it still starts the hook."""
 LARGEST = 5_000_000
@@ -27,10 +27,7 @@ LARGEST = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class HookState:
-    """One settings file: whether it has our entries, whether they are today's, what was or would be done to it.
-
-    `problem` says why it can't be told; `diff` is what was or would be changed, empty for nothing.
-    """
+    """State of one settings file: installed or not, current or not, what was or would be changed."""
 
     agent: Agent
     scope: Scope
@@ -58,10 +55,9 @@ class HookState:
 
 
 def command_of(agent: Agent, scope: Scope, root: Path) -> str:
-    """Return the shell command that an agent runs. Exit code 0 whatever is missing: 2 would stop the agent's tool.
+    """Return the shell command that an agent runs; it exits with 0 whatever is missing, because 2 would stop the tool.
 
-    It stays the same for as long as Python and the package stay where they are: agents ask their user about a command
-    that changed.
+    It stays the same while Python and the package stay in place: agents ask their user about a changed command.
     """
     words = shlex.join(
         [sys.executable, "-I", "-S", "-E", str(Path(reader.__file__).with_name("launch.py")), agent.name]
@@ -69,7 +65,7 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
     if scope == "project" and agent.project_folder:
         words = f'sh "{agent.project_folder}/{LAUNCHER}" {agent.name}'
     elif scope == "project":
-        # One shell for all of it, and a `sh` of its own: whose shell the agent uses is not known.
+        # A `sh` of its own for all of it: the agent's shell is unknown.
         above = 'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/.git" ]; do d=${d%/*}; done'
         launcher = shlex.quote(_below_top(root) + LAUNCHER)
         words = "sh -c " + shlex.quote(f'{above}; set -- {agent.name}; . "${{d:-.}}"/{launcher}')
@@ -77,7 +73,7 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
 
 
 def settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFile]:
-    """Return the scope that is meant, the agent's own where none is named, and its settings file.
+    """Return the scope, the agent's default if None, and its settings file.
 
     Raises:
         RefusedError: the agent has no settings of this scope.
@@ -90,7 +86,7 @@ def settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFil
 
 
 def settings_path(root: Path, file: SettingsFile) -> Path:
-    """Return where a settings file is.
+    """Return the path of a settings file.
 
     Raises:
         UnsafePathError: a folder on the way to it in the project is a symbolic link.
@@ -103,7 +99,7 @@ def settings_path(root: Path, file: SettingsFile) -> Path:
 
 
 def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
-    """Return where our hook stands, in every settings file of some agents; one that can't be told is no exception."""
+    """Return the state of every settings file of some agents, or of all; errors become `problem`."""
     states = []
     for name in names or hook_agents():
         agent = load_agent(name)
@@ -117,7 +113,7 @@ def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
 
 
 def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
-    """Return where our hook stands in one settings file.
+    """Return the state of one settings file.
 
     Raises:
         RefusedError: the file is no settings, or the agent has none of this scope.
@@ -134,12 +130,12 @@ def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
 
 
 def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
-    """Put our entries into a settings file; entries of an earlier place or version are replaced, others are kept.
+    """Put our entries into a settings file, in place of those of an earlier version.
 
     Raises:
         RefusedError: the file is no settings, or the agent has none of this scope; nothing was changed.
         UnreadableFileError: it can't be read.
-        WriteError: the disk refused.
+        WriteError: it can't be written.
     """
     state = state_of(root, agent, scope)
     if state.current:
@@ -156,9 +152,7 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
 
 
 def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
-    """Take our entries out of a settings file; a file that held nothing else is removed, its folder too.
-
-    The project's launcher goes with the last agent that starts it.
+    """Remove our entries from a settings file; a file of ours alone is removed, and the launcher with its last user.
 
     Raises: as `install`.
     """
@@ -181,10 +175,10 @@ def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: 
 
 
 def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> str | None:
-    """Return the command that the settings name, to be run; None where ours is not among them.
+    """Return the installed command, to be run; None if there is none.
 
-    Whoever wrote the repository may have written its settings, with a command that ends as ours does, and what that
-    command starts. So it is returned where it is what would be installed today, to the letter, and run nowhere else.
+    A repository may bring settings with a command that looks like ours, so only today's command, to the letter, is
+    returned.
 
     Raises:
         RefusedError: it is another one, the file is no settings, or the agent has none of this scope.
@@ -204,12 +198,12 @@ def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> s
 
 
 def _is_started(root: Path) -> bool:
-    """Say whether an agent's project settings still start the launcher; a file that can't be read may."""
+    """Say whether project settings of an agent start the launcher; an unreadable file may."""
     return any(state.installed or state.problem for state in status(root) if state.scope == "project")
 
 
 def _below_top(root: Path) -> str:
-    """Return the way from the repository's top to the workspace with a slash at its end; empty where it is the top."""
+    """Return the path from the repository's top to the workspace, with a slash at its end; empty at the top."""
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
     return f"{root.relative_to(top).as_posix()}/" if top != root else ""
 
@@ -222,12 +216,12 @@ def _diff(path: Path, old: str | None, new: str | None) -> str:
 
 
 def launcher_text() -> str:
-    """Return the shell script that finds each machine's own Python, or is silent."""
+    """Return the shell script that finds each machine's own Python."""
     return Path(__file__).with_name("project_hook.sh").read_text("utf-8")
 
 
 def _text(path: Path) -> str | None:
-    """Return a settings file's text, line endings as they are; None where there is none."""
+    """Return a settings file's text with its line endings; None if there is no file."""
     if path.is_symlink():
         raise RefusedError(f"{path} is a symbolic link", hint="name the hook in the file it leads to by hand")
     return decode(read_bytes(path, limit=LARGEST), path) if path.exists() else None

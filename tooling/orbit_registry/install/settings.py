@@ -1,7 +1,7 @@
-"""Our entries in a JSON settings file, put in and taken out by text; it knows no agent, opens no file, runs nothing.
+"""Formats of agents' settings: our entries in JSON, edited as text so that all other bytes stay, or a file of ours.
 
-Everything else in a text keeps its bytes, and taking out gives back the text of before. Where a whole member is ours,
-its first entry begins on a line of its own; in one that was there, empty, it does not. So the two can be told apart.
+A member that is ours as a whole begins with a line break before its first entry; one that existed, empty, does not. So
+removal gives back the earlier text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLACK = re.compile(r"[^\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A member of an object, or an element of an array (its key is None): its place and its value's."""
+    """A member of an object, or an element of an array (without key), with its positions."""
 
     key: str | None
     start: int
@@ -36,22 +36,22 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """An object or an array in a text: its brackets' places and its items."""
+    """An object or an array in a text: the positions of its brackets, and its items."""
 
     start: int
     end: int
     items: tuple[Item, ...]
 
     def get(self, key: str) -> Item | None:
-        """Return the member that counts for a key: the last one, as every reader of JSON takes it."""
+        """Return the last member of a key, which counts for every JSON reader."""
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
 def parse(text: str, what: str) -> Any:
-    """Return the value of a JSON text; `what` names the file in what is raised.
+    """Return the value of a JSON text; `what` names the file in errors.
 
     Raises:
-        RefusedError: it is no JSON; the message says where.
+        RefusedError: it is no JSON.
     """
     try:
         return json.loads(text.removeprefix("\ufeff"))
@@ -63,10 +63,7 @@ def parse(text: str, what: str) -> Any:
 
 
 def container(text: str, start: int | None = None) -> Container:
-    """Return the items of the object or array that begins at a place; at the text's first bracket without one.
-
-    The text is known to be valid JSON.
-    """
+    """Return the object or array that begins at a position of a valid JSON text, by default at its first bracket."""
     start = _skip(text, 1 if text.startswith("\ufeff") else 0) if start is None else start
     keyed = text[start] == "{"
     items: list[Item] = []
@@ -85,7 +82,7 @@ def container(text: str, start: int | None = None) -> Container:
 
 
 def appended(text: str, into: Container, added: str) -> str:
-    """Return the text with one more item at a container's end, set off as the last one is."""
+    """Return the text with one more item at a container's end, spaced like the last one."""
     if not into.items:
         at = into.start + 1
         return f"{text[:at]}{added}{text[at:]}"
@@ -97,10 +94,7 @@ def appended(text: str, into: Container, added: str) -> str:
 
 
 def removed(text: str, source: Container, item: Item, plain: str) -> str:
-    """Return the text without an item, and without what set it off from its neighbour; comments between them stay.
-
-    `plain` is the text with its comments blanked out.
-    """
+    """Return the text without an item and its separator; comments stay. `plain` is the text with blanked comments."""
     position = source.items.index(item)
     if position:
         start, end = source.items[position - 1].end, item.start
@@ -113,7 +107,7 @@ def removed(text: str, source: Container, item: Item, plain: str) -> str:
 
 
 def _comments(text: str, plain: str, start: int, end: int) -> str:
-    """Return what stands between two places, without the comma, if there is a comment; else nothing."""
+    """Return the text between two positions without its comma if it has a comment; else nothing."""
     if text[start:end] == plain[start:end]:
         return ""
     comma = plain.find(",", start, end)
@@ -121,12 +115,12 @@ def _comments(text: str, plain: str, start: int, end: int) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Return a text of the same length in which spaces stand for every `//` and `/* */` comment."""
+    """Return a text of the same length with spaces in place of `//` and `/* */` comments."""
     return _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else _BLACK.sub(" ", match[0]), text)
 
 
 def is_first_on_a_line(text: str, source: Container) -> bool:
-    """Say whether a container's first item begins after a line's end; what is added to an empty one never does."""
+    """Say whether a line break precedes a container's first item."""
     return text[source.start + 1] in _SPACE
 
 
@@ -172,7 +166,7 @@ class JsonSettings:
     spec: JsonHooks
 
     def with_entries(self, text: str | None, command: str, what: str) -> str:
-        """Return the settings with our entries; None stands for a file that is not there.
+        """Return the settings with our entries; None stands for no file.
 
         Raises:
             RefusedError: the text is no settings; `what` names the file.
@@ -199,7 +193,7 @@ class JsonSettings:
         return text
 
     def without_entries(self, text: str, what: str) -> str | None:
-        """Return the settings without our entries; None where nothing but ours was in the file, so that it is ours too.
+        """Return the settings without our entries; None if the file held nothing else.
 
         Raises:
             RefusedError: as `with_entries`.
@@ -218,7 +212,7 @@ class JsonSettings:
         return None if whole_file and remaining == self.spec.head and self._plain(text) == text else text
 
     def commands(self, text: str, what: str) -> list[str]:
-        """Return our commands in the settings, in the order of the text.
+        """Return our commands, in the order of the text.
 
         Raises:
             RefusedError: as `with_entries`.
@@ -226,7 +220,7 @@ class JsonSettings:
         return [command for _, _, command in self._installed(text, what)]
 
     def is_current(self, text: str, command: str, what: str) -> bool:
-        """Say whether our entries are those that would be put in today, and no others.
+        """Say whether our entries are exactly those that would be installed today.
 
         Raises:
             RefusedError: as `with_entries`.
@@ -255,8 +249,7 @@ class JsonSettings:
         ]
 
     def _without_in(self, text: str, event: str) -> str:
-        """Take our handlers out of one event: handler by handler, then entries and the event itself where only ours
-        was in them."""
+        """Remove our handlers from one event, then entries and the event if they were ours alone."""
         member = _item(self._hooks(text), event)
         if not isinstance(member.value, list):
             return text

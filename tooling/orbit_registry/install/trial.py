@@ -1,8 +1,4 @@
-"""Runs an installed hook as its agent would, with a recorded payload, and says whether the agent would take the reply.
-
-What a call costs that shows nothing is measured beside an interpreter that does nothing, by turns. It changes no
-settings and no record; the session it makes up is forgotten afterwards.
-"""
+"""Trial of an installed hook: run it as its agent would, judge the reply, measure the cost of a silent call."""
 
 from __future__ import annotations
 
@@ -36,7 +32,7 @@ NOTHING = f"{shlex.join([sys.executable, '-I', '-S', '-E', '-c', 'pass'])} 2>/de
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one run of the installed command gave: problems (none: the agent takes it), the text it would see."""
+    """Result of one run: problems (none: the agent accepts it), and the text that its model would see."""
 
     command: str
     path: str | None
@@ -57,7 +53,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Medians of so many runs, in milliseconds of CPU time of the whole process, the shell around it included."""
+    """Medians of CPU time of the whole process, in milliseconds, the shell included."""
 
     runs: int
     hook: float
@@ -65,7 +61,7 @@ class Cost:
 
     @property
     def ratio(self) -> float:
-        """How many times the cost of doing nothing."""
+        """How many times the cost of an empty interpreter."""
         return self.hook / max(self.nothing, 0.001)
 
     def as_data(self) -> dict[str, object]:
@@ -79,7 +75,7 @@ class Cost:
 
 
 class _Call:
-    """One made-up session in which an agent edits a file; it is forgotten at the end."""
+    """One made-up session in which an agent edits a file."""
 
     def __init__(self, workspace: Workspace, agent: Agent, path: str) -> None:
         session = f"trial-{secrets.token_hex(6)}"
@@ -106,14 +102,12 @@ class _Call:
         )
 
     def forget(self) -> None:
-        """Remove what the session left."""
+        """Remove the session log."""
         self._ledger.unlink(missing_ok=True)
 
 
 def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
-    """Run a command with the payload of an edit of a tracked file for which a record is pushed, where there is one.
-
-    The push index is brought up to date first.
+    """Run a command with the payload of an edit of a tracked file with a pushed record, if there is one.
 
     Raises:
         SnapshotError: the index can't be made.
@@ -135,7 +129,7 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
 
 
 def silent_cost(workspace: Workspace, agent: Agent, command: str) -> Cost | None:
-    """Return what a silent call of an installed command costs; None where it does not end in time."""
+    """Return the cost of a silent call of an installed command; None on a timeout."""
     call = _Call(workspace, agent, NOWHERE)
     hook: list[float] = []
     nothing: list[float] = []
@@ -152,7 +146,7 @@ def silent_cost(workspace: Workspace, agent: Agent, command: str) -> Cost | None
 
 
 def filled(payload: Any, words: Mapping[str, str]) -> Any:
-    """Return a recorded payload with what stands for the folder, the file and the session filled in."""
+    """Return a recorded payload with the placeholders filled in."""
     if isinstance(payload, str):
         for word, replacement in words.items():
             payload = payload.replace(word, replacement)
@@ -163,7 +157,7 @@ def filled(payload: Any, words: Mapping[str, str]) -> Any:
 
 
 def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[str, ...], str]:
-    """Return what an agent would find wrong with a reply to an event, and the text that its model would see."""
+    """Return the problems of a reply to an event, and the text that the model would see."""
     problems = [f"exit code {code}; the agent may take it as a refusal"] if code else []
     if not output:
         return tuple(problems), ""
@@ -187,7 +181,7 @@ def _at(reply: Any, way: tuple[str, ...]) -> Any:
 
 
 def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
-    """Return a tracked file for which a record is pushed at an edit."""
+    """Return a tracked file with a pushed record."""
     if not isinstance(index, Index):
         return None
     try:
@@ -203,7 +197,7 @@ def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
 
 
 def _spent(work: Callable[[], object]) -> float:
-    """Return the CPU time, in milliseconds, of the processes that some work starts."""
+    """Return the CPU time in milliseconds of the processes that some work starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     work()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
