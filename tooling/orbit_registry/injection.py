@@ -1,10 +1,9 @@
-"""For programs that write agents' prompts: the learnings of an agent, kept for a while, in a template's variable.
+"""Learnings for programs that write agents' prompts: cached answers of the push index as a template variable.
 
     injector = LearningsContextInjector("path/to/project")
     AgentRenderer(jinja_environment, injector).render_agent("engineer")
 
-It chooses nothing: what is kept are answers of the push index, and `push.select` is asked at every call. They hold no
-more than the index does, which no secret reaches. No template engine is imported.
+`hook.select` chooses at every call; the cache holds only what the index holds, which has no secrets.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class LearningsCache(Generic[Held]):
-    """What was read of each category, for `ttl_seconds`; 0 keeps nothing.
+    """Cache of each category's answer for `ttl_seconds`; 0 disables it.
 
-    `clock` returns seconds. Each entry has a stamp of the content it was read from: asked with another stamp it is not
-    there, so that a learning that was just added is seen at once.
+    `clock` returns seconds. An entry counts only for the content stamp it was read with, so a new learning is seen at
+    once.
     """
 
     def __init__(self, ttl_seconds: float = 300, clock: Callable[[], float] = time.monotonic) -> None:
@@ -54,7 +53,7 @@ class LearningsCache(Generic[Held]):
         return self.ttl_seconds
 
     def get(self, category: str, stamp: str = "") -> Held | None:
-        """Return what is kept of a category; None where there is nothing, its time is over, or the content changed."""
+        """Return a category's entry; None if missing, expired or of another stamp."""
         entry = self._entries.get(category)
         if entry is None:
             return None
@@ -65,18 +64,18 @@ class LearningsCache(Generic[Held]):
         return None
 
     def set(self, category: str, learnings: Held, stamp: str = "") -> None:
-        """Keep what was read of a category, from now on."""
+        """Cache what was read of a category."""
         if self.ttl_seconds > 0:
             self._entries[category] = (self._clock(), stamp, learnings)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop all entries."""
         self._entries.clear()
 
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """One record as it is shown: `text` is escaped and without secrets, `path` is its file's from the root."""
+    """Record as shown: `text` is escaped and without secrets, `path` is from the root."""
 
     id: str
     kind: str
@@ -87,7 +86,7 @@ class Learning:
 
 @dataclass(frozen=True, slots=True)
 class Learnings(Sequence[Learning]):
-    """What a template gets: printed it is the whole block, walked through it gives the records; empty it is false."""
+    """Template variable: as text the whole block, iterated the records, false if empty."""
 
     items: tuple[Learning, ...] = ()
     omitted: int = 0
@@ -122,7 +121,7 @@ class LearningsContextInjector:
 
     @property
     def _limits(self) -> LearningsConfig:
-        """What the configuration says now: a program may outlive a change of it."""
+        """Current configuration: it may change while a program runs."""
         current = self._stamp_of_configuration()
         if current != self._stated:
             self.registry, self._stated = Registry.open(self.registry.workspace.root), current
@@ -132,10 +131,9 @@ class LearningsContextInjector:
         return stamp(str(self.registry.workspace.orbit / "config.yaml"))
 
     def get_categories_for_agent(self, agent: str) -> tuple[str, ...]:
-        """Return the categories an agent gets, by the project's mapping or the shipped one.
+        """Return an agent's categories, by the project's mapping or the shipped one.
 
-        One that neither names gets `general` alone, and the log a warning. Without a name nothing is narrowed: all
-        categories that a record in force has.
+        An unmapped agent gets `general` and a warning is logged. Without a name: all categories of live records.
         """
         categories = self._limits.categories_for(agent)
         if categories is None:
@@ -145,13 +143,13 @@ class LearningsContextInjector:
         return tuple(categories.names)
 
     def fetch_learnings(self, categories: Sequence[str], *, agent: str = "", session: str = "") -> Learnings:
-        """Return the learnings of some categories, within the limits of the configuration, and write the event.
+        """Return the learnings of categories within the configured limits, and log the event.
 
-        `agent` leaves out records that name others. With a `session`, what it was shown is not repeated.
+        `agent` leaves out records for other agents. With a `session`, nothing is repeated.
 
         Raises:
-            SnapshotError: the index can't be made.
-            WriteError: the session's ledger can't be kept.
+            SnapshotError: the index can't be built.
+            WriteError: the session log can't be written.
         """
         started = time.monotonic()
         limits = self._limits
@@ -189,7 +187,7 @@ class LearningsContextInjector:
 
 
 class HasRender(Protocol):
-    """A template, as Jinja has them."""
+    """Template like Jinja's."""
 
     def render(self, *args: Any, **context: Any) -> str:
         """Return the text for a context."""
@@ -197,7 +195,7 @@ class HasRender(Protocol):
 
 
 class HasTemplates(Protocol):
-    """An environment, as Jinja has one."""
+    """Environment like Jinja's."""
 
     def get_template(self, name: str) -> Any:
         """Return the template of a name."""
@@ -209,10 +207,10 @@ Template = Callable[[str, dict[str, Any]], str]
 
 @dataclass(frozen=True)
 class AgentRenderer:
-    """Renders agents' prompts with their learnings in the variable `learnings`.
+    """Renderer of agents' prompts with their learnings in the variable `learnings`.
 
-    `templates` is a Jinja environment, or what makes a text of an agent's name and a context; `file` is how the
-    environment calls an agent's template; `context` is there for every agent.
+    `templates` is a Jinja environment or a function of an agent's name and a context; `file` is the pattern of template
+    names; `context` is passed for every agent.
     """
 
     templates: HasTemplates | Template
@@ -223,10 +221,10 @@ class AgentRenderer:
     def render_agent(
         self, agent_name: str, additional_context: Mapping[str, Any] | None = None, inject_learnings: bool = True
     ) -> str:
-        """Return the prompt of an agent. What the caller gives wins over what is injected; False gives an empty block.
+        """Return an agent's prompt; the caller's context wins over what is injected.
 
         Raises:
-            SnapshotError: the index can't be made.
+            SnapshotError: the index can't be built.
         """
         variables = dict(additional_context or {})
         # What would not be seen is not fetched: it would count as shown.
@@ -246,14 +244,14 @@ AgentRegistry = AgentRenderer
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the index said to one question: hits in rank order, and the rows of the first."""
+    """Answer of the index: hits in rank order, and the rows of the first."""
 
     hits: tuple[int, ...]
     rows: Mapping[int, Row]
 
 
 class _KeptIndex(Index):
-    """An index that is opened only for what is not kept; each answer of it is true of the content of one stamp."""
+    """Index that opens its file only on a cache miss."""
 
     def __init__(self, root: str, cache: LearningsCache[Answer], content: str, opened: Callable[[], Index]) -> None:
         self.root, self._cache, self._content, self._opened = root, cache, content, opened
@@ -286,12 +284,12 @@ class _KeptIndex(Index):
         return self._rows.get(number) or self._index.row(number)
 
     def difference(self, row: Row) -> str:
-        """Return how a record's file differs from the one that the index was made from: the stamp tells of all."""
+        """Return no difference: the content stamp covers all files."""
         return ""
 
 
 def content_stamp(root: Path) -> str:
-    """Return what tells the content of the records apart from earlier and later: no file is opened for it."""
+    """Return a stamp of the records' files, without opening them."""
     digest = hashlib.sha256()
     for path, status in sorted(_files(f"{root}/.orbit", top=True)):
         digest.update(
@@ -322,7 +320,6 @@ def _learning(match: Match) -> Learning:
 
 
 def _details(context: Context, mapping: Categories | None) -> str:
-    """Return what the event keeps of who asked and for what."""
     is_named = not context.agent or (mapping is not None and mapping.is_mapped)
     notes = [] if is_named else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
     return f", {json.dumps({'categories': list(context.categories), 'notes': notes})[1:-1]}"

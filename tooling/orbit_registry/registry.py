@@ -1,6 +1,6 @@
-"""The facade behind every door: one workspace, its records and the verbs on them; no work is done here.
+"""Facade of the package: one workspace and one method for each verb.
 
-A verb imports what it needs when it is called: `orbit list` starts without the gate, the importers and the site.
+Each method imports what it needs, so that `orbit list` starts without the gate, importers and site.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Registry:
-    """One workspace and what can be done with it; values read once are kept until `refresh`."""
+    """One workspace and the verbs on it; values are cached until `refresh`."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -65,10 +65,9 @@ class Registry:
     def import_from(
         cls, path: str | Path, source: str = "auto", *, assume: str | None = None, dry_run: bool = False
     ) -> TakeoverReport:
-        """Take over what another tool wrote at a path; what the gate finds wrong with it goes into the baseline.
+        """Import another tool's records from a path; what the gate finds goes into the baseline.
 
-        Records go into the workspace around the current folder, or, where the path is that of another tool's
-        repository, into a new workspace in its place.
+        Records go into the workspace here, or into a new one if the path is another tool's repository.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
@@ -76,7 +75,7 @@ class Registry:
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
-        """Bring learnings of an older layout into today's; see `importers.orbit`."""
+        """Convert learnings of an older layout; see `importers.orbit`."""
         from orbit_registry.importers.orbit import migrate_layout
 
         return migrate_layout(Path(path), dry_run=dry_run)
@@ -84,65 +83,64 @@ class Registry:
     def backfill(
         self, documents: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
     ) -> TakeoverReport:
-        """Make records for decisions written by hand, or follow renamed documents; see `store.adopt`."""
+        """Make records for decisions written by hand, or follow renamed documents."""
         from orbit_registry.operations.adopt import adoption
 
         self.refresh()
         return adoption.backfill(self.workspace, documents, moves=moves, dry_run=dry_run)
 
     def refresh(self) -> None:
-        """Forget what was read; the next question reads again."""
+        """Drop the cached values."""
         for name in ("reading", "collection", "records", "searcher"):
             self.__dict__.pop(name, None)
 
     @cached_property
     def collection(self) -> Collection:
-        """The records as their files state them, and the files that hold none."""
+        """Records as their files state them, and unreadable files."""
         return self.reading.collection
 
     @cached_property
     def reading(self) -> Reading:
-        """One pass over the files of all records."""
+        """One pass over all record files."""
         return Reading(self.workspace)
 
     @cached_property
     def records(self) -> RecordSet:
-        """The records with their prose filled in; of documents, only those that changed are parsed."""
+        """Records with their prose."""
         from orbit_registry.repository.documents import ProseReading
 
         prose = ProseReading(self.workspace, self.reading.entries, self.reading.documents)
         return prose.filled(self.collection.records)
 
     def get(self, any_id: str) -> Record:
-        """Return the record an id or legacy id means.
+        """Return a record by id or legacy id.
 
         Raises:
-            RecordNotFoundError: nothing has that id, or its file holds no record.
+            RecordNotFoundError: no record has that id, or its file can't be read.
             AmbiguousIdError: several records have it.
         """
         return self.whole([self._found(any_id)])[0]
 
     def part(self, any_id: str) -> tuple[Record, str]:
-        """Return the record an id means, and the name of a chunk where the id has one behind a `#`; see `get`."""
+        """Return a record and the chunk name after `#`, if there is one; see `get`."""
         start, _, name = any_id.rpartition("#")
         if not start or self.collection.records.candidates(any_id):
             return self.get(any_id), ""
         return self.get(start), name
 
     def whole(self, records: Sequence[Record]) -> list[Record]:
-        """Return records with their prose; of documents, only theirs are read."""
+        """Return records with their prose, reading only their documents."""
         from orbit_registry.repository.documents import read_documents, with_prose
 
         documents = read_documents(self.workspace, records)
         return [with_prose(self.workspace, record, documents) for record in records]
 
     def _found(self, any_id: str) -> Record:
-        """Return a record without its prose; where its file can't be read, the error says so."""
         return self.collection.records.get(any_id)
 
     @classmethod
     def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:
-        """Make the repository around a path a workspace; what the gate finds that day goes into the baseline."""
+        """Make the repository around a path a workspace; what the gate finds goes into the baseline."""
         from orbit_registry.operations.init import refuse_outside_git, setup_workspace, undone_on_failure
 
         refuse_outside_git(Path(path))
@@ -156,11 +154,11 @@ class Registry:
         return report
 
     def author(self, model: str | None = None) -> Author:
-        """Return who runs this: a person, or an agent by its host's markers."""
+        """Return the person or agent who runs this."""
         return current_author(self.workspace.git, model=model)
 
     def recover(self) -> None:
-        """Finish or undo steps that a killed process began, unless somebody is writing right now."""
+        """Finish or undo interrupted writes, unless another process is writing now."""
         if has_unfinished_steps(self.workspace):
             from orbit_registry.repository.writer import finish_steps
 
@@ -170,14 +168,14 @@ class Registry:
     def add_adr(
         self, wanted: adrs.NewAdr, *, admit: PreWriteHook | None = None, dry_run: bool = False
     ) -> adrs.AddResult:
-        """Add a decision: record and document in one step; see `store.decisions.adrs`."""
+        """Add a decision: record and document in one step."""
         from orbit_registry.operations import adr as adrs
 
         self.refresh()
         return adrs.add_adr(self.workspace, wanted, self.author(), admit, dry_run=dry_run)
 
     def amend_adr(self, any_id: str, text: str, task: str, date: str | None = None) -> Record:
-        """Add a dated amendment to a decision's entry."""
+        """Add a dated amendment to a decision."""
         from orbit_registry.operations import adr as adrs
 
         self.refresh()
@@ -186,45 +184,45 @@ class Registry:
     def add(
         self, kind: str, fields: Mapping[str, object], author: Author | None = None, admit: PreWriteHook | None = None
     ) -> Record:
-        """Add a record of a kind whose ids are codes; see `store.writer.create_record`."""
+        """Add a record of a kind with code ids."""
         from orbit_registry.repository.writer import create_record
 
         self.refresh()
         return create_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields, admit)
 
     def draft(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> tuple[str, Record]:
-        """Return the file that `add` would write, and its record; nothing is written."""
+        """Return the file text and record that `add` would write."""
         from orbit_registry.repository.writer import draft_record
 
         return draft_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
 
     def draft_text(self, kind: str, fields: Mapping[str, object]) -> str:
-        """Return the text of a new record for somebody to complete in an editor."""
+        """Return the text of a new record for an editor."""
         from orbit_registry.repository.writer import draft_text
 
         return draft_text(self.workspace, self.workspace.kinds[kind], self.author(), fields)
 
     def neighbours(self, new: Record) -> list[Neighbour]:
-        """Return the records that say nearly what a new one would; see `checks.duplicates`."""
+        """Return the records similar to a new one."""
         from orbit_registry.checks.duplicates import near_duplicates
 
         return near_duplicates(self.workspace, self._with_prose(new.kind.name), new)
 
     def unmatched(self, record: Record, below: str = "") -> list[Unmatched]:
-        """Return the globs of a record that match no file; see `checks.unmatched`."""
+        """Return the globs of a record that match no file."""
         from orbit_registry.checks.scopes import unmatched
 
         return unmatched(self.workspace, record, below)
 
     def search(self, query: Query) -> SearchResult:
-        """Find records by words, of one kind or of every; see `search.search.Searcher`."""
+        """Search records of one kind or all."""
         if query.kind not in (None, "skill"):
             self.workspace.kinds[query.kind]
         return self.searcher.search(query)
 
     @cached_property
     def searcher(self) -> Searcher:
-        """The records, the project's skills and personal records, ready to be searched."""
+        """Searcher of records, skills and personal records."""
         from orbit_registry.matching.personal import personal_records
         from orbit_registry.repository.skills import skill_records
         from orbit_registry.search.search import Searcher
@@ -233,7 +231,7 @@ class Registry:
         return Searcher(self.workspace, records, self._embedder())
 
     def _embedder(self) -> Embedder | None:
-        """Return the model of meaning that the configuration names, a stand-in where it is not allowed, or None."""
+        """Return the configured embedding model, a refusing one if it is not trusted, or None."""
         from orbit_registry.search.vectors import Command, Model2Vec, Unusable
         from orbit_registry.workspace.trusted_commands import not_run_message, run_program
 
@@ -251,7 +249,7 @@ class Registry:
         return Command(words, lambda text: run_program(self.workspace, key, seconds, text).text)
 
     def _with_prose(self, kind: str) -> list[Record]:
-        """Return the records of a kind with their prose; only decisions need documents to be read for it."""
+        """Return records of a kind with prose; only decisions need their documents read."""
         return (self.records if self.workspace.kinds[kind].in_document else self.collection.records).of_kind(kind)
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
@@ -265,7 +263,7 @@ class Registry:
         return lifecycle.change_fields(self.workspace, any_id, edit)
 
     def planned_update(self, any_id: str, edit: Edit, *, title: str | None = None) -> tuple[Record, list[FileChange]]:
-        """Return what `update` would do: the record, and each file with its text before and after."""
+        """Return the record and file changes of an `update` without writing."""
         from orbit_registry.operations import adr as adrs
         from orbit_registry.operations import lifecycle
 
@@ -275,35 +273,35 @@ class Registry:
         return lifecycle.plan_change(self.workspace, any_id, edit)
 
     def replace_text(self, any_id: str, before: str, after: str) -> Record:
-        """Give a record's file another text; see `store.lifecycle.replace_text`."""
+        """Replace the text of a record's file."""
         from orbit_registry.operations import lifecycle
 
         self.refresh()
         return lifecycle.replace_text(self.workspace, any_id, before, after)
 
     def transition(self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False) -> Record:
-        """Give a record another status, as its kind's table allows; `review` says who decides on one that waits."""
+        """Set a record's status, as its kind allows; `review` is the decision on a pending one."""
         from orbit_registry.review.review import transition
 
         self.refresh()
         return transition(self.workspace, self._found(any_id), to, self.author(), review, dry_run=dry_run)
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
-        """Let one record replace another: both ends, or neither."""
+        """Replace one record by another, writing both ends or neither."""
         from orbit_registry.operations import lifecycle
 
         self.refresh()
         return lifecycle.supersede(self.workspace, old_id, new_id)
 
     def renumber(self, any_id: str, number: int | None = None, *, dry_run: bool = False) -> numbers.RenumberReport:
-        """Give a record another number; its document and its citations follow. See `store.numbers.renumber`."""
+        """Give a record another number; its document and citations follow."""
         from orbit_registry.operations import renumber as numbers
 
         self.refresh()
         return numbers.renumber(self.workspace, any_id, number, dry_run=dry_run)
 
     def resolve(self, *, dry_run: bool = False) -> merging.ResolveReport:
-        """Mend the merge under way; see `store.merge.resolve`."""
+        """Resolve the merge in progress."""
         from orbit_registry.operations.merge import resolve as merging
 
         self.refresh()
@@ -311,13 +309,13 @@ class Registry:
 
     @staticmethod
     def merge_driver(base: Path, ours: Path, theirs: Path, path: str) -> int:
-        """Merge one decision log for git; see `store.merge.logs`."""
+        """Merge one decision log for git."""
         from orbit_registry.operations.merge import logs
 
         return logs.merge_driver(base, ours, theirs, path)
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
-        """Return the freshness of records, of all if none are given, by path; those left out are fresh or closed."""
+        """Return the freshness of records (default: all) by path; fresh and closed ones are left out."""
         from orbit_registry.operations.freshness import evaluate
 
         if records is not None:  # the few globs of a few records are matched sooner than a memory of all is read
@@ -325,21 +323,21 @@ class Registry:
         return evaluate.evaluate_freshness(self.workspace, tuple(self.collection.records)).freshness
 
     def follow_renames(self, kind: str, *, write: bool = False) -> renames.Relocation:
-        """Find where git saw go what records of a kind name; see `store.freshness.renames`."""
+        """Find the git renames of what a kind's records name."""
         from orbit_registry.operations.freshness.renames import follow_renames
 
         self.refresh()
         return follow_renames(self.workspace, self.collection.records.of_kind(kind), write=write)
 
     def verify(self, any_id: str, said: verification.Verification) -> verification.VerifyResult:
-        """Say that a record still holds; see `store.freshness.verification`."""
+        """State that a record still holds."""
         from orbit_registry.operations.freshness import verify as verification
 
         self.refresh()
         return verification.verify(self.workspace, any_id, said, self.author())
 
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
-        """Vote for a record while doing a task."""
+        """Vote for a record that helped in a task."""
         from orbit_registry.operations import voting
 
         self.refresh()
@@ -349,7 +347,7 @@ class Registry:
         self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False,
         announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False,
     ) -> CheckOutcome:  # fmt: skip
-        """Run the gate; see `checks.engine.gate`."""
+        """Run the gate."""
         from orbit_registry.checks import engine
 
         return engine.gate(
@@ -358,13 +356,13 @@ class Registry:
         )  # fmt: skip
 
     def update_baseline(self) -> tuple[int, bool]:
-        """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
+        """Rewrite the baseline; return the number of findings and whether the file changed."""
         from orbit_registry.checks import engine
 
         return engine.update_baseline(self.workspace)
 
     def sync(self, *, rebuild: bool = False) -> SyncResult:
-        """Bring the snapshot up to date; see `snapshot.sync.sync`."""
+        """Update the snapshot and the push index."""
         from orbit_registry.snapshot.sync import sync
 
         return sync(self.workspace, rebuild=rebuild)
@@ -373,7 +371,7 @@ class Registry:
         self, paths: Sequence[str] = (), tags: Sequence[str] = (), *, task: str | None = None, everything: bool = False,
         project: str = "",
     ) -> list[matches.Match]:  # fmt: skip
-        """Return the records that apply to paths (from the root) or tags; see `snapshot.matches.match`."""
+        """Return the records that apply to paths (from the root) or tags."""
         from orbit_registry.matching import match as matches
 
         return matches.match(self.workspace, paths, tags, task=task, everything=everything, project=project)
@@ -382,7 +380,7 @@ class Registry:
         self, *, agent: str = "", task: str | Task = "", text: str = "", paths: Sequence[str] = (),
         tags: Sequence[str] = (), task_class: str = "", session: str = "", project: str = "",
     ) -> Brief:  # fmt: skip
-        """Return what an agent should know before it begins, noted as shown; see `loop.brief.brief`."""
+        """Return what an agent needs before it starts; logged as shown."""
         from orbit_registry.briefs import brief
 
         self.refresh()
@@ -390,7 +388,7 @@ class Registry:
         return brief.brief(self.workspace, request, lambda words: self.searcher.similar_records(words))
 
     def explain(self, path: str, *, project: str = "") -> list[matches.Verdict]:
-        """Return why each record that has to do with a path (from the root) is pushed there, or is not."""
+        """Return for each record around a path (from the root) why it is pushed or not."""
         from orbit_registry.matching import match as matches
 
         return matches.explain(self.workspace, path, project=project)
@@ -402,7 +400,7 @@ class Registry:
         return coverage(self.workspace)
 
     def suggest_scopes(self, any_ids: Sequence[str] = ()) -> Mapping[str, list[Proposal]]:
-        """Return, by path, the globs that the named records may want, or all that wait or hold and name none."""
+        """Return globs for the given records, or for all open ones without globs, by path."""
         from orbit_registry.search.suggest import suggestions
 
         self.refresh()
@@ -411,18 +409,18 @@ class Registry:
         return suggestions(self.workspace, [one for one in self.records if one.path in (named_paths or open_ones)])
 
     def add_globs(self, wanted: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[FileChange]:
-        """Return what adding the proposed globs changes, by the records' paths; `write` does it."""
+        """Return the changes that add proposed globs by record path; `write` writes them."""
         from orbit_registry.operations import links as linking
 
         pairs = [(record, [entry.glob for entry in wanted.get(record.path, ())]) for record in self.collection.records]
         return (linking.add_globs if write else linking.plan_globs)(self.workspace, pairs)
 
     def query(self, sql: str, form: str = "table") -> str:
-        """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""
+        """Query the snapshot; return a table, JSON or CSV."""
         from orbit_registry.snapshot import current
 
         return current.query(self.workspace, sql, form, vectors=self.vectors)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
-        """Return the records' vectors and those of some texts; see `search.search.Searcher`."""
+        """Return the vectors of the records and of some texts."""
         return self.searcher.vectors(texts)

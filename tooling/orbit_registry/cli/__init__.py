@@ -1,1 +1,1 @@
-"""The command line: each command parses, makes one call of the registry and prints; no work is done here."""
+"""Command line: each command parses its options, calls the registry and prints."""

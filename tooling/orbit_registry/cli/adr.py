@@ -1,4 +1,4 @@
-"""`orbit adr`: the shared verbs and those of decisions alone: add, amend, backfill."""
+"""`orbit adr`: verbs that only decisions have."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
             raise UsageError("an agent proposes decisions; a person accepts them", hint="leave --status out")
         values["status"] = "proposed"
 
-    def admit(new: Record) -> None:  # nobody else can write any more: what is compared is all there is
+    def admit(new: Record) -> None:  # runs under the lock: no record can be added meanwhile
         _refuse_duplicate_title(registry, new, values["distinct_from"], output)
 
     added = registry.add_adr(NewAdr(body=body, **values), admit=admit, dry_run=dry_run)
@@ -82,7 +82,7 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
 
 
 def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, ...], output: str) -> None:
-    """Raise where a decision that is not closed has the title, but for its form, and nobody said that they differ."""
+    """Refuse a title that an open decision has, compared without case and punctuation."""
     records = registry.collection.records
     ids = {records.get(any_id).id for any_id in apart}
     title = normalised(new.title)

@@ -28,7 +28,7 @@ CLASSES = ("code-gen", "exploration", "qa", "other")
 
 
 class _TextOption(click.File):
-    """A file of words; somebody who gives the words themselves is told how."""
+    """Option that names a text file; inline text gets a hint."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the open file.
@@ -113,7 +113,6 @@ def brief(
 
 
 def _print_plan(registry: Registry, request: Mapping[str, Any], out: str | None, output: str) -> None:
-    """Print what to know before planning, and keep it in a file where one is named."""
     from orbit_registry.briefs.plan import plan_brief, plan_text, write_plan
 
     records = registry.collection.records  # read once: `Registry.brief` reads anew
@@ -136,7 +135,6 @@ def _print_plan(registry: Registry, request: Mapping[str, Any], out: str | None,
 
 
 def _content(file: BinaryIO | None, limit: int) -> str:
-    """Return the text of a file, of at most so many bytes; empty where there is none."""
     if file is None:
         return ""
     content = file.read(limit)

@@ -99,8 +99,6 @@ def check(
 
 
 def _announcement(output: str, *, dry_run: bool) -> Announce:
-    """Return what prints a fix before it is made: to standard output as text, beside any other format."""
-
     def announce(diagnostic: Diagnostic, changes: Sequence[FileChange]) -> None:
         verb = "would fix" if dry_run else "fixing"
         lines = [f"{verb} {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}"]

@@ -1,4 +1,4 @@
-"""Makes options of a kind's schema and fields of the options given; knows no kind by name."""
+"""Options made from a kind's schema, and record fields made from options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STANDARD_INPUT = "-"
 
 
 class _RequiredUnlessEdited(click.Option):
-    """An option that has to be given unless the text is completed in an editor."""
+    """Option that is required unless an editor completes the text."""
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Return the value; where an editor is asked for, none is one too."""
@@ -120,7 +120,7 @@ def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
 
 
 def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
-    """Return record fields from the values of options; what was not given is left out.
+    """Return record fields from option values, without those not given.
 
     Raises:
         UsageError: evidence or `--set` has the wrong form.
@@ -164,7 +164,7 @@ def evidence_from(text: str) -> dict[str, object]:
 
 
 def verbs_hint(kind: Kind) -> str:
-    """Return what to do where somebody would set a field that verbs change."""
+    """Return a hint for a field that only verbs change."""
     verbs = [*kind.verbs, *(["supersede"] if "superseded" in kind.statuses else [])]
     return f"verbs change it: {', '.join(f'`orbit {kind.name} {verb}`' for verb in verbs)}"
 
@@ -184,9 +184,9 @@ def setting_from(kind: Kind, text: str) -> tuple[str, object]:
 
 
 def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, object]], Mapping[str, object]]:
-    """Return the edit that options of `update` ask for: lists gain and lose entries, other fields are replaced.
+    """Return the edit of `update`: lists gain and lose entries, other fields are replaced.
 
-    What no option names stays as it is; an axis of the scope that wasn't named too.
+    Fields and scope axes without an option stay unchanged.
     """
     fields = fields_from(kind, values)
 
@@ -217,11 +217,6 @@ def _merge_lists(current: object, value: object) -> object:
 
 
 def _remove_entries(data: dict[str, object], location: str, removed: list[Any]) -> dict[str, object]:
-    """Return a record's data without some entries of a list.
-
-    Raises:
-        RefusedError: one of them is not there; it names those that are.
-    """
     name, _, axis = location.partition(".")
     entries = _as_list(_as_mapping(data.get(name)).get(axis) if axis else data.get(name))
     for unwanted in removed:
@@ -237,7 +232,7 @@ def _remove_entries(data: dict[str, object], location: str, removed: list[Any]) 
 
 
 def _matches(entry: object, pattern: object) -> bool:
-    """Say whether an entry of a list is the one that is meant; evidence may hold more than kind and reference."""
+    """Evidence may have more fields than the kind and reference compared."""
     if isinstance(entry, Mapping) and isinstance(pattern, Mapping):
         return all(entry.get(key) == value for key, value in pattern.items())
     return entry == pattern
@@ -261,7 +256,7 @@ def _append_new(current: object, added: object) -> list[object]:
 
 
 def text_from(value: str) -> str:
-    """Return the text of a file named on the command line, or of a pipe: `-` is the standard input."""
+    """Return the text of a file or pipe; `-` is standard input."""
     path = Path(value)
     if value == STANDARD_INPUT:
         return _read_stream(sys.stdin.buffer, "the standard input")
@@ -272,7 +267,7 @@ def text_from(value: str) -> str:
 
 
 def _read_stream(stream: BinaryIO, name: str) -> str:
-    """Return the text of a stream, which may have no end."""
+    """Read at most `RECORD_LIMIT`: a stream may be endless."""
     content = stream.read(RECORD_LIMIT + 1)
     if len(content) > RECORD_LIMIT:
         message = f"{name} has more than {RECORD_LIMIT:,} bytes; no more are read"

@@ -1,4 +1,4 @@
-"""`orbit stale`, `orbit verify` and `orbit learning prune`: whether records still hold, and what to do where not."""
+"""`orbit stale`, `verify` and `learning prune`: stale records and what to do about them."""
 
 from __future__ import annotations
 
@@ -148,7 +148,6 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
 
 
 def _prune_summary(listed: int, doomed: int, moved: int, *, confirm: bool) -> Iterator[str]:
-    """Yield what a pruning comes to, in counts."""
     if not confirm and listed:
         end = f"{doomed} of {plural(listed, 'learning')} would be retired"
         yield f"{end}: `--confirm` does it" if doomed else f"{end}; the others want to be read again"
@@ -160,14 +159,12 @@ def _prune_summary(listed: int, doomed: int, moved: int, *, confirm: bool) -> It
 
 
 def _moved_ids(registry: Registry, missing: Sequence[Record]) -> frozenset[str]:
-    """Return the ids of records whose ground is not gone but elsewhere, as git saw it move."""
     if not missing:
         return frozenset()
     return frozenset(move.record.id for move in registry.follow_renames("learning").moves if move.new is not None)
 
 
 def _retire(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], list[OrbitError]]:
-    """Retire records as one step; return the ids of those that were, and why others were not."""
     from orbit_registry.operations.lifecycle import transitions  # it reads documents, which other commands do not
 
     if not doomed:
@@ -182,7 +179,6 @@ def _retire(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], li
 
 
 def _follow_renames(registry: Registry, confirm: bool, output: str) -> None:
-    """Show, or write, where what learnings name is now."""
     renames = registry.follow_renames("learning", write=confirm)
     moves = [{"id": move.record.id, "field": move.field, "old": move.old, "new": move.new} for move in renames.moves]
     unknown = [f"{move.record.id}: nobody saw where `{move.old}` went" for move in renames.moves if move.new is None]

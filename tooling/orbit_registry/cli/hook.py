@@ -102,7 +102,7 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
 
 
 def _root(scope: Scope | None) -> Path:
-    """Return the workspace whose settings are meant; a person's own settings are changed from anywhere."""
+    """Return the workspace of the settings; a person's own settings need none."""
     try:
         return open_registry().workspace.root
     except WorkspaceNotFoundError:

@@ -64,37 +64,37 @@ from orbit_registry.workspace.journal import unified_diff
 
 
 def kind_of(name: str) -> Kind:
-    """Return a kind: a shipped one without looking for a workspace, else one of the workspace here."""
+    """Return a shipped kind without looking for a workspace, else one of the workspace here."""
     if (SHIPPED / name / "kind.yaml").exists():
         return load_kinds()[name]
     return Registry.open().workspace.kinds[name]
 
 
 def with_article(kind: Kind) -> str:
-    """Return the kind's name with its article."""
+    """Return the kind's label with its article."""
     name = kind.label.lower()
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def with_examples(summary: str, *lines: str) -> str:
-    """Return a help text that ends with commands as one types them."""
+    """Return a help text that ends with example commands."""
     return "\n".join([summary, "", "\b", *lines])
 
 
 def example_id(kind: Kind) -> str:
-    """Return what an id of the kind looks like."""
+    """Return an example of the kind's ids."""
     return sequence_id(kind.prefix, 7) if kind.numbering == "sequence" else f"{kind.prefix}7k3fq"
 
 
 def registry_for(kind: Kind, any_id: str) -> Registry:
-    """Return the registry here; raise when an id given to a kind's command is of another kind."""
+    """Return the registry here; refuse an id of another kind."""
     registry = open_registry()
     refuse_other_kind(registry, kind, any_id)
     return registry
 
 
 def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
-    """Raise when an id given to a kind's command is of another kind."""
+    """Refuse an id of another kind than the command's."""
     candidates = registry.collection.records.candidates(any_id)
     if candidates and all(record.kind.name != kind.name for record in candidates):
         other = candidates[0].kind
@@ -207,7 +207,7 @@ def renumber_command(kind: Kind) -> click.Command:
 
 
 def status_command(kind: Kind, verb: str, status: str) -> click.Command:
-    """Return a verb that sets a status, as the kind's table names it."""
+    """Return a verb of the kind's status table."""
 
     live = kind.status(status).phase == "live"
 
@@ -316,7 +316,7 @@ def add_command(kind: Kind) -> click.Command:
 
 
 def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> str:
-    """Return the options that have to be given, each with a value that it takes; `--set` for fields that have none."""
+    """Return the required options with an example value each; `--set` for fields without an option."""
     words = []
     for option in options:
         if option.required:
@@ -340,7 +340,7 @@ def _flow_yaml(value: object) -> str:
 
 @dataclass(frozen=True)
 class _AddRun:
-    """One call of `add`: where it writes and how it answers."""
+    """One run of `orbit KIND add`."""
 
     registry: Registry
     kind: Kind
@@ -350,7 +350,7 @@ class _AddRun:
     task: str | None
 
     def add(self, fields: dict[str, object]) -> None:
-        """Write a record of some fields, unless it is known already; say what was done."""
+        """Write a record unless it is a duplicate, and print the outcome."""
         text, draft = self.registry.draft(self.kind.name, fields)
         near = self.registry.neighbours(draft)
         if near and self.ask:
@@ -385,7 +385,7 @@ class _AddRun:
 
 
 def print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
-    """Print a record just written, and on the side which ones are like it."""
+    """Print a new record, and similar ones on standard error."""
     waits = " (waits for review)" if record.phase == "pending" else ""
     text = f"{record.id}{waits}  {record.title}\n  {record.path}"
     data = {**record_data(record), "neighbours": neighbours_data(near)}
@@ -394,13 +394,12 @@ def print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> 
 
 
 def note_near(near: Sequence[Neighbour]) -> None:
-    """Name the nearest ones on the side."""
+    """Name the most similar records on standard error."""
     for neighbour in near[:MOST_NAMED]:
         click.echo(visible(f"near: {near_text(neighbour)}"), err=True)
 
 
 def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
-    """Raise where the gate would call one of the neighbours a duplicate."""
     same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
     if same is None:
         return
@@ -417,12 +416,11 @@ def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: 
 
 
 def _may_ask(output: str, yes: bool) -> bool:
-    """Say whether somebody is there to answer."""
     return output == "text" and not yes and not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
-    """Return the record to vote for instead, or None where the new one shall be added; ends where neither is wanted."""
+    """Return the record to vote for, or None to add the new one; abort if the person wants neither."""
     listed = list(near[:MOST_NAMED])
     click.echo("this may be known already:")
     for number, neighbour in enumerate(listed, start=1):
@@ -519,7 +517,7 @@ def vote_command(kind: Kind) -> click.Command:
 
 
 def print_vote(registry: Registry, any_id: str, task: str, model: str | None, output: str) -> None:
-    """Vote, and print what the record's votes come to."""
+    """Vote for a record and print its count."""
     result = registry.vote(any_id, task, model)
     already = "" if result.new else " (this vote was counted before)"
     text = f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}"
@@ -559,7 +557,7 @@ def sync_command(kind: Kind) -> click.Command:
 
 
 def kind_group(name: str) -> click.Group:
-    """Return the command group of a kind with every shared verb."""
+    """Return the command group of a kind with the verbs that every kind has."""
     kind = kind_of(name)
     summary = with_examples(f"{kind.labels}.", f"orbit {name} list", f"orbit {name} show {example_id(kind)}")
     group = click.Group(name, help=summary, no_args_is_help=True)

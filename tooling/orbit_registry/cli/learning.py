@@ -43,7 +43,7 @@ def migrate_layout(dry_run: bool, output: str) -> None:
 
 KIND = "learning"
 FEWEST = 4
-"""Characters of a slug's beginning that may stand for all of it."""
+"""Fewest characters of a slug's beginning that select it."""
 _NAMES = click.argument("names", metavar="NAME...", nargs=-1, required=True)
 
 
@@ -58,17 +58,17 @@ def lessons_group() -> None:
 
 
 def _registries(registry: Registry) -> list[tuple[str, Registry]]:
-    """Return the project's registry and, where there is one, the person's own, each under the name of its scope."""
+    """Return the project's and the personal registry, each with the name of its scope."""
     personal = personal_workspace(registry.workspace)
     return [("project", registry), *([("personal", Registry(personal))] if personal is not None else [])]
 
 
 def find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
-    """Return the learning that an id or a slug means, of the project or else a personal one, and whose it is.
+    """Return a learning by id or slug with its registry, project records first.
 
     Raises:
-        UsageError: it leads somewhere: it is a path.
-        RecordNotFoundError, AmbiguousIdError: none has that name, or several do.
+        UsageError: the name is a path.
+        RecordNotFoundError, AmbiguousIdError: no learning matches, or several do.
     """
     if name.startswith((".", "~")) or "\\" in name or ".." in name:
         raise UsageError(f"{name!r} is no name of a lesson", hint="`orbit lessons list` shows ids and slugs")
@@ -88,7 +88,6 @@ def find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
 
 
 def _lesson_matches(registry: Registry, name: str) -> list[Record]:
-    """Return the learnings that a name may mean: by id, else by slug, else by the beginning of one."""
     learnings = registry.collection.records.of_kind(KIND)
     matches = [record for record in registry.collection.records.candidates(name) if record.kind.name == KIND]
     matches = matches or [record for record in learnings if slug(record.title) == name]

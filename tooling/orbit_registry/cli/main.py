@@ -1,4 +1,4 @@
-"""Entry point of `orbit`: finds the command, and is the one place where an error becomes words and an exit code."""
+"""Entry point of `orbit`: commands by name, errors as text and exit codes."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ _LOOP_ENABLED = r"(?m)^loop:[ \t]*(?:\{[^}\n]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*#.*
 
 
 class Commands(click.Group):
-    """The commands by name; a command's module is imported when it is run, so that each start is cheap."""
+    """Commands by name; each module is imported only when its command runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, the ones most people need first."""
+        """Return the names, the most used first."""
         return [*FIRST, *_kind_names(), *REST, *LOOP]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; a kind of the workspace is one too."""
+        """Return a command, also that of a kind."""
         target = {**FIRST, **REST, **LOOP, **HIDDEN}.get(cmd_name)
         if target is not None:
             module, _, name = target[0].partition(":")
@@ -112,7 +112,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the words name; click itself does not know the names that are near."""
+        """Return the command of the arguments; suggest near names if there is none."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
@@ -123,7 +123,7 @@ class Commands(click.Group):
             )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help's lists without importing the commands."""
+        """Write the lists of the help without importing the commands."""
         loops = _is_loop_enabled()
         names = (name for name in _kind_names() if loops or name not in LOOP_KINDS)
         kinds = {name: ("", f"Records of the kind {name}.") for name in names}
@@ -134,7 +134,7 @@ class Commands(click.Group):
 
 
 def _is_loop_enabled() -> bool:
-    """Say whether the workspace that one stands in has the loop's commands in its help; parses no YAML for it."""
+    """Search the configuration as text: parsing YAML would slow down each `--help`."""
     folder = Path.cwd()
     for parent in (folder, *folder.parents):
         try:
@@ -145,7 +145,7 @@ def _is_loop_enabled() -> bool:
 
 
 def _kind_names() -> list[str]:
-    """Return the kinds that have no commands of their own: shipped ones and those of the workspace; reads no file."""
+    """Return the kinds without a command of their own, from folder names alone."""
     shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in {**FIRST, **LOOP}]
     folder = Path.cwd()
     for parent in (folder, *folder.parents):
@@ -172,7 +172,7 @@ def orbit(directory: str | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure."""
+    """Run the command line and exit: 0 clean, 1 findings or refusal, 2 usage, 3 internal error."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(FEWER_COLLECTIONS, 20, 100)
     sys.exit(run(words))
@@ -234,7 +234,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _sync_written() -> None:
-    """Bring the push index up to date, so that a hook's very next call shows what the command wrote."""
+    """Update the push index, so that the next hook call shows what the command wrote."""
     if _written_roots():
         from orbit_registry.matching.match import sync_written
 
@@ -243,13 +243,13 @@ def _sync_written() -> None:
 
 
 def _written_roots() -> set[Path]:
-    """Return the roots in which this process has written; many commands do without the module that writes."""
+    """Return the roots written to, without importing the module that writes."""
     journal = sys.modules.get("orbit_registry.workspace.journal")
     return journal.WRITTEN_ROOTS if journal is not None else set()
 
 
 def _program_name() -> str:
-    """Return the name of the program; only what completes words in a shell asks for the longer one."""
+    """Return `orbit`, or the longer name for shell completion."""
     return "orbit-registry" if "_ORBIT_REGISTRY_COMPLETE" in os.environ else "orbit"
 
 
@@ -258,7 +258,6 @@ def _discard_output() -> None:
 
 
 def _refuse_bytes(arguments: Sequence[str]) -> None:
-    """Raise when an argument is no text: nothing that we write, search or ask could hold it."""
     for argument in arguments:
         if any("\ud800" <= character <= "\udfff" for character in argument):
             raise UsageError(f"{argument!a} is not valid UTF-8", hint="give it in UTF-8")

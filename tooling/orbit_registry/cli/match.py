@@ -1,4 +1,4 @@
-"""`orbit match`, `explain`, `coverage`, `scope suggest`: which records apply where, why; only the last can write."""
+"""`orbit match`, `explain`, `coverage` and `scope suggest`: which records apply where, and why."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
 
 def format_option(command: Decorated) -> Decorated:
-    """Give a command `--format text|json`, as the argument `output`."""
+    """Add `--format text|json` to a command, as the argument `output`."""
     choice = click.Choice(["text", "json"])
     give = click.option("--format", "output", type=choice, default="text", show_default=True, help="How to print.")
     return give(command)
@@ -48,7 +48,7 @@ def emit(
     diagnostics: Sequence[Diagnostic] = (),
     ok: bool = True,
 ) -> None:
-    """Print data as JSON, or the text made of them; findings stand in the JSON alone."""
+    """Print data as a JSON envelope, or the text; only JSON includes the diagnostics."""
     if output == "json":
         findings = [diagnostic.as_dict() for diagnostic in diagnostics]
         answer = envelope(data, ok=ok, diagnostics=findings, next_commands=next_commands)
@@ -58,7 +58,7 @@ def emit(
 
 
 def refuse(output: str, error: OrbitError, *, next_commands: Sequence[str]) -> NoReturn:
-    """Raise an error; as JSON it comes with the commands that make sense instead."""
+    """Raise an error; as JSON, print it with the commands that make sense instead."""
     if output == "json":
         answer = envelope(None, ok=False, error=error.message, hint=error.hint, next_commands=next_commands)
         click.echo(json_text(answer))
@@ -67,7 +67,7 @@ def refuse(output: str, error: OrbitError, *, next_commands: Sequence[str]) -> N
 
 
 def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitError]) -> NoReturn:
-    """Print what was done in spite of some refusals, then each refusal; as JSON they share one envelope."""
+    """Print what succeeded, then each refusal; as JSON in one envelope."""
     if output == "json":
         message = "; ".join(error.message for error in errors)
         answer = envelope(data, ok=False, error=message, hint=errors[0].hint)
@@ -82,7 +82,7 @@ def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitE
 
 
 def progress(title: str, total: int | None = None) -> Callable[[int], None] | None:
-    """Return something to call with the number done so far, or None where nobody watches a terminal."""
+    """Return a callback that shows the count so far, or None without a terminal."""
     if not sys.stderr.isatty():
         return None
 
@@ -94,7 +94,7 @@ def progress(title: str, total: int | None = None) -> Callable[[int], None] | No
 
 
 def warn_of_unread(registry: Registry) -> None:
-    """Say on the error channel that files were left out because they hold no record."""
+    """Warn on standard error of files that hold no readable record."""
     problems = registry.collection.problems
     old = next((problem for problem in problems if problem.code == LEGACY_LAYOUT), None)
     if old is not None:
@@ -105,7 +105,7 @@ def warn_of_unread(registry: Registry) -> None:
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
-    """Print the first diagnostics, errors before warnings, one a line with its hint, and how many more there are."""
+    """Print the first diagnostics, errors first, and how many more there are."""
     weighed = sorted(diagnostics, key=lambda entry: list(Severity).index(entry.severity))
     for diagnostic in weighed[:most]:
         line = f"{diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
@@ -117,7 +117,7 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None
 
 
 def keep_out(git: Git, path: Path) -> list[str]:
-    """Return a line on how what is not for others stays out of git, where the next `git add .` would take it."""
+    """Return a .gitignore hint for a private file that git would add."""
     line = git.ignore_line(path)
     return [] if line is None else [f"to keep it out of git, put this into .gitignore: {line}"]
 
@@ -133,14 +133,14 @@ def as_json(data: Any) -> str:
 
 
 def open_registry() -> Registry:
-    """Return the registry of the workspace here, with steps that a killed process began finished or undone."""
+    """Return the registry of the workspace here, after recovering interrupted writes."""
     registry = Registry.open()
     registry.recover()
     return registry
 
 
 def note_unreachable(registry: Registry, record: Record) -> None:
-    """Say on the side where a record that was just written leads nowhere: what the gate would note days later."""
+    """Note on standard error why a new record will not be shown at any edit."""
     if record.is_unreachable:
         hint = f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope suggest {record.id}`"
         _print_note(f"it names no path and no tag, so no edit will show it: {hint}")
@@ -153,7 +153,7 @@ def note_unreachable(registry: Registry, record: Record) -> None:
 
 
 def _path_hint(registry: Registry, kind: str, reference: str = "") -> str:
-    """Return how evidence that is not there is named right, where a file stands there as seen from here, else ""."""
+    """Return a hint if evidence was named from the current folder, else ""."""
     path = (
         normpath(f"{_folder_from_root(registry)}/{reference}") if kind == "file" and _folder_from_root(registry) else ""
     )
@@ -162,19 +162,19 @@ def _path_hint(registry: Registry, kind: str, reference: str = "") -> str:
 
 
 def note_unmatched(registry: Registry, record: Record) -> None:
-    """Say on the side which globs of a new or changed record match no file."""
+    """Note on standard error the globs of a record that match no file."""
     for unmatched in registry.unmatched(record, _folder_from_root(registry)):
         _print_note(f"`{unmatched.glob}` matches no file: {unmatched.hint}")
 
 
 def _folder_from_root(registry: Registry) -> str:
-    """Return the folder that one stands in, from the root; "" at the root or outside of it."""
+    """Return the current folder from the root; "" at the root or outside."""
     root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
     return here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
 
 
 def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
-    """Say on the side which tags, labels or features that were asked for no record has, and which one is near."""
+    """Note on standard error requested words that no record has, with a near one."""
     records = registry.collection.records
     for name, words in requested.items():
         used = {word for record in records for word in _field_words(record, name)} if words else set()
@@ -184,7 +184,7 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
 
 
 def note_unread(registry: Registry) -> None:
-    """Say on the side how many files hold no record that can be read, as the push index counts them."""
+    """Note on standard error how many files the push index could not read."""
     from orbit_registry.hook.index import Index
     from orbit_registry.matching.sync import open_index
 
@@ -195,7 +195,7 @@ def note_unread(registry: Registry) -> None:
 
 
 def note_stale_index(registry: Registry) -> None:
-    """Say on the side that a hook has no push index, or one that is behind the files."""
+    """Note on standard error that the push index is missing or stale."""
     from orbit_registry.hook.index import NoIndex
     from orbit_registry.matching.sync import open_index
 
@@ -219,10 +219,9 @@ def _print_note(message: str) -> None:
 
 
 def from_root(registry: Registry, path: str) -> str:
-    """Return a path given from where the command runs as one from the workspace's root, "" for the root itself.
+    """Return a path, given from the current folder, from the workspace's root; "" is the root itself.
 
-    Links are followed in the folders that lead to it, and it need not exist. A folder has a "/" at its end; one that is
-    there gets it.
+    Links in its parent folders are resolved; it need not exist. A folder that exists ends with "/".
 
     Raises:
         UsageError: it is empty or outside.
@@ -235,16 +234,13 @@ def from_root(registry: Registry, path: str) -> str:
 
 
 def copy_path(workspace: Workspace, name: str) -> str:
-    """Return where the copy stands, from the root; an agent's is not the one that a person goes on with."""
+    """Return the path of an edited copy from the root; agents have their own."""
     whose = "agent/" if acting_role() == "agent" else ""
     return f"{workspace.relative(workspace.state)}/edits/{whose}{name}.yaml"
 
 
 def copy_name(workspace: Workspace, base: str, fields: Mapping[str, object]) -> str:
-    """Return the name of a new text that begins with some fields: other fields begin another text.
-
-    Without any, the text that was kept last is gone on with.
-    """
+    """Return the name of a new record's copy, by its fields; without fields, the newest copy."""
     folder = inside(workspace.root, copy_path(workspace, base)).parent
     ours = re.compile(rf"{re.escape(base)}-[0-9a-f]{{12}}\.yaml")
     copies = [] if fields else [file for file in folder.glob(f"{base}-*.yaml") if ours.fullmatch(file.name)]
@@ -256,10 +252,10 @@ def copy_name(workspace: Workspace, base: str, fields: Mapping[str, object]) -> 
 
 @contextlib.contextmanager
 def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
-    """Open a copy of a text, called `name`, in $VISUAL or $EDITOR and yield what it is then.
+    """Open a copy of a text in $VISUAL or $EDITOR and yield the result.
 
-    Where the body of the `with` refuses that text, the copy stays in the state, the error says where, and whoever
-    edits what has that name again goes on with it.
+    If the body of the `with` refuses the text, the copy stays, the error names it, and the next edit of `name`
+    continues with it.
 
     Raises:
         UsageError: there is no editor, or it failed.
@@ -269,7 +265,7 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     copy.parent.mkdir(parents=True, exist_ok=True)
     if not copy.exists():
         write_atomic(copy, text)
-    elif read_text(copy) != text:  # whoever left it there, it is not what stands in the registry
+    elif read_text(copy) != text:  # an earlier edit's text differs from the registry's
         click.echo(f"going on with the text in {relative}; remove that file to start anew", err=True)
     try:
         click.edit(filename=os.path.relpath(copy))  # older versions hand it to a shell: no folder's name is in it

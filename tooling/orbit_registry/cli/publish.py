@@ -105,7 +105,6 @@ def serve(port: int, out: Path | None) -> None:
 
 
 def _need_extra() -> None:
-    """Raise a usage error where the site's libraries are not installed."""
     missing = [name for name in ("mkdocs", "material", "nh3") if importlib.util.find_spec(name) is None]
     if missing:
         hint = "install the extra `orbit-registry[site]`"
@@ -114,7 +113,7 @@ def _need_extra() -> None:
 
 @contextlib.contextmanager
 def _progress_display() -> Iterator[Progress | None]:
-    """Yield something that draws the steps of a build on a terminal, or None where nobody watches."""
+    """Yield a callback that draws the steps of a build, or None without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -256,7 +255,6 @@ def _print_changes(
     output: str, data: Mapping[str, object], head: str, changes: Sequence[Change], is_written: bool,
     following: Sequence[str] = (), *, more: Sequence[str] = (), ok: bool = True,
 ) -> None:  # fmt: skip
-    """Print what was written or would be; exits 1 where that is not as it should be."""
     answer = {**data, "changes": [change.as_data() for change in changes], "written": is_written}
     emit(output, answer, "\n".join([head, *_change_lines(changes, is_written), *more]), ok=ok, next_commands=following)
     if not ok:

@@ -92,7 +92,7 @@ def show(any_id: str, output: str) -> None:
 
 
 def print_part(registry: Registry, record: Record, name: str, output: str) -> None:
-    """Print the chunk of a record that has a name; the record whole where the name is empty."""
+    """Print one chunk of a record; the whole record if `name` is empty."""
     if not name:
         print_record(registry, record, output)
         return
@@ -104,7 +104,7 @@ def print_part(registry: Registry, record: Record, name: str, output: str) -> No
 
 
 def print_record(registry: Registry, record: Record, output: str) -> None:
-    """Print a record whole, with whether it still holds and, where it may not, why and what to do."""
+    """Print a record with its freshness and what to do about it."""
     from orbit_registry.analytics.report import outcome, outcome_words  # `orbit list` does without
 
     note_opened(registry.workspace.root, record.id)
@@ -118,7 +118,7 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
 
 
 def binding_options(command: Decorated) -> Decorated:
-    """Give a command that brings records into force `--expect` and `--yes`; what they say goes to `bound`."""
+    """Add `--expect` and `--yes` to a command that approves records; see `review_of`."""
     expect = "Only if it says what `show` or `queue` printed this digest for."
     yes = click.option("--yes", is_flag=True, help="Ask nothing; at a terminal it is shown before.")
     return click.option("--expect", metavar="DIGEST", help=expect)(yes(command))
@@ -127,10 +127,10 @@ def binding_options(command: Decorated) -> Decorated:
 def review_of(
     any_ids: Sequence[str], review: Review, expect: str | None, yes: bool, output: str
 ) -> Callable[[Record], Review]:
-    """Return what gives a record's review, bound to the digest that is expected, or at a terminal to what it shows.
+    """Return a function that reviews a record, bound to the expected digest or to what a terminal showed.
 
     Raises:
-        UsageError: a digest for several records, or an empty one.
+        UsageError: one digest for several records, or an empty one.
     """
     if expect is not None and (len(any_ids) != 1 or not expect.strip()):
         raise UsageError("--expect is the digest of one record", hint="name one id, or take them one by one")
@@ -140,7 +140,6 @@ def review_of(
 
 
 def _ask_person(record: Record, review: Review) -> Review:
-    """Show a record and ask whether that is to come into force; returns the review of what was shown."""
     click.echo(visible(record_text(record, FRESH) + details_text(record)))
     click.confirm(f"Bring {record.id} into force?", abort=True, err=True)
     return replace(review, expected=record.digest)

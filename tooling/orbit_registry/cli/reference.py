@@ -1,4 +1,4 @@
-"""Writes the reference of every command as Markdown, from the commands themselves; it runs none of them."""
+"""Reference page of all commands in Markdown, made from their help."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ they ran.
 
 
 def reference() -> str:
-    """Return the page `docs/reference/cli.md`; kinds of a workspace's own are not in it."""
+    """Return the page `docs/reference/cli.md`, without kinds of a workspace."""
     parts = [HEAD]
     for name in (*FIRST, *REST, *LOOP):
         command = orbit.get_command(click.Context(orbit, info_name="orbit"), name)

@@ -1,4 +1,4 @@
-"""`orbit import doc` and `script`, `orbit refresh`, `orbit run`: resources from files, kept up to date, and run."""
+"""`orbit import doc`, `import script`, `refresh` and `run`: resources from files."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _RECORDS = "records"
 
 
 class _Import(click.Group):
-    """`orbit import PATH` goes on meaning the records at a path, beside the commands for single files."""
+    """Group in which `orbit import PATH` still means the records at a path."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return what is left to parse; where no command is named, it is the one for records."""
+        """Return the remaining arguments; without a command name, that for records."""
         is_command = not args or args[0] in self.commands or args[0] in self.get_help_option_names(ctx)
         return super().parse_args(ctx, args if is_command else [_RECORDS, *args])
 
@@ -242,7 +242,6 @@ def _record_path(record: Record, text: IntakeSource) -> str:
 
 
 def _file_name(title: str) -> str:
-    """Return a name for a text that has a title alone."""
     words = "".join(character if character.isalnum() else " " for character in title.lower()).split()
     return f"{'-'.join(words)[:80] or 'text'}.md"
 

@@ -130,10 +130,10 @@ group = format_option(group)
 
 
 def _one_run(read: Retro, from_options: Retro, project: str, where: str) -> tuple[Retro, Retro]:
-    """Return a text's retro and that of the flags, both of one run: the project that one of them names is the other's.
+    """Return the retro of the file and of the options, both with the run and project that either names.
 
     Raises:
-        UsageError: they are of two runs.
+        UsageError: they name two runs.
     """
     trigger = read.trigger
     if trigger is None:

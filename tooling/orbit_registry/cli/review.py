@@ -165,10 +165,10 @@ def _promote_due(output: str) -> None:
 
 
 def line(value: str | None, option: str) -> str:
-    """Return an option's text in one line; empty where it was not given.
+    """Return an option's text in one line; empty if not given.
 
     Raises:
-        UsageError: it was given, and says nothing.
+        UsageError: it was given empty.
     """
     if value is not None and not value.strip():
         raise UsageError(f"{option} is empty", hint=f'say it in words: {option} "the linter says so already"')
@@ -230,11 +230,6 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
 
 
 def _learning(registry: Registry, any_id: str) -> str:
-    """Return the id of a learning that is not closed.
-
-    Raises:
-        UsageError: it is something else, or closed.
-    """
     record = registry.get(any_id)
     if record.kind.name != consolidation.LEARNING or record.phase == "closed":
         message = f"{record.id} is no learning that waits or holds: {record.kind.label.lower()}, {record.status.name}"
@@ -243,7 +238,6 @@ def _learning(registry: Registry, any_id: str) -> str:
 
 
 def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
-    """Propose what learnings come to together, and which may go."""
     workspace, records = registry.workspace, registry.records
     live = [record for record in records.of_kind(consolidation.LEARNING) if record.phase == "live"]
     clusters = consolidation.without_derived(consolidation.clusters(live), records)

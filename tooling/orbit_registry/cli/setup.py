@@ -165,7 +165,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
 
 
 def _site_code(root: Path) -> Mapping[str, tuple[str, ...]]:
-    """Return what of the repository's own mkdocs.yml runs code; nothing where that can't be built here anyway."""
+    """Return the settings of the repository's mkdocs.yml that run code; none if it can't be built here."""
     if not (root / "mkdocs.yml").is_file():
         return {}
     try:
@@ -182,7 +182,7 @@ def _command_lines(
     states: Mapping[str, str] | None = None,
     files: Mapping[str, Mapping[str, str]] | None = None,
 ) -> list[str]:
-    """Return a line for each command, every character that is not plain spelt out, and one for each file it names."""
+    """Return a line for each command, non-ASCII escaped, and one for each file it names."""
     lines = []
     for key in sorted(commands):
         lines.append(f"  {f'{key} ({states[key]})' if states else key}: {json.dumps(commands[key])}")
@@ -260,11 +260,6 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
 
 
 def _duration(value: str) -> timedelta:
-    """Return the time that a text names.
-
-    Raises:
-        UsageError: it names none.
-    """
     match = re.fullmatch(r"([1-9]\d{0,5})([smhd])", value)
     if match is None:
         raise UsageError(f"{value!r} is no time", hint="30m, 4h or 1d")

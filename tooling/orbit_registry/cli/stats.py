@@ -57,7 +57,6 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
 
 
 def _page_lines(result: Stats) -> Iterator[str]:
-    """Yield the page without anything that only a terminal shows."""
     yield from _head(result)
     for title, rows in _sections(result):
         yield ""
@@ -68,7 +67,6 @@ def _page_lines(result: Stats) -> Iterator[str]:
 
 
 def _draw(result: Stats) -> None:
-    """Draw the page with bars and colours."""
     from rich.console import Console  # half of the start of a command that prints no bars
     from rich.table import Table
     from rich.text import Text
@@ -88,7 +86,7 @@ def _draw(result: Stats) -> None:
 
 
 def bar(value: int, most: int, width: int = WIDTH) -> str:
-    """Return a bar whose length is a value's share of the most, to an eighth of a character."""
+    """Return a bar for a value's share of the most, in eighths of a character."""
     eighths = round(8 * width * value / most) if most else 0
     return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
 
@@ -135,7 +133,7 @@ def _day(at: float | None) -> str:
 
 
 def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
-    """Yield what is drawn: a title, then rows of a name, a value and words; those without a row are left out."""
+    """Yield the titles and rows of the charts, without empty ones."""
     tally = result.tally
     days = sorted(tally.days.items())[-DAYS:]
     ranked = [record_id for record_id in result.ranked[:LISTED] if tally.shown[record_id]]
@@ -325,7 +323,6 @@ def export(endpoint: str | None, everything: bool, output: str) -> None:
 
 
 def _event_line(row: Mapping[str, Any]) -> str:
-    """Return an event as people read it: when, what, where, in which session, then what else it says."""
     at, name, surface, session = (str(row.get(key) or "-") for key in _MAIN_FIELDS)
     fields = {
         key: value for key, value in row.items() if key not in (*_MAIN_FIELDS, "ms") and value not in (None, [], "")

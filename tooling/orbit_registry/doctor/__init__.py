@@ -1,1 +1,1 @@
-"""Examines a workspace and its hooks, and says of each part whether it works and what to do where it does not."""
+"""Health of a workspace and its hooks."""

@@ -40,7 +40,7 @@ WIDTH = 15
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding; `where` is a file or another place, `next_step` a command or words; both may be empty."""
+    """Finding with its level; `where` (a path) and `next_step` (a command or hint) may be empty."""
 
     level: Level
     topic: str
@@ -59,7 +59,7 @@ class Finding:
         }
 
     def lines(self) -> list[str]:
-        """Return the finding as people read it."""
+        """Return the finding as text."""
         where = f" ({self.where})" if self.where else ""
         lines = [f"{self.level:<8} {self.topic:<{WIDTH}} {self.what}{where}"]
         return [*lines, f"{'':<{9 + WIDTH}} next: {self.next_step}"] if self.next_step else lines
@@ -70,7 +70,7 @@ OLDEST_PYTHON = (3, 11)
 
 
 def examine_workspace(workspace: Workspace) -> Iterator[Finding]:
-    """Yield what is found; the index is looked at before anything brings it up to date."""
+    """Yield findings of a workspace; the index is read before anything updates it."""
     yield from versions()
     yield from _records(workspace)
     yield from _other_stores(workspace)
@@ -79,7 +79,7 @@ def examine_workspace(workspace: Workspace) -> Iterator[Finding]:
 
 
 def versions() -> Iterator[Finding]:
-    """Yield the versions of Python, of this package and of the libraries beside it."""
+    """Yield the versions of Python, this package and its libraries."""
     parts = [f"Python {platform.python_version()}"]
     for name in ("orbit-registry", *LIBRARIES):
         try:
@@ -127,7 +127,6 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _other_stores(workspace: Workspace) -> Iterator[Finding]:
-    """Yield the stores around this one and below it, which hold records that nothing here reads."""
     below = workspace.git.ask("ls-files", "-co", "--exclude-standard", f"*/{ORBIT}/config.yaml") or ""
     inside = [workspace.root / line.removesuffix(f"/{ORBIT}/config.yaml") for line in below.splitlines()]
     around = [
@@ -177,7 +176,6 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _program_exists(command: str) -> bool:
-    """Say whether the program of a command is there, where it is named by its whole path."""
     try:
         first = next(iter(shlex.split(command)), "")
     except ValueError:
@@ -186,7 +184,6 @@ def _program_exists(command: str) -> bool:
 
 
 def _derived(workspace: Workspace) -> Iterator[Finding]:
-    """Yield how index and snapshot were found, and what bringing them up to date came to."""
     if not is_writable(workspace.state / "log"):
         message = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
         yield Finding(
@@ -228,13 +225,13 @@ COSTLY = 2.0
 
 @dataclass(slots=True)
 class Hooks:
-    """What was tried: pairs of an installed hook and what came of it, and the costs by agent and scope."""
+    """Installed hooks that were tried, with the result and cost of each."""
 
     tried: list[tuple[HookState, Trial]] = field(default_factory=list)
     costs: list[tuple[HookState, Cost]] = field(default_factory=list)
 
     def as_data(self) -> list[dict[str, object]]:
-        """Return what was tried as JSON shows it; the text that an agent would see is left out."""
+        """Return them as JSON data, without the text that an agent would see."""
         costs = {(state.agent.name, state.scope): cost.as_data() for state, cost in self.costs}
         return [
             {
@@ -253,7 +250,7 @@ class Hooks:
 
 
 def examine_hooks(workspace: Workspace, agent: str | None, hooks: Hooks) -> Iterator[Finding]:
-    """Yield what is found of the hooks of one agent, or of all; `hooks` is filled in on the way."""
+    """Yield findings of the hooks of one agent or all; fills `hooks`."""
     states = installation.status(workspace.root, (agent,) if agent else ())
     for state in states:
         if state.problem:
@@ -305,7 +302,6 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: Hooks) -> Iterator[
 
 
 def _repeated_hooks(installed: Sequence[HookState]) -> Iterator[Finding]:
-    """Yield a finding for an agent that runs the hook from several settings at each call."""
     for name in dict.fromkeys(state.agent.name for state in installed):
         scopes = [state.scope for state in installed if state.agent.name == name]
         if len(scopes) > 1:
@@ -324,7 +320,7 @@ NAMED = 5
 def examine_delivery(
     workspace: Workspace, agent: str | None, installed: bool, compared: list[Delivery]
 ) -> Iterator[Finding]:
-    """Yield what is found of the log and of transcripts, of one agent or of all; `compared` is filled in on the way."""
+    """Yield findings of log and transcripts, of one agent or all; fills `compared`."""
     log = str(workspace.state / "log")
     try:
         files, now = log_files(workspace.state), time.time()
@@ -420,7 +416,7 @@ def _missing_finding(delivery: Delivery) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What was found, the hooks that were tried and the sessions that were compared."""
+    """Findings, hooks tried and sessions compared."""
 
     findings: Sequence[Finding]
     hooks: Hooks
@@ -428,18 +424,18 @@ class Examination:
 
     @property
     def healthy(self) -> bool:
-        """Say whether nothing is a problem; warnings are none."""
+        """Return whether no finding is a problem."""
         return all(finding.level != "problem" for finding in self.findings)
 
     @property
     def next_steps(self) -> list[str]:
-        """What to do next, each once, for the gravest first."""
+        """Return the commands to run next, without repeats, for the gravest first."""
         grave = sorted(self.findings, key=lambda finding: -LEVELS.index(finding.level))
         steps = dict.fromkeys(finding.next_step for finding in grave if finding.level != "ok")
         return [step for step in steps if step.startswith("orbit ")]
 
     def as_data(self) -> dict[str, object]:
-        """Return the examination as JSON shows it."""
+        """Return the examination as JSON data."""
         return {
             "counts": {level: self._count(level) for level in LEVELS},
             "findings": [finding.as_data() for finding in self.findings],
@@ -448,7 +444,7 @@ class Examination:
         }
 
     def text(self) -> str:
-        """Return the examination as a page for people."""
+        """Return the examination as text."""
         lines = [line for finding in self.findings for line in finding.lines()]
         counts = ", ".join(f"{self._count(level)} {level}" for level in LEVELS)
         return "\n".join([*lines, "", counts])
@@ -458,10 +454,9 @@ class Examination:
 
 
 def examine(start: Path, agent: str | None = None) -> Examination:
-    """Return what is found in the workspace at or above a folder; what can't be examined is a finding.
+    """Examine the workspace at or above a folder; failures become findings.
 
-    Index and snapshot are brought up to date; each installed hook is run a few times, under sessions that no count
-    takes for real ones.
+    Index and snapshot are updated; each installed hook runs a few times, in sessions that statistics leave out.
     """
     tried = Hooks()
     compared: list[Delivery] = []

@@ -1,7 +1,6 @@
-"""Looks again and again at what nobody looks at: the store, its derived files, the log, what waits; heals the derived.
+"""Watchdog: regular checks of records, derived files, event log and queue; rebuilds derived files.
 
-Each finding has a topic of its own, which scripts can ask for. It changes no record; what it remembers between two
-looks is how many there were.
+Each finding has a topic that scripts can read. Between two runs it stores only the number of records.
 """
 
 from __future__ import annotations
@@ -45,17 +44,17 @@ MOST_LISTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """One look."""
+    """Findings of one run."""
 
     at: datetime
     findings: Sequence[Finding]
 
     def failed(self, *, strict: bool) -> bool:
-        """Say whether something is a problem; with `strict` also whether something is a warning."""
+        """Return whether there is a problem, or with `strict` a warning."""
         return any(finding.level == "problem" or (strict and finding.level == "warning") for finding in self.findings)
 
     def as_data(self) -> dict[str, object]:
-        """Return the look as JSON shows it."""
+        """Return the run as JSON data."""
         return {
             "at": self.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "counts": {level: sum(finding.level == level for finding in self.findings) for level in LEVELS},
@@ -63,12 +62,12 @@ class Watch:
         }
 
     def text(self) -> str:
-        """Return the look as people read it."""
+        """Return the run as text."""
         return "\n".join(line for finding in self.findings for line in finding.lines())
 
 
 def watch(workspace: Workspace, window: timedelta, now: datetime | None = None) -> Watch:
-    """Look once, at the events of a window before `now`; derived files that are old or damaged are made anew."""
+    """Check once, with the events of a window before `now`; rebuild stale or damaged derived files."""
     at = now or datetime.now(UTC)
     records = read_collection(workspace, explain=False, now=at).records
     log, unreadable = _log(workspace, at)
@@ -85,7 +84,6 @@ def watch(workspace: Workspace, window: timedelta, now: datetime | None = None) 
 
 
 def _log(workspace: Workspace, now: datetime) -> tuple[LoopLog, list[Finding]]:
-    """Return the event log, or an empty one and what keeps it from being read."""
     try:
         return loop_log(workspace, now=now.timestamp()), []
     except OrbitError as error:
@@ -95,7 +93,6 @@ def _log(workspace: Workspace, now: datetime) -> tuple[LoopLog, list[Finding]]:
 
 
 def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[Finding]:
-    """Yield whether there are records, and whether there are far fewer than there were."""
     count, most = len(records), _most_records(workspace, now)
     path = workspace.relative(workspace.orbit)
     if not count:
@@ -113,7 +110,7 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
 
 
 def _most_records(workspace: Workspace, now: datetime) -> int:
-    """Return how many records there were at most within the last days; 0 where nobody looked."""
+    """Return the most records of the last days; 0 without an earlier run."""
     try:
         previous = json.loads(read_bytes(workspace.state / "log" / MEMORY, limit=1000))
         recent = now.timestamp() - float(previous["at"]) < MEMORY_SPAN.total_seconds()
@@ -123,7 +120,6 @@ def _most_records(workspace: Workspace, now: datetime) -> int:
 
 
 def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Finding]:
-    """Yield whether snapshot and push index are there, whole and young; heals them where they are not."""
     index = open_index(workspace)
     built = last_built(workspace)
     path = workspace.relative(workspace.cache)
@@ -147,7 +143,6 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
 
 
 def _heal(workspace: Workspace, finding: Finding) -> Finding:
-    """Bring the derived files up to date, anew where one was missing, and return what came of it."""
     try:
         done = sync(workspace, rebuild=finding.topic == "derived-missing")
     except OrbitError as error:
@@ -158,7 +153,6 @@ def _heal(workspace: Workspace, finding: Finding) -> Finding:
 
 
 def _events(log: LoopLog) -> Iterator[Finding]:
-    """Yield whether what was dispatched was looked up for, and whether turns left notes."""
     path = log.location.path
     dispatches = sum(1 for _ in log.of(DISPATCHED, TURN_END, "subagent stop"))
     retrievals = sum(1 for _ in log.of(RETRIEVAL))
@@ -174,7 +168,6 @@ def _events(log: LoopLog) -> Iterator[Finding]:
 
 
 def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
-    """Yield the targets that are left alone, and those that may be tried again."""
     open_ones = [failure for failure in records.of_kind(FAILURE) if failure.phase == "live"]
     over = [failure for failure in open_ones if (end := expires_at(failure)) is not None and end <= now]
     waiting = [failure for failure in open_ones if failure not in over]
@@ -189,7 +182,6 @@ def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
 
 
 def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[Finding]:
-    """Yield what has waited for review for longer than it should."""
     days = workspace.config.setting(SECTION, "queue_days")
     limit = now - timedelta(days=days)
     old = [entry for entry in queue(records) if (created := _created_at(entry)) is not None and created < limit]
@@ -200,7 +192,7 @@ def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterato
 
 
 def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Finding]:
-    """Yield whether more learnings than admitted stand alone: nothing in force or waiting was derived from them."""
+    """Warn of more open learnings than allowed that no other record is derived from."""
     most = workspace.config.setting(SECTION, "learnings")
     open_ones = [record for record in records if record.phase != "closed"]
     consolidated = {link.to for record in open_ones for link in record.links if link.rel == "derived_from"}

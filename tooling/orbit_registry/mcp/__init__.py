@@ -1,4 +1,4 @@
-"""The MCP door: tools, resources and prompts over the registry; only `server` and `http` know the protocol's SDK.
+"""MCP server: tools, resources and prompts.
 
-Whoever calls is an agent, whatever the environment says: nothing comes into force here, and nothing in force changes.
+Every caller is an agent: nothing goes live here, and live records do not change.
 """

@@ -83,9 +83,9 @@ _RUN = Tool(
 
 
 def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False, planning: bool = False) -> dict[str, Tool]:
-    """Return the tools by name, those for every kind first.
+    """Return the tools by name, general ones first.
 
-    `running` says whether scripts may be run, `planning` whether `brief` is asked for whoever plans a loop's next run.
+    `running` includes `run`; `planning` lets `brief` plan the next run of a loop.
     """
     general = {
         tool.name: tool for tool in (*_reading_tools(kinds), *_writing_tools(kinds), *([_RUN] if running else []))
@@ -222,7 +222,7 @@ def _writing_tools(kinds: KindTable) -> list[Tool]:
 
 
 def _alias(tool: Tool, kind: Kind) -> Tool:
-    """Return a tool under the name it has for one kind; `add` takes the kind's fields as arguments of their own."""
+    """Return a tool under its name for one kind; `add` takes the kind's fields as arguments."""
     properties = {name: form for name, form in tool.properties.items() if name != "kind"}
     required = [name for name in tool.required if name != "kind"]
     if tool.name == "add":
@@ -246,12 +246,12 @@ def _alias(tool: Tool, kind: Kind) -> Tool:
 
 
 LONGEST_ANSWER = 100_000
-"""Characters of an answer, as JSON; what a model's context has room for beside its work."""
+"""Most characters of a result as JSON, so that a model's context keeps room for its work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What goes back: text, the envelope, whether it is a refusal, and the records beside it."""
+    """Text, envelope, error flag and the records beside the result."""
 
     text: str
     structured: Mapping[str, object]
@@ -260,11 +260,11 @@ class Reply:
 
 
 class UnknownToolError(UsageError):
-    """There is no tool of that name."""
+    """No tool has that name."""
 
 
 def available_tools(*, aliases: bool = True, workspace: Workspace | None = None) -> dict[str, Tool]:
-    """Return the tools of a project's kinds; of the shipped kinds where there is no project."""
+    """Return the tools for a project's kinds, or for the shipped kinds without a project."""
     if workspace is None:
         return tools(load_kinds(), aliases=aliases)
     planning = workspace.config.setting("loop", "enabled")
@@ -272,7 +272,7 @@ def available_tools(*, aliases: bool = True, workspace: Workspace | None = None)
 
 
 def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:
-    """Answer one call; whatever the user's data, the caller or a bug of ours did wrong is an answer too.
+    """Answer one call; any failure but an unknown tool becomes an error reply.
 
     Raises:
         UnknownToolError: there is no such tool.
@@ -301,7 +301,7 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
 
 
 def refusal(message: str, hint: str) -> Reply:
-    """Return what says that nothing was done, why, and what to do."""
+    """Return an error reply with a message and a hint."""
     reason, hinted = harmless(message), harmless(hint)
     answer = envelope(None, ok=False, error=str(reason), hint=str(hinted))
     return Reply(f"error: {reason}\nhint: {hinted}", answer, is_error=True)
@@ -316,7 +316,6 @@ def _checked_reply(answer: ToolResult, sidecar: Sidecar | None) -> Reply:
 
 
 def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
-    """Raise where the arguments do not fit the tool's schema."""
     if len(json.dumps(arguments, ensure_ascii=False)) > LONGEST:
         raise UsageError(f"the arguments are longer than {LONGEST:,} characters", hint="shorten them")
     problems = RecordSchema(tool.schema(), Path(tool.name)).problems(dict(arguments))
@@ -327,7 +326,7 @@ def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
 
 
 def harmless(value: object) -> object:
-    """Return a value whose texts, keys too, hold no secret, nothing unseen and no tag that could close a block."""
+    """Return a value without secrets, hidden characters and tags that could close a block."""
     if isinstance(value, str):
         return inert_text(without_secrets(value))
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Serves over HTTP, to this machine unless told otherwise: a token, the Host and Origin checks, and limits."""
+"""HTTP transport, local by default: token, Host and Origin checks, limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orbit_registry.mcp.server import McpServer, act_as_agent
 PATH = "/mcp"
 LARGEST_BODY = 1_000_000
 MOST_SESSIONS, IDLE_SECONDS = 1_000, 1800.0
-"""Clients that go without a word leave a session for half an hour each; so many of them lock nobody out."""
+"""Clients that vanish leave a session for half an hour; so many of them still block no other."""
 MOST_CONNECTIONS = 64
 SHORTEST_TOKEN = 16
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -31,10 +31,10 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 def serve_http(
     root: Path | None, host: str, port: int, token: str | None, announce: Callable[[str, str], None], *, aliases: bool
 ) -> None:
-    """Serve clients over streamable HTTP until interrupted; `announce` gets the address and the token to give.
+    """Serve clients over streamable HTTP until interrupted; `announce` gets the address and the token.
 
     Raises:
-        UsageError: the token is too short, or nobody can listen there.
+        UsageError: the token is too short, or the address can't be used.
     """
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise UsageError("the token is too short", hint=f"give {SHORTEST_TOKEN} characters or more, or none")
@@ -53,7 +53,7 @@ def serve_http(
 
 
 def application(door: McpServer, hosts: tuple[str, ...], port: int) -> Application:
-    """Return the application that speaks to clients by one of these names of this machine, and to no page of others."""
+    """Return the application, which answers only to these host names: a web page can't rebind its own name."""
     names = [f"{name}:{port}" for name in dict.fromkeys(hosts)]
     checks = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
@@ -71,7 +71,7 @@ def application(door: McpServer, hosts: tuple[str, ...], port: int) -> Applicati
 
 
 def guarded(app: Application, token: str) -> Application:
-    """Return an application that answers only requests that bear the token."""
+    """Return an application that requires the token."""
     expected = token.encode()
 
     async def checked(scope: Message, receive: Receive, send: Send) -> None:

@@ -17,7 +17,7 @@ Words = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt: its name, what it is for, its arguments (name → what it says, whether it is needed), its text."""
+    """Prompt of a host's menu; `arguments` maps a name to its description and whether it is required."""
 
     name: str
     title: str
@@ -123,7 +123,7 @@ PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class ResourceItem:
-    """A record in the list of resources."""
+    """Record in the list of resources."""
 
     uri: str
     name: str
@@ -132,7 +132,7 @@ class ResourceItem:
 
 
 def resource_page(registry: Registry, start: int) -> tuple[list[ResourceItem], int | None]:
-    """Return a page of the records in force, and where the next one starts."""
+    """Return one page of the live records, and where the next page starts."""
     live = [record for record in registry.collection.records if record.phase == "live"]
     entries = []
     for listed in live[start : start + PAGE]:
@@ -144,7 +144,7 @@ def resource_page(registry: Registry, start: int) -> tuple[list[ResourceItem], i
 
 
 def resource_text(registry: Registry, uri: str, caller: Caller) -> str:
-    """Return the text behind a URI.
+    """Return the text of a resource URI.
 
     Raises:
         RecordNotFoundError: it names no record.

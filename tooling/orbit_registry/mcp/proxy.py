@@ -35,15 +35,15 @@ _OPEN_SCHEMA = frozenset(
         "required", "title", "type",
     )
 )  # fmt: skip
-"""What may stand in a schema that we can read to its end; any other word of it may forbid a field."""
+"""Keywords of schemas whose meaning we know; any other may forbid a field."""
 
 
 class UnreadableError(ValueError):
-    """A message is not what it seemed to be; it passes as it is."""
+    """A message can't be changed; it is passed on unchanged."""
 
 
 class Member:
-    """One member of an object: its value, and where the value stands in the text."""
+    """Value of an object's member, and its position in the text."""
 
     __slots__ = ("end", "start", "value")
 
@@ -52,10 +52,10 @@ class Member:
 
 
 def members(text: str, start: int = 0) -> dict[str, Member]:
-    """Return the members of the object that begins at a place; at 0 the text has to end with it.
+    """Return the members of the object at `start`; at 0 the text must end with it.
 
     Raises:
-        UnreadableError: there is none, or a key stands in it twice.
+        UnreadableError: there is no object, or a key occurs twice.
         ValueError: it is no JSON.
     """
     result: dict[str, Member] = {}
@@ -84,13 +84,13 @@ def members(text: str, start: int = 0) -> dict[str, Member]:
 
 
 class Insertions:
-    """Where something can be added to a tool's result."""
+    """Positions in a tool's result where records can be added."""
 
     def __init__(self, text: str, result: Member) -> None:
-        """Look at the result in a message.
+        """Locate the positions.
 
         Raises:
-            UnreadableError: it has no list of content, or holds learnings already.
+            UnreadableError: it has no list of content, or has learnings already.
         """
         inner = members(text, result.start)
         content, meta = inner.get("content"), inner.get("_meta")
@@ -101,9 +101,9 @@ class Insertions:
         self._text, self._content, self._meta, self._held = text, content, meta, inner.get("structuredContent")
 
     def filled(self, block: str, learnings: Sequence[Mapping[str, str]], *, structured: bool) -> str:
-        """Return the message with a block more in its result's content, and the records in its metadata.
+        """Return the message with one more block of content, and the records in its metadata.
 
-        `structured` says that they may stand in the structured content too, where that is an object.
+        `structured` adds them to the structured content too, if that is an object.
         """
         data = json.dumps(learnings)
         item = json.dumps({"type": "text", "text": block, "annotations": {"audience": ["assistant"], "priority": 0.9}})
@@ -122,12 +122,12 @@ class Insertions:
 
 
 def _insert_at(member: Member, piece: str) -> tuple[int, str]:
-    """Return where and how something becomes the last of a list or an object."""
+    """Return position and text that append a piece to a list or object."""
     return member.end - 1, f", {piece}" if member.value else piece
 
 
 def admits_field(schema: object) -> bool:
-    """Say whether an output schema surely lets a field more stand in its object; no schema lets anything stand."""
+    """Return whether an output schema allows one more field; no schema allows any."""
     if schema is None:
         return True
     if not isinstance(schema, Mapping) or not _OPEN_SCHEMA.issuperset(schema):
@@ -151,7 +151,7 @@ FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, Ru
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that waits for its result."""
+    """Call that waits for its result."""
 
     tool: str
     arguments: dict[str, object]
@@ -159,11 +159,11 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class PendingList:
-    """A request for the tools: their schemas say what a result may hold."""
+    """Request for the list of tools, whose schemas say what a result may have."""
 
 
 class Pending:
-    """The requests that wait for an answer, by id, and what is known of the server's tools."""
+    """Requests that wait for an answer, and the schemas of the server's tools."""
 
     def __init__(self) -> None:
         self._asked: dict[int | str, PendingCall | PendingList] = {}
@@ -173,7 +173,7 @@ class Pending:
         return len(self._asked)
 
     def note(self, line: bytes) -> None:
-        """Note what a client's message asks for, if it is a call of a tool or asks for the list of them."""
+        """Note a client's message if it calls or lists tools."""
         if b"tools/call" not in line and b"tools/list" not in line:
             return
         try:
@@ -193,17 +193,17 @@ class Pending:
                 self._add(key, PendingCall(tool, arguments))
 
     def take(self, key: object) -> PendingCall | PendingList | None:
-        """Return the request that an answer is for; it no longer waits."""
+        """Remove and return the request of an answer."""
         return self._asked.pop(key, None) if isinstance(key, int | str) and not isinstance(key, bool) else None
 
     def learn(self, tools: object) -> None:
-        """Note which tools' results may have a field more."""
+        """Note which tools' results may have one more field."""
         for tool in tools if isinstance(tools, list) else ():
             if isinstance(tool, dict) and isinstance(name := tool.get("name"), str):
                 self._admits[name] = admits_field(tool.get("outputSchema"))
 
     def admits(self, tool: str) -> bool:
-        """Say whether a tool's structured result may have a field more; not if its schema was never seen."""
+        """Return whether a tool's structured result may have one more field; not if its schema is unknown."""
         return self._admits.get(tool, False)
 
     def _add(self, key: int | str, request: PendingCall | PendingList) -> None:
@@ -213,7 +213,7 @@ class Pending:
 
 
 class Requests:
-    """The client's side: every byte goes on at once; a whole line is noted before its end goes on."""
+    """Client side: bytes pass at once; a complete line is noted before its end passes."""
 
     def __init__(self, pending: Pending) -> None:
         self._pending = pending
@@ -221,7 +221,7 @@ class Requests:
         self._too_long = False
 
     def feed(self, chunk: bytes) -> None:
-        """Follow some bytes, before they go on."""
+        """Read bytes before they are passed on."""
         *ends, unfinished = chunk.split(b"\n")
         for end in ends:
             if not self._too_long and len(self._line) + len(end) <= LARGEST:
@@ -240,7 +240,7 @@ Decide = Callable[[str, Member, PendingCall], str]
 
 
 class Results:
-    """The server's side: a line is held while a call waits, and goes on changed or as it came."""
+    """Server side: a line waits while a call is pending, and passes changed or unchanged."""
 
     def __init__(self, pending: Pending, decide: Decide) -> None:
         self._pending, self._decide = pending, decide
@@ -248,7 +248,7 @@ class Results:
         self._passing = False  # in the middle of a line whose start is gone
 
     def feed(self, chunk: bytes) -> bytes:
-        """Return the bytes that go on now."""
+        """Return the bytes to pass on now."""
         if not self._passing and not self._line and not self._pending:
             self._passing = not chunk.endswith(b"\n")
             return chunk
@@ -272,13 +272,13 @@ class Results:
         return b"".join(ready)
 
     def end(self) -> bytes:
-        """Return what is held when no more comes."""
+        """Return the remaining bytes at the end of the stream."""
         remaining = bytes(self._line)
         self._line.clear()
         return remaining
 
     def answered(self, line: bytes) -> bytes:
-        """Return a whole line as it goes on."""
+        """Return a complete line as it is passed on."""
         if not self._pending or (b'"result"' not in line and b'"error"' not in line):
             return line
         try:
@@ -305,7 +305,7 @@ FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 
 
 def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
-    """Run a server until it ends and return its exit code; where a signal ended it, this process ends of the same one.
+    """Run a server until it ends and return its exit code; end by the same signal as the server.
 
     Raises:
         UsageError: it can't be started.
@@ -344,7 +344,6 @@ def _say_when_ended(server: subprocess.Popen[bytes], wake: int) -> None:
 
 
 def _requests(server: subprocess.Popen[bytes], requests: Requests) -> None:
-    """Give the server what the client says; where either closes its end, so does the other's."""
     into = server.stdin
     if into is None:
         return
@@ -359,7 +358,6 @@ def _requests(server: subprocess.Popen[bytes], requests: Requests) -> None:
 
 
 def _results(server: subprocess.Popen[bytes], woken: int, results: Results) -> None:
-    """Give the client what the server says, until it says no more, or has ended and left nothing behind."""
     out = server.stdout
     if out is None:
         return
@@ -385,7 +383,7 @@ def _read(of: int) -> bytes:
     while True:
         try:
             return os.read(of, CHUNK)
-        except BlockingIOError:  # whoever started us may have left a stream that never waits
+        except BlockingIOError:  # the parent may have set the stream to non-blocking
             select.select([of], [], [])
 
 
@@ -406,11 +404,11 @@ def _close(number: int) -> None:
 
 
 class _LateError(UnreadableError):
-    """There is no time left for a message."""
+    """The time limit of a message is over."""
 
 
 class ResultAnnotator:
-    """What decides for one server: where the project is, whose session it is, and how long a message may wait."""
+    """Adds records to the results of one server, within a time limit for each message."""
 
     def __init__(self, folder: str, session: str, timeout_ms: int, pending: Pending) -> None:
         self._folder, self._timeout, self._pending = folder, timeout_ms / 1000, pending
@@ -422,11 +420,11 @@ class ResultAnnotator:
             signal.signal(signal.SIGALRM, self._is_late)
 
     def decide(self, text: str, result: Member, request: PendingCall) -> str:
-        """Return a message with the records that go beside its result, or as it was.
+        """Return a message with the records for its result, or unchanged.
 
         Raises:
-            UnreadableError: nothing can be added, or there is no time left.
-            OSError: the session's ledger can't be kept.
+            UnreadableError: nothing can be added, or the time is over.
+            OSError: the session log can't be written.
         """
         if self._root is None or not isinstance(result.value, dict):
             return text
@@ -450,7 +448,6 @@ class ResultAnnotator:
                     refresh(self._root, behind)
 
     def _ledger(self) -> SessionLog:
-        """Return the ledger of the agent's session, where it is known, else of this server's run."""
         root = self._root or ""
         if self._session:
             return SessionLog(root, self._session)
@@ -462,7 +459,7 @@ class ResultAnnotator:
 
 
 def _result_text(content: object) -> str:
-    """Return the text of a result's content, as much of it as paths are looked for in."""
+    """Return the text of a result's content, up to the length searched for paths."""
     parts: list[str] = []
     remaining = LONGEST_TEXT
     for block in content if isinstance(content, list) else ():

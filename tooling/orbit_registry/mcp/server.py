@@ -1,6 +1,6 @@
-"""Speaks the protocol, through the official SDK: hands each request to what answers it; decides no answer itself.
+"""Protocol of the MCP server, by the official SDK; `dispatch` and `prompts` answer.
 
-The project that a call is about is the one named at the start, else the client's roots, else where we stand.
+The project of a call is the one named at the start, else the client's roots, else the current folder.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 def open_registry(project: Path | None, roots: Sequence[str]) -> Registry:
-    """Return the registry of the first place that has one, read anew; `roots` are URIs as a client gives them.
+    """Return the registry of the project, or of the first root URI that has one, read anew.
 
     Raises:
-        WorkspaceNotFoundError: none of them has.
+        WorkspaceNotFoundError: none has one.
         ConfigError: its configuration can't be used.
     """
     if project is not None:
@@ -53,7 +53,6 @@ def open_registry(project: Path | None, roots: Sequence[str]) -> Registry:
 
 
 def _folders(roots: Sequence[str]) -> list[Path]:
-    """Return the folders on this machine that URIs name."""
     folders = []
     for root in roots:
         parts = urlsplit(root)
@@ -83,7 +82,7 @@ def serve_stdio(root: Path | None, *, aliases: bool = True) -> None:
 
 
 def act_as_agent() -> None:
-    """Make everything that this process does an agent's doing, whoever started it."""
+    """Make every write of this process an agent's, whoever started it."""
     os.environ[ACTOR] = "agent"
 
 
@@ -105,7 +104,7 @@ async def _over_stdio(door: McpServer) -> None:
 
 
 def _unread(error: Exception) -> types.JSONRPCError:
-    """Return the answer to a line that is no message, such as one with half a character, to whom it names if to any."""
+    """Return the error for a line that is no message, with the request's id if it has one."""
     number: str | int | None = None
     for problem in error.errors() if isinstance(error, ValidationError) else ():
         message = problem["input"]
@@ -118,17 +117,17 @@ def _unread(error: Exception) -> types.JSONRPCError:
 
 
 class McpServer:
-    """What one server process knows: where the project is, whom it speaks to, and that calls take turns."""
+    """One server process: its project, its client, and calls one after another."""
 
     def __init__(self, root: Path | None, *, aliases: bool = True) -> None:
-        """Where `root` is given no client is asked for its roots."""
+        """With `root`, never ask the client for its roots."""
         self._root, self._aliases = root, aliases
         self._own_session = f"mcp-{secrets.token_hex(8)}"
         self._roots: list[str] | None = None
         self._turn = anyio.Lock()
 
     def server(self) -> Server[Any]:
-        """Return the server that answers by this door."""
+        """Return the SDK's server with our handlers."""
         server = Server[Any](
             NAME,
             version=version("orbit-registry"),
@@ -149,13 +148,13 @@ class McpServer:
         self._roots = None
 
     async def _in_turn(self, context: Context, work: Callable[[Callable[[], Registry]], Result]) -> Result:
-        """Run what asks the registry in a thread of its own, one after another: its locks are between processes."""
+        """Run a call in a thread, one after another: the registry's locks are between processes."""
         roots = await self._roots_of(context)
         async with self._turn:
             return await run_sync(lambda: work(lambda: open_registry(self._root, roots)))
 
     async def _roots_of(self, context: Context) -> list[str]:
-        """Return the roots that the client names, asked for once and again when it says that they changed."""
+        """Return the client's roots, cached until it reports a change."""
         able = context.session.client_capabilities
         if self._root is not None or able is None or able.roots is None or not context.session.can_send_request:
             return []
@@ -170,10 +169,10 @@ class McpServer:
         return self._roots
 
     def _caller(self, context: Context) -> Caller:
-        """Return who calls: by the name its host gives, in its session.
+        """Return the caller: its host's name and session.
 
-        A process of its own serves one session: its host's where hooks have noted it, else one that begins with it.
-        Over the network a session is the connection's; a client that keeps none is shown a record again.
+        A stdio process serves one session: its host's if hooks noted it, else its own. Over HTTP a session is the
+        connection's; a client without one is shown records again.
         """
         client = context.session.client_params
         agent_name = os.environ.get(AGENT) or (client.client_info.name if client is not None else "")
@@ -265,7 +264,7 @@ class McpServer:
         return types.GetPromptResult(description=prompts.PROMPTS[params.name].description, messages=[message])
 
     async def _asked(self, context: Context, work: Callable[[Callable[[], Registry]], Result]) -> Result:
-        """Run what has no place for a refusal but the protocol's own."""
+        """Run a request whose only form of refusal is a protocol error."""
         try:
             return await self._in_turn(context, work)
         except OrbitError as error:
@@ -287,7 +286,7 @@ def _tool(tool: Tool) -> types.Tool:
 
 
 def _result(reply: dispatch.Reply) -> types.CallToolResult:
-    """Return a reply as the protocol has it; the records beside it in a block, a field and the metadata."""
+    """Return a reply in the protocol's form, with its records as block, field and metadata."""
     content: list[types.ContentBlock] = [types.TextContent(text=reply.text)]
     data, meta = dict(reply.structured), None
     if reply.sidecar is not None:

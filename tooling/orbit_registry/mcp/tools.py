@@ -28,9 +28,9 @@ Arguments = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The agent at the other end: its host's name, and the session whose ledger counts what it was shown.
+    """Calling agent: its host's name, and the session whose log counts the records shown.
 
-    `hosted` says that this process was started by the agent's host, whose session is then known from its hooks.
+    `hosted`: the agent's host started this process, so hooks know its session.
     """
 
     name: str
@@ -38,59 +38,59 @@ class Caller:
     hosted: bool = False
 
     def session_at(self, root: str) -> tuple[str, str] | None:
-        """Return the session of the host, else of the connection, and its agent; None where there is none."""
+        """Return the session of the host, else of the connection, and its agent; None if there is none."""
         process_session = session_of_process(root) if self.hosted else None
         return process_session or ((self.session, "") if self.session else None)
 
     def ledger(self, root: str) -> SessionLog | None:
-        """Return what counts what it was shown; None where nobody can."""
+        """Return the log of what its session was shown; None without a session."""
         name = self.session_at(root)
         return SessionLog(root, *name) if name is not None else None
 
     def author(self, model: str | None = None) -> Author:
-        """Return it as records name who wrote them; never a person."""
+        """Return the author of its records, never a person."""
         return Author(self.name, "agent", model)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call: the project it is about, who calls, and arguments that fit the tool's schema."""
+    """One call: the project, the caller, and arguments that fit the tool's schema."""
 
     registry: Registry
     caller: Caller
     arguments: Arguments
 
     def text(self, name: str, default: str = "") -> str:
-        """Return an argument that is a text."""
+        """Return a text argument."""
         value = self.arguments.get(name)
         return value if isinstance(value, str) else default
 
     def words(self, name: str) -> list[str]:
-        """Return an argument that is a list of texts."""
+        """Return a list argument."""
         value = self.arguments.get(name)
         return [str(word) for word in value] if isinstance(value, list) else []
 
     def number(self, name: str, default: int) -> int:
-        """Return an argument that is a whole number."""
+        """Return a whole-number argument."""
         value = self.arguments.get(name)
         return value if isinstance(value, int) else default
 
     def is_set(self, name: str) -> bool:
-        """Say whether an argument is true."""
+        """Return whether an argument is true."""
         return self.arguments.get(name) is True
 
     def fields(self, name: str) -> dict[str, object]:
-        """Return an argument that is an object."""
+        """Return an object argument."""
         value = self.arguments.get(name)
         return dict(value) if isinstance(value, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool answers: data for programs and the same as text; `next` are calls that make sense now.
+    """Result of a tool: data, the same as text, and in `next` the calls that make sense now.
 
-    `paths` are files it speaks of, from the root; `shown` are ids of records whose text it holds. `rendered` says that
-    the text is a block of `push.render`, whose records can't end it and whose own marks are to stay.
+    `paths` are files it is about, from the root; `record_ids` are records whose text it has. `rendered`: the text is a
+    block of `hook.render`, already safe, whose marks must stay.
     """
 
     data: object
@@ -103,10 +103,9 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: what it is called, what it says of itself, which arguments it takes, and what answers.
+    """Name, description, arguments and function of a tool.
 
-    `fixed` are arguments that an alias gives by itself. `carries` says whether records that apply to the paths of a
-    call come along with its answer.
+    `fixed` are the arguments that an alias sets. `carries`: records for the paths of a call are added to its result.
     """
 
     name: str
@@ -138,7 +137,7 @@ WITHHELD = FIXED | {"freshness", "status_raw"}
 
 
 def text(description: str, *examples: str, longest: int = 2_000) -> Schema:
-    """Return the form of a text."""
+    """Return the schema of a text."""
     return {
         "type": "string",
         "minLength": 1,
@@ -149,24 +148,24 @@ def text(description: str, *examples: str, longest: int = 2_000) -> Schema:
 
 
 def words(description: str, *examples: str, most: int = 50) -> Schema:
-    """Return the form of a list of short texts."""
+    """Return the schema of a list of short texts."""
     entry = {"type": "string", "minLength": 1, "maxLength": 500}
     return {"type": "array", "items": entry, "maxItems": most, "description": description, "examples": [list(examples)]}
 
 
 def number(description: str, default: int | None, most: int, least: int = 1) -> Schema:
-    """Return the form of a whole number."""
+    """Return the schema of a whole number."""
     usual = {} if default is None else {"default": default}
     return {"type": "integer", "minimum": least, "maximum": most, **usual, "description": description}
 
 
 def truth(description: str) -> Schema:
-    """Return the form of a yes or no that is no unless given."""
+    """Return the schema of a flag, false by default."""
     return {"type": "boolean", "default": False, "description": description}
 
 
 def choice(description: str, *names: str) -> Schema:
-    """Return the form of one of some names."""
+    """Return the schema of one of some names."""
     return {"type": "string", "enum": list(names), "description": description}
 
 
@@ -177,14 +176,14 @@ TASK = text("The task at hand.", "TASK-12", longest=200)
 
 
 def kind_choice(kinds: Iterable[Kind], description: str) -> Schema:
-    """Return the form of a kind's name."""
+    """Return the schema of a kind's name."""
     return choice(description, *(kind.name for kind in kinds))
 
 
 def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Schema]:
-    """Return the forms of the fields that an agent may give to a record of a kind, the headline first.
+    """Return the schemas of the fields that an agent may set, the headline first.
 
-    A new decision takes its document's text as `body` beside some of them.
+    A new decision takes its document's text as `body`.
     """
     document = kind.schema.document
     shared: Mapping[str, Any] = document["$defs"]
@@ -204,13 +203,13 @@ def _of_axes(scope: Mapping[str, Any], axes: tuple[str, ...]) -> Schema:
 
 
 def required_fields(kind: Kind) -> list[str]:
-    """Return the fields without which there is no record of a kind."""
+    """Return the required fields of a kind's records."""
     withheld = WITHHELD | kind.schema.managed
     return [name for name in kind.schema.document["required"] if name not in withheld]
 
 
 def fields_of_any(kinds: KindTable) -> Schema:
-    """Return the form of the fields of whichever kind, its description naming those of each."""
+    """Return the schema of any kind's fields, with those of each kind in its description."""
     fields_by_kind = [(kind, list(own_fields(kind, new=True))) for kind in kinds]
     plain = [names for kind, names in fields_by_kind if not kind.in_document]
     shared = [name for name in plain[0] if all(name in names for names in plain)] if plain else []
@@ -235,7 +234,7 @@ rest, and the record's own schema holds it to all of them when it is written."""
 
 
 def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
-    """Return a schema as one piece, without what stands in the kind's alone."""
+    """Return a schema without references and without our own keywords."""
     if isinstance(form, list):
         return [_inlined(entry, shared) for entry in form]
     if not isinstance(form, Mapping):
@@ -252,10 +251,9 @@ SHOW = "mcp:show"
 def beside(
     workspace: Workspace, records: RecordSet, paths: Sequence[str], record_ids: Collection[str], caller: Caller
 ) -> Sidecar | None:
-    """Return the records that apply to paths, and the rules that shown records are linked with; all noted as shown.
+    """Return the records for some paths, and the rules linked with the records shown; all are logged as shown.
 
-    None of them the answer holds already. Where they can't be had the answer goes without them: it is what was asked
-    for.
+    Records that the result has already are left out. None if they can't be read: the result matters more.
     """
     returned = _linked(records, record_ids)
     if not (paths or returned):
@@ -271,7 +269,7 @@ def beside(
 
 
 def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Sequence[str]]:
-    """Return those of the shown records that a link joins with a rule, whichever of the two states it."""
+    """Return the shown records that a link joins with a rule, in either direction."""
     linked: dict[str, list[str]] = {}
     for record in records:
         if record.kind.gate == LINKED and record.phase == "live":
@@ -288,7 +286,7 @@ def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Seq
 
 
 def note_opened(workspace: Workspace, record_id: str, caller: Caller) -> None:
-    """Write the event of a record that was shown whole."""
+    """Log that a record was shown in full."""
     root = str(workspace.root)
     ledger = caller.ledger(root)
     event = Event(SHOW, time.time())

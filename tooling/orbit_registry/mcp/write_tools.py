@@ -23,7 +23,7 @@ from orbit_registry.workspace.trusted_commands import forced_by_environment
 from orbit_registry.workspace.workspace import Workspace
 
 REPLACES = "amends"
-"""The link of a proposal to the record in whose place it would stand; a person writes the supersession."""
+"""Link from a proposal to the record it would replace; a person supersedes that."""
 Fields = dict[str, object]
 MOST_NEAR = 5
 _MOST_RELATED = 3
@@ -31,14 +31,14 @@ _MOST_RELATED = 3
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What would be written: a kind, its fields, and the record in force in whose place it would stand."""
+    """Proposed record: kind, fields, and the live record that it would replace."""
 
     kind: Kind
     fields: Fields
     instead_of: Record | None = None
 
     def all_fields(self) -> Fields:
-        """Return the fields with what says of which record this is another version."""
+        """Return the fields with the link to the record that it would replace."""
         if self.instead_of is None:
             return dict(self.fields)
         old = self.instead_of.id
@@ -47,11 +47,11 @@ class Proposal:
 
 
 def call_fields(kind: Kind, call: ToolCall, *, new: bool) -> Fields:
-    """Return the fields of a call: those under `fields`, or the arguments of an alias that have the kind's names.
+    """Return the fields of a call: those under `fields`, or an alias's arguments named after fields.
 
     Raises:
-        UsageError: one of them is not for an agent to give, or there is none.
-        RefusedError: one holds what looks like a secret.
+        UsageError: an agent may not set one, or there is none.
+        RefusedError: one looks like a secret.
     """
     allowed = own_fields(kind, new=new)
     fields = call.fields("fields") or {name: call.arguments[name] for name in allowed if name in call.arguments}
@@ -75,7 +75,7 @@ def _with_article(kind: Kind) -> str:
 
 
 def merged(data: Mapping[str, object], changes: Mapping[str, object]) -> Fields:
-    """Return a record's data with some fields replaced; null takes one away, a scope is changed axis by axis."""
+    """Return a record's data with some fields replaced; null removes one, scope axes merge."""
     result: Fields = dict(data)
     for name, value in changes.items():
         current = result.get(name)
@@ -90,10 +90,10 @@ def merged(data: Mapping[str, object], changes: Mapping[str, object]) -> Fields:
 
 
 def change(call: ToolCall, record: Record, edit: Edit, title: str | None = None) -> Record:
-    """Change a record that waits for review.
+    """Change a pending record.
 
     Raises:
-        RefusedError: it holds, or is closed.
+        RefusedError: it is live or closed.
     """
     workspace, author = call.registry.workspace, call.caller.author()
     if record.kind.in_document:
@@ -102,18 +102,18 @@ def change(call: ToolCall, record: Record, edit: Edit, title: str | None = None)
 
 
 def link_edit(rel: str, to: str) -> Edit:
-    """Return the edit that gives a record a link; the same link again changes nothing."""
+    """Return the edit that adds a link once."""
     return lambda data: {**data, "links": _append_once(data.get("links"), {"rel": rel, "to": to})}
 
 
 def replacement_edit(old: Record) -> Edit:
-    """Return the edit that says that a pending record would stand in the place of another."""
+    """Return the edit that links a pending record to the record it would replace."""
     with_link = link_edit(REPLACES, old.id)
     return lambda data: {**with_link(data), "distinct_from": _append_once(data.get("distinct_from"), old.id)}
 
 
 def review_commands(new: Record, old: Record | None = None) -> list[str]:
-    """Return the commands by which a person lets a proposal hold, and close what it replaces."""
+    """Return the commands with which a person accepts a proposal and closes what it replaces."""
     kind = new.kind
     verb = next((verb for verb, to in kind.verbs.items() if kind.status(to).phase == "live"), None)
     steps = [f"orbit {kind.name} {verb} {new.id}"] if verb else []
@@ -129,13 +129,13 @@ def _append_once(current: object, entry: object) -> list[object]:
 
 
 def add(call: ToolCall) -> ToolResult:
-    """Propose a record: the first call shows the nearest ones, a second one that says so writes it."""
+    """Propose a record: the first call shows similar ones, a confirmed one writes it."""
     kind = call.registry.workspace.kinds[call.text("kind")]
     return _propose(call, Proposal(kind, call_fields(kind, call, new=True)))
 
 
 def update(call: ToolCall) -> ToolResult:
-    """Change a record that waits; for one in force, propose another in its place."""
+    """Change a pending record; for a live one, propose a replacement."""
     record = _record_named(call, "id")
     changes = call_fields(record.kind, call, new=False)
     if record.phase == "closed":
@@ -157,7 +157,7 @@ def update(call: ToolCall) -> ToolResult:
 
 
 def supersede(call: ToolCall) -> ToolResult:
-    """Propose that another record takes the place of one in force; a person closes it."""
+    """Propose a replacement of a live record; a person closes it."""
     old = _record_named(call, "id")
     if old.phase != "live":
         raise RefusedError(f"{old.id} is {old.status.name}: it holds nothing to replace", hint="`add` a new record")
@@ -174,7 +174,7 @@ def supersede(call: ToolCall) -> ToolResult:
 
 
 def link(call: ToolCall) -> ToolResult:
-    """Link a record that waits for review to another."""
+    """Link a pending record to another."""
     record, to = _record_named(call, "id"), _record_named(call, "to")
     if record.phase != "pending":
         hint = f"link from a record that waits, or propose another one: `supersede` {record.id}"
@@ -185,7 +185,7 @@ def link(call: ToolCall) -> ToolResult:
 
 
 def vote(call: ToolCall) -> ToolResult:
-    """Say that a record helped in a task."""
+    """Vote for a record that helped in a task."""
     any_id, task, model = call.text("id"), call.text("task"), call.text("model") or None
     _refuse_other_kind(call, any_id)
     if any("\n" in value or "\r" in value for value in (task, model or "")):
@@ -208,14 +208,13 @@ def _record_named(call: ToolCall, argument: str) -> Record:
 
 
 def _refuse_other_kind(call: ToolCall, any_id: str) -> None:
-    """Raise where an alias of one kind is called for a record of another."""
     kind = call.text("kind")
     if kind and (record := call.registry.get(any_id)).kind.name != kind:
         raise UsageError(f"{record.id} is of the kind {record.kind.name}", hint="call the tool that serves every kind")
 
 
 def _propose(call: ToolCall, proposal: Proposal) -> ToolResult:
-    """Write a proposal if the caller has seen what is near it; else show that, and write nothing."""
+    """Write a confirmed proposal; else show similar records and write nothing."""
     registry, kind, author = call.registry, proposal.kind, call.caller.author()
     fields = proposal.all_fields()
     if kind.in_document:
@@ -274,7 +273,6 @@ def _preview(call: ToolCall, proposal: Proposal, draft: Record, near: Sequence[N
 
 
 def _related(call: ToolCall, draft: Record) -> list[Record]:
-    """Return what a search for the headline finds among the same kind."""
     try:
         result = call.registry.search(Query(draft.title, kind=draft.kind.name, limit=_MOST_RELATED))
     except UsageError:  # the headline has only words that nearly every text has
@@ -315,12 +313,12 @@ _USUAL_SECONDS = 60.0
 
 
 def may_run(workspace: Workspace) -> bool:
-    """Say whether the configuration allows it and the environment of the server does: a clone alone decides nothing."""
+    """Return whether configuration and environment both allow it: a cloned repository alone must not."""
     return workspace.config.setting("mcp", "run") is True and forced_by_environment() is True
 
 
 def run_script(call: ToolCall) -> ToolResult:
-    """Run a reviewed script; an agent can trust no other."""
+    """Run a reviewed script; an agent can't trust another."""
     workspace = call.registry.workspace
     if not may_run(workspace):
         raise RefusedError("scripts are not run from here", hint="a person sets `mcp.run` and ORBIT_PROGRAMS=on")

@@ -1,4 +1,4 @@
-"""What a search found, and what is like another record, as JSON shows it and as people read it; asks nothing."""
+"""Search results and similar records as JSON data and as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GENERIC = "the text names nothing that a record could be about: put a word in qu
 
 
 def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, object]:
-    """Return what was found as JSON shows it, the best first."""
+    """Return a search result as JSON data, the best hit first."""
     hits = [hit_data(hit, explain=explain) for hit in result.hits]
     counts = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
     note = "; ".join([*([GENERIC] if result.generic else []), *([result.note] if result.note else [])])
@@ -22,7 +22,7 @@ def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, obj
 
 
 def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
-    """Return a hit as JSON shows it; the whole record is for `show`."""
+    """Return a hit as JSON data, without the record's full text."""
     record = hit.record
     data: dict[str, object] = {
         "id": record.id,
@@ -46,7 +46,7 @@ def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
 
 
 def result_text(result: SearchResult, *, explain: bool = False) -> str:
-    """Return what was found as people read it: by group, what is to be followed first, and the best first in each."""
+    """Return a search result as text, grouped by kind, binding kinds first."""
     if not result.hits:
         return "nothing found"
     groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
@@ -63,7 +63,7 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
 
 
 def _group(record: Record) -> tuple[int, str]:
-    """Return where a record stands among others, and what those beside it are called; a field may part its kind."""
+    """Return order and title of a hit's group; a field may split a kind."""
     kind = record.kind
     parted = (f"{str(record.text(name)).capitalize()}s ({kind.labels.lower()})" for name in kind.places)
     return kind.place(record.data), next(parted, kind.labels)
@@ -92,7 +92,7 @@ MOST_NAMED = 5
 
 
 def neighbours_data(near: Sequence[Neighbour]) -> list[dict[str, object]]:
-    """Return records that are like another as JSON shows them."""
+    """Return similar records as JSON data."""
     return [
         {
             "id": neighbour.record.id,
@@ -106,25 +106,25 @@ def neighbours_data(near: Sequence[Neighbour]) -> list[dict[str, object]]:
 
 
 def near_text(neighbour: Neighbour) -> str:
-    """Return one of them in a line."""
+    """Return a similar record as one line."""
     reasons = "; ".join(filter(None, (neighbour.words, neighbour.rejection)))
     return f"{neighbour.record.id} ({reasons}): {neighbour.record.title}"
 
 
 def duplicate_message(neighbour: Neighbour) -> str:
-    """Return why what one of them says is not written again."""
+    """Return why a duplicate is refused."""
     if neighbour.rejection:
         return f"this was {neighbour.rejection} ({neighbour.record.id}, {neighbour.words}: {neighbour.record.title})"
     return f"this is known already: {near_text(neighbour)}"
 
 
 def override_hint(neighbour: Neighbour, option: str) -> str:
-    """Return how what one of them says can be written all the same; `option` says that the two differ."""
+    """Return how to write it anyway; `option` states that the two differ."""
     if neighbour.rejection and neighbour.is_exact:
         return "what was turned down is not proposed again in the same words: say what is different now"
     return f"where the two differ, {option}"
 
 
 def show_commands(near: Sequence[Neighbour]) -> list[str]:
-    """Return the commands that show the nearest ones."""
+    """Return the commands that show the most similar records."""
     return [f"orbit show {neighbour.record.id}" for neighbour in near[:MOST_NAMED]]

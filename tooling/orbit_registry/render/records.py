@@ -28,7 +28,7 @@ ORDERS = ("votes", "updated", "id")
 
 
 def in_order(records: Sequence[Record], sort: str) -> list[Record]:
-    """Return records in one of `ORDERS`; by votes is the order in which they are pushed."""
+    """Return records in one of `ORDERS`; `votes` is the push order."""
     if sort == "updated":
         return sorted(records, key=_updated, reverse=True)
     if sort == "votes":
@@ -42,10 +42,10 @@ def _updated(record: Record) -> datetime:
 
 
 def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
-    """Return count, score now, time of the last one (None where there is none) and how many each task has.
+    """Return count, current score, last time (None without votes) and count per task.
 
     Raises:
-        UsageError: the half-life that the environment sets is no number of days.
+        UsageError: the half-life in the environment is no number of days.
     """
     result = tally(votes, datetime.now(UTC), half_life_days())
     tasks = Counter(vote.task_id for vote in distinct_votes(votes))
@@ -58,7 +58,7 @@ def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
 
 
 def vote_cell(votes: Sequence[Vote]) -> str:
-    """Return the count, and what it weighs now where that is less: `3 (1.25)`; nothing where there is no vote."""
+    """Return the count, with its current weight if that is less: `3 (1.25)`; empty without votes."""
     result = tally(votes, datetime.now(UTC), half_life_days())
     if not result.count:
         return ""
@@ -67,7 +67,7 @@ def vote_cell(votes: Sequence[Vote]) -> str:
 
 
 def vote_words(votes: Sequence[Vote]) -> str:
-    """Return the same as one line."""
+    """Return the votes as one line."""
     result = tally(votes, datetime.now(UTC), half_life_days())
     if not result.count or result.last is None:
         return "none"
@@ -77,7 +77,7 @@ def vote_words(votes: Sequence[Vote]) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return rows as aligned columns; the last one takes what space is left."""
+    """Return rows as aligned columns."""
     listed = [tuple(cell.replace("\n", " ") for cell in row) for row in rows]
     if not listed:
         return ""
@@ -91,7 +91,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
-    """Return records as a table of the columns their kind names; the headline last, where it may run on."""
+    """Return records as a table of their kind's columns, the headline last."""
     if not records:
         return "no records"
     headline = records[0].kind.headline
@@ -115,7 +115,7 @@ def _is_expired(record: Record) -> bool:
 
 
 def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
-    """Return what is derived for a record as JSON shows it."""
+    """Return a record's freshness as JSON data."""
     return {
         "id": record.id,
         "kind": record.kind.name,
@@ -129,7 +129,7 @@ def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
 
 
 def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
-    """Return why a record is not fresh as JSON shows it."""
+    """Return the reasons for a record's freshness as JSON data."""
     return [
         {"cause": reason.cause.value, "subject": reason.subject, "message": reason.message, "gone": reason.is_gone}
         for reason in freshness.reasons
@@ -137,7 +137,7 @@ def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
 
 
 def remedies(record: Record, freshness: Freshness) -> list[str]:
-    """Return the commands that make sense for a record that is not fresh, the likeliest first."""
+    """Return the commands for a stale record, the likeliest first."""
     verify_it = f"orbit verify {record.id}"
     verbs = record.kind.verbs.items()
     closing = [f"orbit {record.kind.name} {verb} {record.id}" for verb, to in verbs if _closes(record, to)][-1:]
@@ -166,10 +166,10 @@ def _closes(record: Record, to: str) -> bool:
 
 
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
-    """Return a record as JSON shows it: its file's fields, its kind, phase and path, its headline as `title`.
+    """Return a record as JSON data: its file's fields, kind, phase, path, and the headline as `title`.
 
-    `expired` is there where a live record's time is over. `path` is the record's own file; where its text is a file,
-    `text` says where that stands and was taken from.
+    `expired` is set if a live record's time is over. `path` is the record's file; if its text is a file of its own,
+    `text` says where it is and was taken from.
     """
     head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
     source = record.source if record.kind.in_file else None
@@ -188,7 +188,6 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
 
 
 def _kind_columns(record: Record) -> set[str]:
-    """Return the columns of a kind's list that are stated and stand in no line that every record has."""
     elsewhere = {
         "id",
         "title",
@@ -209,7 +208,6 @@ def _plain_text(value: object) -> str:
 
 
 def _review(record: Record) -> str:
-    """Return who suggested a record and took it up or turned it down, when and why."""
     approval = record.approval
     parts = [f"suggested by {approval['suggested_by']}"] if "suggested_by" in approval else []
     for verdict in ("approved", "rejected"):
@@ -219,7 +217,7 @@ def _review(record: Record) -> str:
 
 
 def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
-    """Return a record as people read it: head, facts, long text; `outcome` says what became of it, beside its votes."""
+    """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
     status = record.status
     end = expires_at(record) if record.phase == "live" else None
     lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
@@ -255,10 +253,10 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
 
 
 def named_chunk(record: Record, name: str) -> Chunk:
-    """Return the chunk of a record that has a code, or the section that a link with this behind its `#` leads to.
+    """Return a record's chunk by its code, or by the anchor of its section.
 
     Raises:
-        RecordNotFoundError: there is none; the hint names those that are near.
+        RecordNotFoundError: there is none; the hint names near ones.
     """
     from orbit_registry.search.chunks import chunks_of  # few ask for a chunk
 
@@ -276,7 +274,7 @@ def named_chunk(record: Record, name: str) -> Chunk:
 
 
 def chunk_data(record: Record, chunk: Chunk, freshness: Freshness) -> dict[str, object]:
-    """Return one chunk of a record as JSON shows it."""
+    """Return one chunk of a record as JSON data."""
     return {
         "id": record.id,
         "kind": record.kind.name,
@@ -291,12 +289,12 @@ def chunk_data(record: Record, chunk: Chunk, freshness: Freshness) -> dict[str, 
 
 
 def chunk_place(chunk: Chunk) -> dict[str, object]:
-    """Return where a chunk stands as JSON shows it."""
+    """Return a chunk's code and lines as JSON data."""
     return {"code": chunk.code, "breadcrumb": chunk.breadcrumb, "lines": [chunk.first_line, chunk.last_line]}
 
 
 def chunk_head(record: Record, chunk: Chunk, freshness: Freshness) -> str:
-    """Return what people read above the text of a chunk: where it stands, and whether its record holds."""
+    """Return the lines above a chunk's text: its place, and its record's status and freshness."""
     status, path = record.status, record.source.path if record.source is not None else record.path
     return "\n".join([
         f"{record.id}#{chunk.code}  {chunk.breadcrumb or record.title}",
@@ -307,10 +305,7 @@ def chunk_head(record: Record, chunk: Chunk, freshness: Freshness) -> str:
 
 
 def details_text(record: Record) -> str:
-    """Return the fields of its kind that fill lines of their own, each below its name: a diff, a list of sentences.
-
-    Whoever decides on a proposal sees what it would change.
-    """
+    """Return the kind's multi-line fields, such as a proposal's diff, each below its name."""
     parts = [f"{name.replace('_', ' ').capitalize()}\n\n{text}" for name, text in _details(record)]
     return "".join(f"\n\n{part}" for part in parts)
 
@@ -331,7 +326,6 @@ def _details(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _item(value: object) -> str:
-    """Return one entry of a list on a line; a reference stands for itself, anything else has its name before it."""
     if not isinstance(value, Mapping):
         return " ".join(str(value).split())
     parts = [
@@ -342,7 +336,6 @@ def _item(value: object) -> str:
 
 
 def _references(record: Record) -> list[tuple[str, Mapping[str, object]]]:
-    """Return the fields of its kind that name something outside the registry: a target, a run."""
     fields = ((name, record.data.get(name)) for name in record.kind.schema.properties)
     return [(name, value) for name, value in fields if isinstance(value, Mapping) and {"type", "id"} <= {*value}]
 
@@ -352,7 +345,7 @@ MOST_LINES = 20
 
 
 def related_data(related: Related) -> dict[str, object]:
-    """Return it as JSON shows it."""
+    """Return related records as JSON data."""
     return {
         "id": related.record.id,
         "related": [
@@ -374,7 +367,7 @@ def related_data(related: Related) -> dict[str, object]:
 
 
 def related_text(related: Related) -> str:
-    """Return it as people read it: a table, then what leads nowhere, then lines of files."""
+    """Return related records as text: a table, dangling links, then citing lines."""
     deep = any(neighbour.depth > 1 for neighbour in related.reached)
     rows = []
     for neighbour in related.reached:
@@ -404,17 +397,17 @@ def related_text(related: Related) -> str:
 
 
 def unread_files(problems: Iterable[Diagnostic]) -> list[str]:
-    """Return the paths of files that hold no record; one whose votes are torn holds them, as does an older layout."""
+    """Return the paths of files without a readable record."""
     return sorted({problem.location.path for problem in problems if hides_record(problem)})
 
 
 def unread_text(files: Sequence[str]) -> str:
-    """Return how many there are, in words."""
+    """Return the number of such files in words."""
     return f"{len(files)} file{' holds' if len(files) == 1 else 's hold'} no record that can be read"
 
 
 def check_command(workspace: Workspace, files: Sequence[str]) -> str:
-    """Return the command that says why files hold no record: one that lists the baseline too where that names them."""
+    """Return the command that says why; with `--all` if the baseline has the files."""
     from orbit_registry.repository.baseline import read_baseline  # nearly always every file holds one
 
     baseline, _ = read_baseline(workspace)
