@@ -101,7 +101,7 @@ def test_decisions_added_at_once_all_arrive(two_trees: tuple[Path, Path], tmp_pa
     assert all(documents_of(registry).of(record) for registry in registries for record in registry.records)
 
 
-def test_kills_in_the_middle_lose_no_number_and_give_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
+def test_kills_lose_no_number_and_give_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
     """Processes killed while they add leave a valid store; whoever adds next gets a number nobody has."""
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
@@ -138,7 +138,7 @@ def test_kills_in_the_middle_lose_no_number_and_give_none_twice(two_trees: tuple
     assert len(set(stored)) == len(stored)
 
 
-def test_a_number_is_free_again_where_the_disk_refused_the_decision(git_repo: Path) -> None:
+def test_a_number_is_released_when_the_write_fails(git_repo: Path) -> None:
     """The next decision gets it."""
     command = [sys.executable, "-m", "orbit_registry.cli.main", "adr", "add", "--title", "Keep the queue"]
     Registry.init(git_repo)

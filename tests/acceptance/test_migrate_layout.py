@@ -114,9 +114,13 @@ def assert_migrated(root: Path, old: dict[str, str], *, by_gate: bool = True) ->
 @each_layout
 def test_an_older_layout_is_said_once(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
     """The gate has one error for all of it, `add` refuses, a list says so; each names the verb that helps."""
-    found = [one for one in Registry.open(git_repo).check().diagnostics if one.severity.value == "error"]
-    assert [(one.code, str(one.location.path)) for one in found] == [("ORB110", ".orbit/learnings")]
-    assert "orbit learning migrate-layout" in str(found[0].hint)
+    diagnostics = [
+        diagnostic for diagnostic in Registry.open(git_repo).check().diagnostics if diagnostic.severity.value == "error"
+    ]
+    assert [(diagnostic.code, str(diagnostic.location.path)) for diagnostic in diagnostics] == [
+        ("ORB110", ".orbit/learnings")
+    ]
+    assert "orbit learning migrate-layout" in str(diagnostics[0].hint)
 
     before = files(git_repo)
     for command, code in ((["learning", "add", "--summary", "New", "--yes"], 1), (["learning", "list"], 0)):
@@ -198,7 +202,7 @@ def test_an_agent_migrates_nothing(old: dict[str, str], git_repo: Path, monkeypa
     assert "a person runs" in err
 
 
-def test_what_stands_in_both_layouts_is_left_to_a_person(git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_a_learning_in_both_layouts_is_left(git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
     """A copy that came back is named; neither of the two is touched."""
     monkeypatch.chdir(git_repo)
     Registry.init(git_repo)
@@ -231,18 +235,3 @@ def test_a_kill_at_any_change_of_a_file_loses_nothing(
             assert nth > 3
             return
     pytest.fail("the command never ended")
-
-
-def test_the_real_collection_with_days_in_its_ids(corpora: Path, git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
-    """All six learnings of it are there afterwards, by their old ids."""
-    source = corpora / "orbit-legacy-date-ids"
-    shutil.copytree(source / ".orbit", git_repo / ".orbit")
-    monkeypatch.chdir(git_repo)
-    names = {folder.name for folder in (git_repo / ".orbit/learnings").iterdir()}
-
-    assert said(capsys, "learning", "migrate-layout")[0] == 0
-
-    registry = Registry.open(git_repo)
-    assert registry.collection.problems == ()
-    assert {name for name in names if name in registry.records} == names
-    assert len(registry.records) == len(names) == 6

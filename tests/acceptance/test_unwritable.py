@@ -43,10 +43,10 @@ def test_a_full_disk_changes_nothing(
     fill(filler)
     before = shell.tree()
 
-    code, said = shell(*arguments)
+    code, output = shell(*arguments)
 
     assert code == 1
-    assert "no space left" in said
+    assert "no space left" in output
     assert before == shell.tree()
     filler.unlink()
     assert shell(*arguments)[0] == 0
@@ -62,13 +62,13 @@ def test_a_read_only_tree_changes_nothing(
     setup_workspace(small_disk, load_kinds())
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     try:
-        code, said = shell(*arguments)
+        code, output = shell(*arguments)
         checked, _ = shell("check")
     finally:
         subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
 
     assert code == 1
-    assert "read-only" in said
+    assert "read-only" in output
     assert checked == 0
     os.chdir(small_disk.parent)
 
@@ -83,7 +83,7 @@ READS = [
 
 
 @pytest.mark.parametrize("arguments", READS)
-def test_what_is_derived_of_a_read_only_tree_is_kept_elsewhere(
+def test_derived_files_of_a_read_only_tree_go_elsewhere(
     small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],
 ) -> None:  # fmt: skip
@@ -98,24 +98,24 @@ def test_what_is_derived_of_a_read_only_tree_is_kept_elsewhere(
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)
     shutil.rmtree(small_disk / ".orbit/state", ignore_errors=True)
     (small_disk / "nowhere").mkdir()
-    said = []
+    answers = []
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     try:
         for cache, temporary in (("cache", "nowhere"), ("nowhere", "temporary"), ("nowhere", "nowhere")):
             places = [small_disk / name if name == "nowhere" else tmp_path / name for name in (cache, temporary)]
             monkeypatch.setenv("XDG_CACHE_HOME", str(places[0]))
             monkeypatch.setattr(tempfile, "tempdir", str(places[1]))
-            said.append(shell(*arguments))
+            answers.append(shell(*arguments))
     finally:
         subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
         os.chdir(small_disk.parent)
 
     if arguments == ("doctor",):
-        assert not [text for _, text in said if "Traceback" in text]
-        assert all("a hook shows nothing here" in text for _, text in said)
+        assert not [text for _, text in answers if "Traceback" in text]
+        assert all("a hook shows nothing here" in text for _, text in answers)
         return
-    assert said[:2] == [normal, normal]
-    assert said[2] == normal or "XDG_CACHE_HOME" in said[2][1]
+    assert answers[:2] == [normal, normal]
+    assert answers[2] == normal or "XDG_CACHE_HOME" in answers[2][1]
     folders = {path.parts[len(tmp_path.parts)] for path in tmp_path.rglob("hook.idx")}
     assert arguments[0] != "match" or folders == {"cache"}
 

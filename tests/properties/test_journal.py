@@ -67,19 +67,19 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], dr
                 workspace.root, change.path, {"before": change.before, "after": change.after, "foreign": foreign}[state]
             )
         workspace.journal.mkdir(parents=True)
-        rows = [{"path": one.path, "before": one.before, "after": one.after} for one in changes]
+        rows = [{"path": change.path, "before": change.before, "after": change.after} for change in changes]
         (workspace.journal / "step-1.json").write_text(json.dumps({"step": "step", "changes": rows}), "utf-8")
         assert has_unfinished_steps(workspace)
 
-        [said] = recover(workspace)
+        [message] = recover(workspace)
 
         now = [held(workspace.root, change.path) for change in changes]
         if "foreign" in states:
-            assert said.startswith("undid step")
+            assert message.startswith("undid step")
             for change, state, text in zip(changes, states, now, strict=True):
                 assert text == (f"{change.before}{change.after} edited" if state == "foreign" else change.before)
         else:
-            assert said == "finished step"
+            assert message == "finished step"
             assert now == [change.after for change in changes]
         assert not has_unfinished_steps(workspace)
         assert recover(workspace) == []

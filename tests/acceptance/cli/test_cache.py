@@ -27,7 +27,7 @@ def answers(shell: Any) -> list[tuple[int, str, str]]:
 
 
 @pytest.mark.parametrize("damage", ["deleted", "garbage", "cut", "folder", "locked", "other code"])
-def test_a_cache_that_can_not_be_used_changes_no_answer(shell: Any, file: Path, damage: str) -> None:
+def test_an_unusable_cache_changes_no_answer(shell: Any, file: Path, damage: str) -> None:
     """A reader, a search and the gate go on without it, or make it anew."""
     expected = answers(shell)
     content = file.read_bytes()

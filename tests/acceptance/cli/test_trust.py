@@ -44,15 +44,17 @@ def name_all(root: Path, more: str = "") -> None:
     """Have the configuration name a command under every key; each says where it ran."""
     code = f"import os; open('../ran-' + os.path.basename(os.getcwd()), 'a'); print('{{}}'){more}"
     words = [sys.executable, "-c", code]
-    said = {
+    sections = {
         "tasks": {"command": [*words, "{id}"], "classifier": words},
         "search": {"command": words},
         "brief": {"sources": {"capacity": {"command": words}, "work_items": {"command": words}}},
         "capture": {"command": words, "at_session_end": True},
     }
     file = root / ".orbit/config.yaml"
-    kept = file.read_text("utf-8").split("\n# ours\n")[0]
-    file.write_text(kept + "\n# ours\n" + "".join(f"{key}: {json.dumps(value)}\n" for key, value in said.items()))
+    original = file.read_text("utf-8").split("\n# ours\n")[0]
+    file.write_text(
+        original + "\n# ours\n" + "".join(f"{key}: {json.dumps(value)}\n" for key, value in sections.items())
+    )
     (root / "text.txt").write_text("Fix the parser", "utf-8")
     talk = Path(__file__).parents[2] / "cases/transcripts/claude-stumble.jsonl"
     (root / "talk.jsonl").write_text(talk.read_text("utf-8").replace("/home/ada/project", str(root)), "utf-8")
@@ -62,9 +64,9 @@ def name_all(root: Path, more: str = "") -> None:
 def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return what gives an answer at a terminal to the next question."""
 
-    def answer(said: str) -> None:
+    def answer(text: str) -> None:
         monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-        monkeypatch.setattr("click.termui.visible_prompt_func", lambda *_: said)
+        monkeypatch.setattr("click.termui.visible_prompt_func", lambda *_: text)
 
     return answer
 
@@ -138,7 +140,7 @@ def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[st
     assert ran(shell.root).exists()
 
 
-def test_to_look_is_not_to_ask(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_showing_commands_as_json_allows_none(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """As JSON the commands are shown to anybody, an agent too, with what a person does next; none is allowed by it."""
     name_all(shell.root)
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
@@ -151,7 +153,7 @@ def test_to_look_is_not_to_ask(shell: Shell, monkeypatch: pytest.MonkeyPatch) ->
     assert trusted_commands.allowed(find_workspace(shell.root)) == {}
 
 
-def test_an_agent_and_nobody_allow_nothing(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_or_a_script_allows_nothing(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent is refused, with --yes too; so is a person's script that did not say --yes."""
     name_all(shell.root)
     assert "nobody is there to be asked" in shell("trust")[2]
@@ -161,7 +163,7 @@ def test_an_agent_and_nobody_allow_nothing(shell: Shell, monkeypatch: pytest.Mon
     assert "nothing is allowed anywhere" in shell("trust", "--list")[1]
 
 
-def test_what_is_allowed_is_the_user_s_own_and_can_be_taken_back(shell: Shell, home: Path) -> None:
+def test_consent_is_private_and_can_be_revoked(shell: Shell, home: Path) -> None:
     """It stands in a file of theirs alone, and counts for nothing where others may write it."""
     name_all(shell.root)
     shell("trust", "--yes")
@@ -188,7 +190,7 @@ def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: p
     assert "a repository could bring it" in shell("trust", "--yes")[2]
 
 
-def test_a_work_tree_of_git_s_own_shares_consent_and_a_forged_one_does_not(
+def test_a_linked_work_tree_shares_consent_and_a_forged_one_does_not(
     shell: Shell, tmp_path: Path, git: Callable[..., str]
 ) -> None:
     """Agents work in linked work trees; an archive whose `.git` leads to a trusted repository is none of them."""

@@ -79,11 +79,15 @@ def test_two_clones_that_import_have_the_same_records(foreign: Path, tmp_path: P
     assert all((other / name).read_bytes() == (foreign / name).read_bytes() for name in names)
 
 
-def test_what_git_would_hide_is_let_in(foreign: Path, git: Git) -> None:
+def test_files_that_git_ignores_are_let_in(foreign: Path, git: Git) -> None:
     """The other tool's .gitignore leaves out all but its own folders; our configuration gets into git all the same."""
     (foreign / ".gitignore").write_text(".orbit/*\n!.orbit/adrs/\n!.orbit/learnings/")
     report = import_from(foreign, "orbit", start=foreign)
-    assert [one for one in report.of("changed") if one.source == ".gitignore" and "config.yaml" in one.reason]
+    assert [
+        outcome
+        for outcome in report.of("changed")
+        if outcome.source == ".gitignore" and "config.yaml" in outcome.reason
+    ]
     git(foreign, "add", "-A")
     tracked = git(foreign, "ls-files").splitlines()
     assert {".orbit/config.yaml", ".orbit/schemas/adr.schema.json", ".orbit/learnings/L-0001/votes.jsonl"} <= set(
@@ -92,7 +96,7 @@ def test_what_git_would_hide_is_let_in(foreign: Path, git: Git) -> None:
     assert [name for name in tracked if name.startswith(".orbit/state/")] == []
 
 
-def test_a_mended_record_is_taken_by_the_next_run(git_repo: Path) -> None:
+def test_a_corrected_record_is_imported_next_time(git_repo: Path) -> None:
     """A file that couldn't be read stays where it is; once it is mended, the next import takes it."""
     shutil.copytree(CASES / "orbit-odd-records/tree/dot_orbit", git_repo / ".orbit")
     import_from(git_repo, "auto", start=git_repo)
@@ -103,7 +107,7 @@ def test_a_mended_record_is_taken_by_the_next_run(git_repo: Path) -> None:
     assert not torn.exists()
 
 
-def test_a_broken_record_of_ours_is_not_taken_for_a_foreign_one(git_repo: Path) -> None:
+def test_a_broken_own_record_is_not_foreign(git_repo: Path) -> None:
     """In a workspace with a record that can't be read, documents are adopted all the same."""
     setup_workspace(git_repo, load_kinds())
     broken = git_repo / ".orbit/learnings/L-7k3fq/learning.yaml"
@@ -122,14 +126,14 @@ def test_a_broken_record_of_ours_is_not_taken_for_a_foreign_one(git_repo: Path) 
      ("supersedes", "[[1]]"), ("x-own", "&a [1, *a]"), ("status", "9"), ("related_features", "[../x, ok]"),
      ("owner", '"\\u202e"'), ("id", "ADR-0001/../../x"), ("id", '""'), ("zzz", "!!python/name:os.system x")],
 )  # fmt: skip
-def test_a_field_of_any_form_is_taken_or_left_with_a_reason(git_repo: Path, field: str, value: str) -> None:
+def test_a_field_of_any_type_is_imported_or_refused(git_repo: Path, field: str, value: str) -> None:
     """Whatever a field holds, the record is valid here, or it stays where it is and the report says why."""
     old = git_repo / ".orbit/adrs/accepted/ADR-0001/adr.yaml"
     old.parent.mkdir(parents=True)
     times = "created_at: 2026-05-11T02:06:39Z\nlast_updated: 2026-05-17T06:07:29Z\n"
     lines = f"schema_version: 2\nid: ADR-0001\ntitle: T\nstatus: accepted\n{times}".splitlines()
-    kept = [line for line in lines if not line.startswith(f"{field}:")]
-    old.write_text("\n".join([*kept, f"{field}: {value}", ""]))
+    other_lines = [line for line in lines if not line.startswith(f"{field}:")]
+    old.write_text("\n".join([*other_lines, f"{field}: {value}", ""]))
     before = old.read_bytes()
     report = import_from(git_repo, "orbit", start=git_repo)
     collection = read_collection(open_workspace(git_repo))
@@ -137,8 +141,8 @@ def test_a_field_of_any_form_is_taken_or_left_with_a_reason(git_repo: Path, fiel
         assert ([record.id for record in collection.records], collection.problems) == (list(report.records), ())
         assert not old.exists()
     else:
-        assert [one.source for one in report.of("left")] == [".orbit/adrs/accepted/ADR-0001/adr.yaml"]
-        assert all(one.reason for one in report.of("left"))
+        assert [outcome.source for outcome in report.of("left")] == [".orbit/adrs/accepted/ADR-0001/adr.yaml"]
+        assert all(outcome.reason for outcome in report.of("left"))
         assert old.read_bytes() == before
 
 
@@ -150,7 +154,7 @@ def test_a_folder_of_another_name_needs_a_workspace(foreign: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("id: a\n# said\n", True),
         ("id: a # said\n", True),
@@ -163,6 +167,6 @@ def test_a_folder_of_another_name_needs_a_workspace(foreign: Path, tmp_path: Pat
         ("body: >2\n    # folded\n# said\n", True),
     ],
 )
-def test_a_comment_is_told_from_text(text: str, found: bool) -> None:
+def test_a_comment_is_told_from_text(text: str, expected: bool) -> None:
     """A `#` in a block or a quoted text is no comment."""
-    assert has_comment(text) is found
+    assert has_comment(text) is expected

@@ -35,8 +35,8 @@ def add(registry: Registry, title: str, style: str, body: str | None = None) -> 
 def heads(registry: Registry) -> list[tuple[str, str, str]]:
     """Return what the documents state: number, title and status of each entry; the gate finds no document at fault."""
     fresh = Registry.open(registry.workspace.root)
-    found = [one for one in fresh.check().diagnostics if one.code.startswith("ORB7")]
-    assert [f"{one.location} {one.code} {one.message}" for one in found] == []
+    problems = [problem for problem in fresh.check().diagnostics if problem.code.startswith("ORB7")]
+    assert [f"{problem.location} {problem.code} {problem.message}" for problem in problems] == []
     entries = [entry for document in documents_of(fresh).by_path.values() for entry in document.file.entries]
     return sorted((str(entry.number), entry.title, entry.status) for entry in entries)
 
@@ -46,12 +46,12 @@ def heads(registry: Registry) -> list[tuple[str, str, str]]:
 def test_a_body_stays_inside_its_decision(registry: Registry, case: dict[str, Any], style: str) -> None:
     """The decisions before and after it are read as they were, and all of the text is found in its own."""
     add(registry, "Before", style)
-    given = add(registry, "Given", style, case["text"])
+    record_id = add(registry, "Given", style, case["text"])
     add(registry, "After", style)
 
     expected = [("Before", "proposed"), ("Given", "accepted"), ("After", "proposed")]
     assert [head[1:] for head in heads(registry)] == expected
-    prose = Registry.open(registry.workspace.root).get(given).prose
+    prose = Registry.open(registry.workspace.root).get(record_id).prose
     words = [word for word in case["text"].split() if word.strip("#=-\ufeff").isalpha()]
     assert [word for word in words if word not in prose] == []
     assert ("_Why is a decision" in prose) is False
@@ -78,14 +78,14 @@ def test_an_amendment_stays_inside_its_decision(registry: Registry, case: dict[s
 @pytest.mark.parametrize("case", cases("refused"))
 def test_a_text_that_breaks_a_document_is_refused(registry: Registry, case: dict[str, Any], style: str) -> None:
     """Nothing is written, no number is taken, and the message says what is wrong."""
-    known = add(registry, "Known", style)
+    existing = add(registry, "Known", style)
     before = heads(registry)
 
     with pytest.raises(RefusedError) as raised:
         add(registry, "Given", style, case["text"])
     assert case["refused"] in raised.value.message
     with pytest.raises(RefusedError):
-        registry.amend_adr(known, case["text"], "T-1")
+        registry.amend_adr(existing, case["text"], "T-1")
 
     assert heads(registry) == before
     assert add(registry, "Next", style) == "ADR-0002"
@@ -127,8 +127,8 @@ def test_the_sections_of_a_body_are_found_in_a_log(registry: Registry) -> None:
     for title in ("Use SQLite for tests", "Cache what is rendered"):
         add(registry, title, "log", body)
 
-    found = Registry.open(registry.workspace.root).check().diagnostics
-    assert [one.code for one in found if one.code.startswith(("ORB4", "ORB7"))] == []
+    diagnostics = Registry.open(registry.workspace.root).check().diagnostics
+    assert [diagnostic.code for diagnostic in diagnostics if diagnostic.code.startswith(("ORB4", "ORB7"))] == []
     (document,) = documents_of(Registry.open(registry.workspace.root)).by_path.values()
     keys = [[section.key for section in entry.sections] for entry in document.file.entries]
     assert keys == [["context", "decision", "consequences"]] * 2

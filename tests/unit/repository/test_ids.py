@@ -54,7 +54,7 @@ def test_a_number_in_a_name_counts(workspace_root: Path, path: str, next_id: str
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("text\n", "utf-8")
 
-    assert [one.id for one in take(workspace_root)] == [next_id]
+    assert [allocation.id for allocation in take(workspace_root)] == [next_id]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_heading_in_a_log_counts(workspace_root: Path, heading: str, next_id: 
     file.parent.mkdir(parents=True)
     file.write_bytes(f"# f\r\n\r\n{heading}\r\n".encode() + b"\xff\n")
 
-    assert [one.id for one in take(workspace_root)] == [next_id]
+    assert [allocation.id for allocation in take(workspace_root)] == [next_id]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_broken_claim_is_no_number(workspace_root: Path, content: str) -> None
     claims.parent.mkdir(parents=True)
     claims.write_text(content, "utf-8")
 
-    assert [one.id for one in take(workspace_root)] == ["ADR-0008"]
+    assert [allocation.id for allocation in take(workspace_root)] == ["ADR-0008"]
     assert json.loads(claims.read_text("utf-8"))["highest"] == 8
 
 
@@ -131,7 +131,7 @@ def test_a_number_on_a_remote_says_how_old_that_is(repo: Path, git: Git, tmp_pat
     assert allocation.above in ("ADR-0041 on origin/main, fetched 3 h ago", "ADR-0041 on origin/HEAD, fetched 3 h ago")
 
 
-def test_a_workspace_below_the_root_of_its_repository_counts_its_own(repo: Path, git: Git) -> None:
+def test_a_workspace_in_a_subfolder_has_its_own_numbers(repo: Path, git: Git) -> None:
     """A project in a subfolder has numbers of its own branch, under its own folder."""
     committed(repo, git, "ADR-0041")
     (repo / "sub").mkdir()
@@ -139,7 +139,7 @@ def test_a_workspace_below_the_root_of_its_repository_counts_its_own(repo: Path,
     (repo / "sub/.orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
     (repo / ".git/orbit/adr.json").unlink(missing_ok=True)
 
-    assert [one.id for one in take(repo / "sub")] == ["ADR-0001"]
+    assert [allocation.id for allocation in take(repo / "sub")] == ["ADR-0001"]
 
 
 @pytest.mark.parametrize("below", ["part", "part of/it", "two\nlines"], ids=ascii)

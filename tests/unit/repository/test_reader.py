@@ -88,7 +88,7 @@ def test_a_warm_reading_sees_every_change(workspace: Workspace, name: str) -> No
     assert warm.problems == cold.problems
 
 
-def test_another_schema_of_a_kind_makes_its_records_be_judged_anew(workspace: Workspace) -> None:
+def test_a_changed_schema_validates_its_records_again(workspace: Workspace) -> None:
     """A record that was valid by the former schema is none by the new one."""
     kind = workspace.root / ".orbit/kinds/note"
     shutil.copytree(workspace.kinds["learning"].folder, kind)
@@ -129,12 +129,12 @@ def test_votes_that_cannot_be_read_cost_their_record_alone(workspace: Workspace,
         file.symlink_to(workspace.root / ".orbit/config.yaml")
     else:
         file.write_bytes(b"\xff")
-    found = read_collection(workspace)
-    assert found.records.get("L-aaaaa").votes == ()
-    assert [problem.code for problem in found.problems] == ["ORB107"]
+    collection = read_collection(workspace)
+    assert collection.records.get("L-aaaaa").votes == ()
+    assert [problem.code for problem in collection.problems] == ["ORB107"]
 
 
-def test_two_workspaces_of_a_repository_do_not_share_what_was_read(tmp_path: Path) -> None:
+def test_two_workspaces_of_a_repository_have_separate_caches(tmp_path: Path) -> None:
     """Files of one name, size and time in both are still two files."""
     (tmp_path / ".git").mkdir()
     workspaces = []

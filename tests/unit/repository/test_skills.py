@@ -15,7 +15,7 @@ WANTED = "Look into the warehouse: list tables, inspect columns."
 
 
 @pytest.mark.parametrize(
-    "written",
+    "field",
     [
         f"description: {WANTED}",
         f'description: "{WANTED}"',
@@ -25,11 +25,11 @@ WANTED = "Look into the warehouse: list tables, inspect columns."
         "description:\n  Look into the warehouse: list tables,\n  inspect columns.",
     ],
 )
-def test_a_description_is_read_however_many_lines_it_has(written: str, tmp_path: Path) -> None:
+def test_a_description_may_have_any_yaml_form(field: str, tmp_path: Path) -> None:
     """Search shows a skill by its description, also where that is a block of text, or has a colon that YAML refuses."""
     page = tmp_path / ".claude/skills/explore/SKILL.md"
     page.parent.mkdir(parents=True)
-    page.write_text(f"---\nname: explore\n{written}\nallowed-tools: Bash\n---\n\n# Explore\n", "utf-8")
+    page.write_text(f"---\nname: explore\n{field}\nallowed-tools: Bash\n---\n\n# Explore\n", "utf-8")
     setup_workspace(tmp_path, load_kinds())
 
     ((skill,), problems) = read_skills(open_workspace(tmp_path))

@@ -69,7 +69,7 @@ def test_the_model_that_is_named_wins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["robot", "Human", "0"])
-def test_an_actor_nobody_knows_is_a_usage_error(tmp_path: Path, value: str) -> None:
+def test_an_unknown_actor_is_a_usage_error(tmp_path: Path, value: str) -> None:
     """A misspelt setting never counts as a person."""
     with pytest.raises(UsageError) as caught:
         current_author(Git(tmp_path), environment={"ORBIT_ACTOR": value})
@@ -77,7 +77,7 @@ def test_an_actor_nobody_knows_is_a_usage_error(tmp_path: Path, value: str) -> N
     assert caught.value.hint == "set it to human or agent"
 
 
-def test_an_author_is_written_without_what_is_not_known() -> None:
+def test_an_author_without_model_has_no_model_key() -> None:
     """No empty model stands in a record."""
     assert Author("Ada", "human").as_data() == {"name": "Ada", "role": "human"}
     assert Author("bot", "agent", "m").as_data() == {"name": "bot", "role": "agent", "model": "m"}

@@ -95,17 +95,3 @@ def test_a_value_of_another_type_is_no_value(ask: Ask, folder: Path, column: str
         db.execute(f"UPDATE files SET {column} = {damage}")
     db.close()
     assert ask() == (BOTH, ["a.txt", "b.txt"])
-
-
-def test_a_schema_that_is_no_text_has_the_file_made_anew(ask: Ask, folder: Path) -> None:
-    """SQLite hands such bytes to a decoder, which fails in a way of its own."""
-    ask()
-    file = folder / "own/cache.sqlite"
-    with sqlite3.connect(file) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    db.close()
-    content = bytearray(file.read_bytes())
-    content[content.index(b"CREATE TABLE version") + 2] ^= 0x80
-    file.write_bytes(content)
-    assert ask()[0] == BOTH
-    assert ask() == (BOTH, [])

@@ -10,7 +10,15 @@ import pytest
 from orbit_registry.errors import ConfigError
 from orbit_registry.formats.yaml import load
 from orbit_registry.operations.init import config_text
-from orbit_registry.workspace.config import AdrConfig, Config, defaults, read_config
+from orbit_registry.workspace.config import (
+    AdrConfig,
+    Categories,
+    Config,
+    config_of,
+    default_mapping,
+    defaults,
+    read_config,
+)
 
 HEAD = "format: orbit-registry\nschema_version: 1\n"
 
@@ -28,21 +36,7 @@ def uncommented(text: str) -> str:
     return "\n".join(line for line in lines if not line.startswith("#")) + "\n"
 
 
-def test_the_least_configuration_means_the_defaults(tmp_path: Path) -> None:
-    """Two lines are enough."""
-    config = read(tmp_path, HEAD)
-
-    assert (config.project, config.schemas, config.design, config.inbox) == (
-        "",
-        ".orbit/schemas",
-        "docs/design",
-        "local",
-    )
-    assert config.adr == AdrConfig("file", "docs/adr", ())
-    assert config.duplicates == {"error": 0.80, "warning": 0.55}
-
-
-def test_a_new_configuration_means_the_defaults_with_and_without_its_comments(tmp_path: Path) -> None:
+def test_the_file_of_init_means_the_defaults(tmp_path: Path) -> None:
     """Each default that stands there as a comment is the one that holds; taking away every `#` changes nothing."""
     text = config_text(AdrConfig("file", "docs/adr"))
     written, plain = read(tmp_path, text), read(tmp_path, HEAD)
@@ -56,7 +50,7 @@ def test_a_new_configuration_means_the_defaults_with_and_without_its_comments(tm
 
 
 @pytest.mark.parametrize(
-    "found",
+    "detected",
     [
         AdrConfig("log", "docs/adr"),
         AdrConfig("file", "doc/adr"),
@@ -66,12 +60,12 @@ def test_a_new_configuration_means_the_defaults_with_and_without_its_comments(tm
         AdrConfig("file", "docs/决定"),
     ],
 )
-def test_what_was_detected_reads_back(tmp_path: Path, found: AdrConfig) -> None:
+def test_a_detected_folder_reads_back(tmp_path: Path, detected: AdrConfig) -> None:
     """Names of folders that YAML would misread are quoted."""
-    assert read(tmp_path, config_text(found)).adr == found
+    assert read(tmp_path, config_text(detected)).adr == detected
 
 
-def test_own_keys_and_slashes_are_let_be(tmp_path: Path) -> None:
+def test_user_keys_and_trailing_slashes_are_accepted(tmp_path: Path) -> None:
     """`x-` keys are the user's; a slash at the end of a folder means nothing."""
     config = read(tmp_path, HEAD + "x-team: platform\nadr: {folder: docs/adr/, folders: [old/]}\ndesign: design/\n")
 
@@ -97,12 +91,19 @@ MISTAKES = {
     ),
     "broken YAML": (HEAD + "adr: [\n", "config.yaml:4:1: not valid YAML", "brackets"),
     "bytes that are no text": (HEAD.encode() + b"project: \xff\n", "config.yaml:3:10: not valid UTF-8", "save"),
+    "categories that are no list": (
+        HEAD + "learnings_config: {agent_category_mapping: {engineer: git}}\n",
+        "config.yaml:3:",
+        "",
+    ),
+    "a limit of zero": (HEAD + "learnings_config: {max_learnings_per_category: 0}\n", "config.yaml:3:", ""),
+    "a command that is no list": (HEAD + "tasks: {command: gh issue view}\n", "config.yaml:3:", ""),
     "two mistakes": (HEAD + "inbox: far\nprojekt: x\n", "`inbox` is", ""),
 }
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_said_with_its_place(tmp_path: Path, name: str) -> None:
+def test_a_mistake_is_reported_with_its_position(tmp_path: Path, name: str) -> None:
     """File, line, column, what is wrong, and what to do."""
     text, words, hint = MISTAKES[name]
 
@@ -138,3 +139,42 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
 
     assert "no such file" in caught.value.message
     assert "orbit init" in str(caught.value.hint)
+
+
+HEAD = "format: orbit-registry\nschema_version: 1\n"
+PAGE = Path(__file__).parents[3] / "docs/reference/brief.md"
+REQUIRED = {
+    "engineer": ("azure-devops", "git", "pytest", "general"),
+    "tester": ("pytest", "testing", "general"),
+    "architect": ("architecture", "infrastructure", "general"),
+    "security-specialist": ("security", "vulnerabilities", "general"),
+}
+
+
+@pytest.mark.parametrize("said", ["security-specialist", "Security Specialist", " SECURITY_SPECIALIST "])
+def test_an_agent_name_is_found_in_any_spelling(said: str) -> None:
+    """Case and the sign between words make no difference."""
+    assert config_of({}).learnings.categories_for(said) == Categories(REQUIRED["security-specialist"], True)
+
+
+@pytest.mark.parametrize("said", ["", "  "])
+def test_without_a_name_nothing_is_narrowed(said: str) -> None:
+    """No categories is something else than none of them."""
+    assert config_of({}).learnings.categories_for(said) is None
+
+
+def test_a_project_changes_one_agent_and_keeps_the_others(tmp_path: Path) -> None:
+    """An agent that is named gets exactly what is written, nothing too; one of its own is known from then on."""
+    mapping = "agent_category_mapping: {Engineer: [sql], judge: [], Pilot: [weather, general]}"
+    learnings = read(tmp_path, f"{HEAD}learnings_config:\n  {mapping}\n").learnings
+
+    assert learnings.categories_for("engineer") == Categories(("sql",), True)
+    assert learnings.categories_for("judge") == Categories((), True)
+    assert learnings.categories_for("pilot") == Categories(("weather", "general"), True)
+    assert learnings.categories_for("tester") == Categories(REQUIRED["tester"], True)
+
+
+def test_the_page_shows_the_shipped_table() -> None:
+    """What is written about the table is the table."""
+    rows = [f"| `{name}` | {', '.join(names)} |" for name, names in default_mapping().items()]
+    assert [row for row in rows if row not in PAGE.read_text("utf-8").splitlines()] == []

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
-from orbit_registry.workspace.files import TEMPORARY, decode, inside, read_bytes, read_text, write_atomic
+from orbit_registry.workspace.files import (
+    SKIPPED_FOLDERS,
+    TEMPORARY,
+    inside,
+    read_text,
+    walk,
+    write_atomic,
+)
 
 
 def refusal(path: Path, limit: int = 100) -> str:
@@ -29,7 +36,7 @@ def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
     assert read_text(tmp_path / "x") == content
 
 
-def test_what_can_not_be_read_says_why(tmp_path: Path) -> None:
+def test_an_unreadable_file_says_why(tmp_path: Path) -> None:
     """Missing, a folder, too large, not UTF-8: each in its own words, with the path."""
     (tmp_path / "large").write_bytes(b"x" * 101)
     (tmp_path / "exact").write_bytes(b"x" * 100)
@@ -67,21 +74,6 @@ def test_a_forbidden_file_says_so(tmp_path: Path, request: pytest.FixtureRequest
     request.getfixturevalue("unprivileged")
 
     assert "permission denied" in refusal(tmp_path / "x")
-
-
-def test_a_file_that_grows_while_it_is_read_stays_within_its_limit(tmp_path: Path) -> None:
-    """No more is read than the file had when it was opened, and one byte."""
-    (tmp_path / "x").write_bytes(b"x" * 10)
-
-    assert len(read_bytes(tmp_path / "x", limit=10)) == 10
-
-
-def test_the_place_of_a_bad_byte_is_line_and_column() -> None:
-    """Columns are counted in bytes up to the bad one."""
-    with pytest.raises(UnreadableFileError) as caught:
-        decode(b"\xc3\x28", Path("a"))
-
-    assert caught.value.message.startswith("a:1:1: not valid UTF-8 (byte 0xc3)")
 
 
 OUTSIDE = ["", "..", "../x", "a/../../x", "/etc/passwd", "//x", "a\x00b", "a\\b", "..\\x", "a/..", "./../x"]
@@ -162,11 +154,11 @@ def test_readers_see_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     texts = ["a" * 50_000, "b" * 50_000]
     write_atomic(file, texts[0])
     stop = threading.Event()
-    seen: set[str] = set()
+    texts_read: set[str] = set()
 
     def read() -> None:
         while not stop.is_set():
-            seen.add(read_text(file))
+            texts_read.add(read_text(file))
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -175,7 +167,7 @@ def test_readers_see_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     stop.set()
     reader.join()
 
-    assert seen <= set(texts)
+    assert texts_read <= set(texts)
     assert not list(tmp_path.glob(f"{TEMPORARY}*"))
 
 
@@ -188,3 +180,17 @@ def test_a_symbolic_link_is_replaced_not_followed(tmp_path: Path) -> None:
 
     assert (tmp_path / "real").read_text("utf-8") == "mine"
     assert not (tmp_path / "link").is_symlink()
+
+
+def test_walk_skips_folders_of_tools_and_links(tmp_path: Path) -> None:
+    """Folders of tools and packages are left out at every depth, links to folders are not followed."""
+    for folder in ("", "src", "src/deep", ".hidden", *SKIPPED_FOLDERS, *(f"src/{name}" for name in SKIPPED_FOLDERS)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "x.md").write_text("x", "utf-8")
+    (tmp_path / "linked").symlink_to(tmp_path / "src")
+
+    assert list(walk(tmp_path)) == ["x.md", ".hidden/x.md", "src/x.md", "src/deep/x.md"]
+    assert list(walk(tmp_path, hidden=False)) == ["x.md", "src/x.md", "src/deep/x.md"]
+    assert list(walk(tmp_path, "src", without=frozenset({"deep"}))) == ["src/x.md"]
+    assert list(walk(tmp_path, tmp_path / "src/deep")) == ["src/deep/x.md"]
+    assert not list(walk(tmp_path, "nothing"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from orbit_registry.errors import GitError
-from orbit_registry.workspace.git import Git, ignore_pattern, merge_lines
+from orbit_registry.workspace.git import Git, commits_since, dates_of, ignore_pattern, merge_lines, newest_commits
 
 Run = Callable[..., str]
 
@@ -24,18 +25,18 @@ def repo(git_repo: Path, git: Run) -> Path:
     return git_repo
 
 
-def test_what_git_would_add_has_a_line_that_keeps_it_out(repo: Path) -> None:
+def test_an_untracked_path_has_an_ignore_line(repo: Path) -> None:
     """A folder or a file of which git holds nothing; not where that line stands already, nor outside the repository."""
     for name in ("site [1]/index.html", "docs/new.json", "out/kept.html"):
         (repo / name).parent.mkdir(exist_ok=True)
         (repo / name).touch()
-    asked = [repo / name for name in ("site [1]", "docs/new.json", "docs", "README.md", "none")]
+    paths = [repo / name for name in ("site [1]", "docs/new.json", "docs", "README.md", "none")]
 
-    found = [Git(repo / "docs").ignore_line(path) for path in asked]
-    (repo / ".gitignore").write_text("\n".join(filter(None, found)), "utf-8")
+    lines = [Git(repo / "docs").ignore_line(path) for path in paths]
+    (repo / ".gitignore").write_text("\n".join(filter(None, lines)), "utf-8")
 
-    assert found == ["/site \\[1\\]/", "/docs/new.json", None, None, None]
-    assert [Git(repo).ignore_line(path) for path in (*asked, repo.parent)] == [None] * 6
+    assert lines == ["/site \\[1\\]/", "/docs/new.json", None, None, None]
+    assert [Git(repo).ignore_line(path) for path in (*paths, repo.parent)] == [None] * 6
     assert Git(repo).ignore_line(repo / "out") == "/out/"
 
 
@@ -68,7 +69,7 @@ def test_a_strange_revision_is_none(repo: Path, revision: str) -> None:
     assert Git(repo).commit(revision) is None
 
 
-def test_the_default_branch_is_the_remote_s_if_there_is_one(repo: Path, git: Run, tmp_path: Path) -> None:
+def test_the_remote_decides_the_default_branch(repo: Path, git: Run, tmp_path: Path) -> None:
     """A clone says what its origin says; alone, main or master."""
     assert Git(repo).default_branch() == "refs/heads/main"
     clone = tmp_path / "clone"
@@ -125,20 +126,6 @@ def test_lines_that_meet_are_a_conflict() -> None:
     assert "theirs\n" in text
 
 
-def test_a_hostile_configuration_runs_nothing(repo: Path, tmp_path: Path) -> None:
-    """A file system monitor or hook that the repository names is not started by a question of ours."""
-    script = tmp_path / "evil.sh"
-    script.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n", "utf-8")
-    script.chmod(0o755)
-    with (repo / ".git/config").open("a", encoding="utf-8") as file:
-        file.write(f"[core]\n\tfsmonitor = {script}\n\thooksPath = {tmp_path}\n")
-
-    Git(repo).run("status", "--porcelain=v1", "-z", "--untracked-files=all")
-    Git(repo).tracked()
-
-    assert not (tmp_path / "ran").exists()
-
-
 @pytest.mark.parametrize("name", ["a*b", "[x]", "a\\b", "!a", "#a", "a ", "a  ", "a b", "plain"])
 def test_a_pattern_means_its_path_alone(git_repo: Path, git: Run, name: str) -> None:
     """Whatever characters a name has, git ignores it by its pattern, and nothing like it."""
@@ -148,3 +135,65 @@ def test_a_pattern_means_its_path_alone(git_repo: Path, git: Run, name: str) -> 
         (git_repo / other).write_text("x", "utf-8")
     ignored = git(git_repo, "ls-files", "-z", "--others", "--ignored", "--exclude-standard").split("\0")
     assert ignored == [name, ""]
+
+
+def test_newest_commits_follow_a_moved_file(git_repo: Path, git: Run) -> None:
+    """Followed, a move is one file, and a commit is told by git's short name; not followed, it is one gone, one new."""
+    (git_repo / "old.py").write_text("x = 1\n" * 20, "utf-8")
+    git(git_repo, "add", "-A")
+    git(git_repo, "commit", "-qm", "Add")
+    git(git_repo, "mv", "old.py", "new.py")
+    git(git_repo, "commit", "-qm", "Move")
+    full, short = git(git_repo, "log", "-1", "--format=%H %h").split()
+    blob = git(git_repo, "rev-parse", "HEAD:new.py").strip()
+
+    first, last = next(newest_commits(Git(git_repo))), commits_since(Git(git_repo), "HEAD~1")
+
+    assert (first.name, first.short, first.message, first.files) == (full, short, "Move", ("new.py",))
+    assert [(commit.name, sorted(commit.changes)) for commit in last] == [(full, [("new.py", blob), ("old.py", "")])]
+
+
+def test_a_merge_has_the_changes_of_records_alone(git_repo: Path, git: Run) -> None:
+    """What it brought against its first parent; the newest leave merges out."""
+    git(git_repo, "checkout", "-qb", "side")
+    for name in (".orbit/adrs/ADR-0001/adr.yaml", "src/x.py"):
+        (git_repo / name).parent.mkdir(parents=True)
+        (git_repo / name).write_text("id: ADR-0001\n", "utf-8")
+    git(git_repo, "add", "-Af")
+    git(git_repo, "commit", "-qm", "Side")
+    git(git_repo, "checkout", "-q", "main")
+    git(git_repo, "merge", "-q", "--no-ff", "-m", "Merge", "side")
+
+    commits = commits_since(Git(git_repo), "HEAD^1")
+
+    assert [(commit.message, commit.files) for commit in commits] == [
+        ("Side", (".orbit/adrs/ADR-0001/adr.yaml", "src/x.py")),
+        ("Merge", (".orbit/adrs/ADR-0001/adr.yaml",)),
+    ]
+    assert {commit.message for commit in newest_commits(Git(git_repo))} == {"Start", "Side"}
+
+
+def test_outside_a_repository_there_is_no_history(tmp_path: Path) -> None:
+    """Neither fails."""
+    assert list(newest_commits(Git(tmp_path))) == []
+    assert commits_since(Git(tmp_path), None) == []
+
+
+def test_dates_of_a_file_follow_its_moves(git_repo: Path, git: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A move changes neither the first commit nor makes another file's history its own; what no commit has is left."""
+    text = "one\n" * 20
+    steps = [("old.md", text, ""), ("old.md", f"{text}x\n", ""), ("new/a.md", "", "old.md"), ("old.md", "b\n", "")]
+    for day, (path, content, moved) in enumerate(steps, 1):
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"2024-03-0{day}T00:00:00Z")
+        (git_repo / path).parent.mkdir(exist_ok=True)
+        if moved:
+            git(git_repo, "mv", moved, path)
+        else:
+            (git_repo / path).write_text(content, "utf-8")
+        git(git_repo, "add", "-A")
+        git(git_repo, "commit", "-qm", f"Step {day}")
+
+    dates = dates_of(Git(git_repo), ["new/a.md", "old.md", "none.md"])
+
+    days = {path: [datetime.fromtimestamp(time, UTC).day for time in times] for path, times in dates.items()}
+    assert days == {"new/a.md": [1, 3], "old.md": [4, 4]}

@@ -10,7 +10,14 @@ import pytest
 
 from orbit_registry.errors import UnsafePathError, WriteError
 from orbit_registry.registry import Registry
-from orbit_registry.workspace.journal import FileChange, apply_step, has_unfinished_steps, recover, unfinished_steps
+from orbit_registry.workspace.journal import (
+    FileChange,
+    Staging,
+    apply_step,
+    has_unfinished_steps,
+    recover,
+    unfinished_steps,
+)
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 
@@ -28,7 +35,7 @@ def tree(workspace: Workspace) -> dict[str, bytes]:
     return {path.relative_to(workspace.root).as_posix(): path.read_bytes() for path in files}
 
 
-def test_a_file_that_somebody_changed_meanwhile_stops_the_step(workspace: Workspace) -> None:
+def test_a_file_changed_meanwhile_stops_the_step(workspace: Workspace) -> None:
     """Nothing is written over words we never saw, and nothing else of the step is done."""
     before = tree(workspace)
 
@@ -83,9 +90,7 @@ def editor(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("editor")
 @pytest.mark.parametrize("after", ["new", None])
 @pytest.mark.parametrize("others", [[], [FileChange("b.md", None, "b"), FileChange("deep/c.md", None, "c")]])
-def test_what_is_saved_while_the_disk_is_waited_for_stays(
-    workspace: Workspace, after: str | None, others: list[FileChange]
-) -> None:
+def test_an_edit_made_during_a_step_stays(workspace: Workspace, after: str | None, others: list[FileChange]) -> None:
     """The step is undone as far as it went, and nobody's words are lost."""
     before = tree(workspace)
     if after is None and not others:
@@ -98,7 +103,7 @@ def test_what_is_saved_while_the_disk_is_waited_for_stays(
 
 
 @pytest.mark.usefixtures("editor")
-def test_what_is_saved_before_the_disk_refuses_is_not_put_back(workspace: Workspace) -> None:
+def test_an_edit_made_before_a_failed_write_stays(workspace: Workspace) -> None:
     """A step that had not come to a file yet leaves it alone."""
     (workspace.root / "file").write_text("x", "utf-8")
 
@@ -133,7 +138,7 @@ def test_a_folder_that_becomes_empty_goes(workspace: Workspace) -> None:
         b'{"step": "x", "changes": [{"path": "a.md", "before": "old", "after": 5}]}',
     ],
 )
-def test_a_journal_that_can_not_be_read_is_set_aside(workspace: Workspace, content: bytes) -> None:
+def test_an_unreadable_journal_is_set_aside(workspace: Workspace, content: bytes) -> None:
     """It changes no file, blocks nobody, and is kept for whoever wants to look."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     (workspace.journal / "adr-add-1.json").write_bytes(content)
@@ -147,7 +152,7 @@ def test_a_journal_that_can_not_be_read_is_set_aside(workspace: Workspace, conte
     assert Registry.open(workspace.root).add("learning", {"summary": "Leap"}).id
 
 
-def test_a_step_over_what_is_no_file_any_more_is_set_aside(workspace: Workspace) -> None:
+def test_a_step_over_a_folder_is_set_aside(workspace: Workspace) -> None:
     """Somebody put a folder where the step's file was: the next writer is not blocked for ever."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
@@ -175,7 +180,7 @@ def test_steps_are_finished_in_turn(workspace: Workspace) -> None:
     assert not list(workspace.root.rglob(".tmp-*"))
 
 
-def test_a_reader_goes_on_while_a_long_step_is_made(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_does_not_wait_for_a_long_step(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process writes and does not end soon: what is there is read, and the step is left to whoever makes it."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
@@ -189,3 +194,58 @@ def test_a_reader_goes_on_while_a_long_step_is_made(workspace: Workspace, monkey
     registry.recover()
 
     assert (workspace.root / "a.md").read_text("utf-8") == "new"
+
+
+def names(root: Path) -> set[str]:
+    """Return every path below a folder."""
+    return {path.relative_to(root).as_posix() for path in root.rglob("*")}
+
+
+def test_staged_files_appear_only_when_renamed(tmp_path: Path) -> None:
+    """A file in a new folder comes with the folder; one that was not asked for is removed."""
+    (tmp_path / "old").mkdir()
+    old, new, unwanted = tmp_path / "old/a.yaml", tmp_path / "new/b.yaml", tmp_path / "old/c.yaml"
+    staging = Staging()
+    staging.write([(old, b"1"), (new, b"2"), (tmp_path / "new/d.yaml", b"3"), (unwanted, b"4")])
+    assert not any(path.exists() for path in (old, new, unwanted, new.parent))
+    assert staging.rename(old)
+    assert staging.rename(new)
+    assert not staging.rename(tmp_path / "new/d.yaml")
+    staging.finish()
+    assert names(tmp_path) == {"old", "old/a.yaml", "new", "new/b.yaml"}
+    assert (old.read_bytes(), new.read_bytes()) == (b"1", b"2")
+
+
+def test_every_text_is_durable_before_the_first_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crash after a rename can't leave an empty file under a name that readers know."""
+    calls: list[str] = []
+    sync, replace = os.fsync, Path.replace
+
+    def synced(handle: int) -> None:
+        calls.append("sync")
+        sync(handle)
+
+    def renamed(self: Path, target: Path) -> Path:
+        calls.append("rename")
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", renamed)
+    staging = Staging()
+    paths = [tmp_path / f"{index}.yaml" for index in range(5)]
+    staging.write((path, b"x") for path in paths)
+    for path in paths:
+        staging.rename(path)
+    staging.finish()
+    assert calls == ["sync"] * 5 + ["rename"] * 5 + ["sync"]
+
+
+def test_a_folder_that_came_from_elsewhere_is_not_replaced(tmp_path: Path) -> None:
+    """The file is left to its caller, and the other one's stays."""
+    staging = Staging()
+    staging.write([(tmp_path / "new/a.yaml", b"1")])
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/theirs").write_text("x", "utf-8")
+    assert not staging.rename(tmp_path / "new/a.yaml")
+    staging.discard()
+    assert names(tmp_path) == {"new", "new/theirs"}
