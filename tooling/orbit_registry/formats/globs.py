@@ -412,7 +412,6 @@ def match_any(globs: Iterable[Glob], path: str) -> str | None:
 # ---------------------------------------------------------------------------------------------------------- anchors
 
 AnchorKind = Literal["path", "directory", "basename", "segment"]
-AnchorKey = tuple[AnchorKind, str, str | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,11 +428,6 @@ class Anchor:
     extension: str | None
     depth: int | None
     decides: bool
-
-    @property
-    def key(self) -> AnchorKey:
-        """The anchor as `probes` spells it."""
-        return (self.kind, self.text, self.extension, self.depth)
 
 
 def anchors(glob: Glob) -> tuple[Anchor, ...]:
@@ -464,16 +458,8 @@ def _anchor(alternative: Alternative) -> Anchor:
     return Anchor("directory", "", extension, depth, plain and others == 0)
 
 
-def probes(path: str) -> Iterator[AnchorKey]:
-    """Yield the keys of all anchors that `path` has; a glob can match only if one of its anchors is among them."""
-    if len(path) <= MAX_PATH:
-        yield ("path", path, None, None)
-        for kind, text in _anchor_names(path):
-            for extension, depth in _details(path):
-                yield (kind, text, extension, depth)
-
-
 def _anchor_names(path: str) -> list[tuple[AnchorKind, str]]:
+    """Return kind and text of all anchors that fit `path`, but for the whole path."""
     *directories, basename = path.split("/")
     names: list[tuple[AnchorKind, str]] = [("basename", basename), ("directory", "")]
     end = -1
@@ -484,6 +470,7 @@ def _anchor_names(path: str) -> list[tuple[AnchorKind, str]]:
 
 
 def _details(path: str) -> list[tuple[str | None, int | None]]:
+    """Return the extensions and numbers of segments of anchors that fit `path`."""
     depth = path.count("/") + 1
     _, dot, extension = path.rpartition("/")[2].rpartition(".")
     return [(None, None), (None, depth), *([(extension, None), (extension, depth)] if dot else [])]
@@ -496,8 +483,8 @@ _Posting = tuple[Alternative | None, list[_Use]]  # None where the anchor decide
 class GlobIndex(Generic[Key]):
     """Index of many scopes, with the answer of `match_any` for each.
 
-    Globs are stored once, under their anchors. A path costs one look-up for each of its probes (about thirty), and a
-    glob is matched only if its anchor fits and does not decide.
+    Globs are stored once, under their anchors. A path costs about thirty look-ups, and a glob is matched only if its
+    anchor fits and does not decide.
     """
 
     def __init__(self, items: Iterable[tuple[Key, Iterable[Glob]]]) -> None:
@@ -540,7 +527,7 @@ class GlobIndex(Generic[Key]):
         ]
 
     def _postings(self, path: str) -> list[_Posting]:
-        """Return the postings under the keys of `probes`."""
+        """Return the postings whose anchor fits `path`."""
         if len(path) > MAX_PATH:
             return []
         indexed = [by_detail for name in _anchor_names(path) if (by_detail := self._places.get(name))]

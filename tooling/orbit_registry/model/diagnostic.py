@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from orbit_registry.formats.position import Position, Problem
 
@@ -79,54 +80,37 @@ def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERRO
     return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint)
 
 
-def to_row(diagnostic: Diagnostic) -> list[object]:
-    """Return a diagnostic as a list that JSON can hold."""
+def to_row(diagnostic: Diagnostic) -> list[Any]:
+    """Return a diagnostic as a list that JSON can hold, for caches."""
     related = [_location_row(location) for location in diagnostic.related]
-    return [
-        diagnostic.code,
-        diagnostic.severity.value,
-        diagnostic.message,
-        _location_row(diagnostic.location),
-        diagnostic.hint,
-        diagnostic.record,
-        related,
-        diagnostic.fixable,
-    ]
+    location = _location_row(diagnostic.location)
+    severity, hint, record = diagnostic.severity.value, diagnostic.hint, diagnostic.record
+    return [diagnostic.code, severity, diagnostic.message, location, hint, record, related, diagnostic.fixable]
 
 
-def _location_row(location: Location) -> list[object]:
+def from_row(row: Sequence[Any]) -> Diagnostic:
+    """Return the diagnostic that `to_row` wrote."""
+    code, severity, message, location, hint, record, related, fixable = row
+    return Diagnostic(
+        code,
+        Severity(severity),
+        message,
+        _location_from(location),
+        hint,
+        record,
+        tuple(map(_location_from, related)),
+        fixable,
+    )
+
+
+def _location_row(location: Location) -> list[Any]:
     position = location.position
     return [location.path, position.line, position.column] if position is not None else [location.path]
 
 
-def from_row(row: Sequence[object]) -> Diagnostic:
-    """Return the diagnostic that `to_row` wrote.
-
-    Raises:
-        ValueError: the row has another form.
-    """
-    match row:
-        case [str(code), str(severity), str(message), list(location), hint, record, list(related), bool(fixable)]:
-            return Diagnostic(
-                code=code,
-                severity=Severity(severity),
-                message=message,
-                location=_location_from(location),
-                hint=None if hint is None else str(hint),
-                record=None if record is None else str(record),
-                related=tuple(_location_from(other) for other in related),
-                fixable=fixable,
-            )
-    raise ValueError(f"a kept diagnostic has another form: {row!r}")
-
-
-def _location_from(row: Sequence[object]) -> Location:
-    match row:
-        case [str(path), int(line), int(column)]:
-            return Location(path, Position(line, column))
-        case [str(path)]:
-            return Location(path)
-    raise ValueError(f"a kept place has another form: {row!r}")
+def _location_from(row: Sequence[Any]) -> Location:
+    path, *position = row
+    return Location(path, Position(*position) if position else None)
 
 
 def envelope(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
@@ -23,16 +23,7 @@ class RecordSet:
     def __init__(self, records: Iterable[Record], problems: Sequence[Diagnostic] = ()) -> None:
         """Keep records, and problems of files without a record, to explain a failed look-up."""
         self._problems = problems
-        self._fill(sorted(records, key=lambda record: (record.sort_key, record.path)))
-
-    def mapped(self, change: Callable[[Record], Record]) -> RecordSet:
-        """Return a set of changed records; `change` must keep ids, legacy ids and paths."""
-        mapped = RecordSet((), self._problems)
-        mapped._fill([change(record) for record in self._records])
-        return mapped
-
-    def _fill(self, records: list[Record]) -> None:
-        self._records = records
+        self._records = sorted(records, key=lambda record: (record.sort_key, record.path))
         self._by_id: dict[str, list[Record]] = defaultdict(list)
         self._by_legacy: dict[str, list[Record]] = defaultdict(list)
         self._by_tail: dict[str, list[Record]] = defaultdict(list)

@@ -82,7 +82,6 @@ def assemble(header: Header, outline: Outline) -> AdrDocument:
     document, heading, number, parts = header.document, outline.heading, outline.number, outline.parts
     facts = _Facts(fact for style in STYLES for fact in style.read(header))
     sections = read_sections(document, header.headings, outline.body)
-    cost = find_cost(document, sections, outline.body)
     status_fact = facts.first("status")
     status, status_raw = _status(facts)
     date, date_raw, date_source, date_span = _date(facts, outline)
@@ -104,8 +103,7 @@ def assemble(header: Header, outline: Outline) -> AdrDocument:
         tags=facts.values("tags"),
         relations=tuple(_relations(header, facts, sections, outline)),
         sections=sections,
-        has_cost=cost is not None,
-        cost_position=cost,
+        cost_position=find_cost(document, sections, outline.body),
         format=status_fact.style if status_fact else "none",
         anchor=(heading.id or "") if heading else "",
         position=position,

@@ -88,7 +88,6 @@ class AdrDocument:
     tags: tuple[str, ...]
     relations: tuple[Relation, ...]
     sections: tuple[Section, ...]
-    has_cost: bool
     cost_position: Position | None
     format: str
     """Style of the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`), or `folder` if only the
@@ -106,6 +105,11 @@ class AdrDocument:
     date_span: Span | None
     facts: tuple[Fact, ...]
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def has_cost(self) -> bool:
+        """Whether a cost is stated."""
+        return self.cost_position is not None
 
     def section(self, key: str) -> Section | None:
         """Return the first section with the standard name `key`."""
