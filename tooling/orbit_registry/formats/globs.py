@@ -102,7 +102,7 @@ class Alternative:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        # What stands between two stars is taken where it comes first: if any choice fits, the leftmost one does.
+        # Text between two stars is matched at its first place: if any place fits, the leftmost does.
         return re.compile(self._regex("(?>(?:[^/]*/)*?{})", "(?>[^/]*?{})"))
 
     def _regex(self, below: str, star: str) -> str:

@@ -144,7 +144,7 @@ def _flow_items(value: str) -> tuple[str, ...]:
         elif char in "'\"" and not "".join(part).strip():
             quote = char
         part.append(char)
-    if quote:  # an unclosed quote: give what stands there
+    if quote:  # an unclosed quote: take the rest
         items.append("".join(part).strip().rstrip(","))
     return tuple(items)
 

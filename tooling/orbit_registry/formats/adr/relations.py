@@ -248,7 +248,7 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
         return wiki, (match["shown"] or wiki).strip(), span
     if match["bracket"]:
         bracket = match["bracket"].strip("`* ")
-        if match["label"]:  # `[the new one][n]`: whoever has the document knows what `n` is
+        if match["label"]:  # `[the new one][n]`: the caller resolves `n` in the document
             return match["label"].strip(), bracket, span
         return (bracket, bracket, span) if _ID_SHAPE.search(bracket) else None
     name = match["id"] or match["file"]

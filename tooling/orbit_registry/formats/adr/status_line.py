@@ -67,7 +67,7 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
         return (chosen.pop() if len(chosen) == 1 else "unknown"), ()
     targets = _targets(current)
     if _CHOICE.search(_LINK.sub(r"\1", current)) and not targets:
-        return "unknown", ()  # a template's choice that nobody made
+        return "unknown", ()  # a template's choice, still open
     return _status(current), targets
 
 
@@ -94,12 +94,12 @@ def _status(text: str) -> Status:
     phrase = next(find_phrases(bare), None)
     of_part = phrase.rel if phrase is not None and phrase.of_part and _opens_with(bare, phrase.verb.start) else None
     if _partial().match(bare) or of_part == "amended_by":
-        return "accepted"  # a part was replaced, the rest stays in force
+        return "accepted"  # a part was replaced, the rest is live
     opens = phrase.rel if phrase is not None and phrase.verb.start <= len("已") else None
     if opens == "supersedes" or of_part:
         return "unknown"  # `Ersetzt ADR-3`: what it does to another one
     if opens == "superseded_by" or (_TAKEN_OVER.match(text) and (phrase is None or phrase.rel == "superseded_by")):
-        return "superseded"  # the word stands last: `被 ADR-0045 取代`
+        return "superseded"  # the word comes last: `被 ADR-0045 取代`
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
     label = _LINK.sub(r"\1", text)[:400]
