@@ -13,8 +13,7 @@ from hypothesis import given as given_values
 from hypothesis import strategies as st
 
 from orbit_registry.agents import claude, codex
-from orbit_registry.capture.delivery import deliveries, events_by_session
-from orbit_registry.capture.transcripts import ids_in, read_transcript
+from orbit_registry.capture.transcripts import deliveries, events_by_session, ids_in, read_transcript
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.workspace.event_log import LoggedEvent

@@ -185,13 +185,13 @@ def _agent_by_content(path: Path) -> str:
 
 def capture(
     workspace: Workspace, records: Sequence[Record], transcripts: Sequence[tuple[str, Path]], *, dry_run: bool = False,
-    tell: OnProgress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> CaptureResult:  # fmt: skip
     """Read transcripts and write what they teach as pending learnings; `records` are the learnings, with prose."""
     done = CaptureResult()
     project = Project(workspace)
     for agent, path in transcripts:
-        read, _, findings = read_session(workspace, project, agent, path, done.warnings, tell)
+        read, _, findings = read_session(workspace, project, agent, path, done.warnings, on_progress)
         done.reads.append(read)
         existing = [*records, *(candidate.record for candidate in done.candidates)]
         result = propose(workspace, existing, findings, read.session.recalled, dry_run=dry_run)
@@ -205,18 +205,25 @@ def capture(
 
 
 def read_session(
-    workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str], tell: OnProgress | None = None
+    workspace: Workspace,
+    project: Project,
+    agent: str,
+    path: Path,
+    warnings: list[str],
+    on_progress: OnProgress | None = None,
 ) -> tuple[SessionRead, Observer, list[SourcedFinding]]:
     """Return what a session's transcript and those of its subagents teach; an unreadable subagent is a warning."""
-    reader, session, met = READERS[agent], Session(), Progress()
+    reader, session, progress = READERS[agent], Session(), Progress()
     read = SessionRead(agent, path, session)
     observer: Observer = Observer(project)
     latest: deque[TurnData] = deque(maxlen=MOST_TURNS)
     digest = b""
     for transcript_path in (path, *reader.subagents(path)):
-        met = Progress()
+        progress = Progress()
         try:
-            for turn in turns(entries_in(transcript_path, reader.entries, met, tell), str(workspace.root), session):
+            for turn in turns(
+                entries_in(transcript_path, reader.entries, progress, on_progress), str(workspace.root), session
+            ):
                 observer.learn(turn)
                 latest.append(turn_data(turn))
         except OSError as error:
@@ -225,8 +232,12 @@ def read_session(
                 warnings.append(message)
                 continue
             raise UnreadableFileError(message, hint="name a transcript, a plain file") from None
-        read.size, read.lines, read.broken = read.size + met.done, read.lines + met.lines, read.broken + met.broken
-        digest = digest or met.digest.digest()
+        read.size, read.lines, read.broken = (
+            read.size + progress.done,
+            read.lines + progress.lines,
+            read.broken + progress.broken,
+        )
+        digest = digest or progress.digest.digest()
     names = (session.id, path.name.partition(".")[0])
     session.id = next((name for name in names if _SESSION.fullmatch(name)), "")
     if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):

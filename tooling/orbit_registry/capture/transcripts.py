@@ -1,4 +1,7 @@
-"""Streaming reader of transcripts, one line at a time; the agents' modules say what a line means."""
+"""Streaming reader of transcripts, and the check that records reached them.
+
+One line is in memory at a time; the agents' modules say what it means.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,17 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from orbit_registry.agents.agent import Row, TranscriptEntry, open_transcript
+from orbit_registry.agents.agent import Row, TranscriptEntry, delivery_readers, open_transcript
+from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.render import END, START
+from orbit_registry.hook.session import safe_name
 from orbit_registry.model.ids import is_safe_id
+from orbit_registry.workspace.event_log import LoggedEvent
 
 NEEDLE = re.compile(re.escape(START.strip("<>")).encode())
 """Part of every line that holds a block, however its brackets are escaped."""
@@ -22,12 +28,12 @@ _ITEM = re.compile(r"^- \[([^\]\s]{1,100})\]", re.MULTILINE)
 _ESCAPED = (START.replace("<", "&lt;").replace(">", "&gt;"), END.replace("<", "&lt;").replace(">", "&gt;"))
 """Ends of a block for agents that escape brackets."""
 
-_TOLD = (
+_INJECTED_TAGS = (
     "project-notes|system-reminder|hook_context|environment_context|user_instructions|user-prompt-submit-hook|"
     "local-command-[a-z]+|command-[a-z]+|ide_[a-z]+|skills_instructions|permissions instructions|private|INSTRUCTIONS"
 )
 _INJECTED = re.compile(
-    rf"(?s)(?:<|&lt;)(?P<tag>{_TOLD})\b[^>\n]{{0,200}}?(?:>|&gt;).*?(?:(?:<|&lt;)/(?P=tag)(?:>|&gt;)|\Z)"
+    rf"(?s)(?:<|&lt;)(?P<tag>{_INJECTED_TAGS})\b[^>\n]{{0,200}}?(?:>|&gt;).*?(?:(?:<|&lt;)/(?P=tag)(?:>|&gt;)|\Z)"
     r"|\[project notes\].*?(?:\[end of project notes\]|\Z)|(?m:^)## System Context\n.*?(?=^## |\Z)",
     re.MULTILINE,
 )
@@ -61,7 +67,7 @@ def _blocks(text: str) -> Iterator[str]:
 LONGEST_ROW = 4_000_000
 """Bytes of a line; a longer one is output of a tool, and is skipped."""
 MOST_BYTES = 2_000_000_000
-Given = Callable[[Row], Iterable[str]]
+InjectedTexts = Callable[[Row], Iterable[str]]
 """Texts that hooks put into a line."""
 Entries = Callable[[Row], Iterator[TranscriptEntry]]
 """Entries of a line, in order."""
@@ -79,44 +85,44 @@ class Progress:
 
 
 def entries_in(
-    path: Path, entries: Entries, met: Progress, tell: Callable[[int], None] | None = None
+    path: Path, entries: Entries, progress: Progress, on_progress: Callable[[int], None] | None = None
 ) -> Iterator[TranscriptEntry]:
-    """Yield the entries of a transcript, fill in `met`, and report the bytes to `tell`."""
+    """Yield the entries of a transcript, fill in `progress`, and report the bytes to `on_progress`."""
     with open_transcript(path) as file:
-        met.size = os.fstat(file.fileno()).st_size
-        for line in _rows(file, met):
-            if tell is not None and met.lines % 500 == 0:
-                tell(met.done)
+        progress.size = os.fstat(file.fileno()).st_size
+        for line in _rows(file, progress):
+            if on_progress is not None and progress.lines % 500 == 0:
+                on_progress(progress.done)
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError):
-                met.broken += 1
+                progress.broken += 1
                 continue
             if isinstance(row, dict):
                 yield from entries(row)
-    if tell is not None:
-        tell(met.done)
+    if on_progress is not None:
+        on_progress(progress.done)
 
 
-def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
+def _rows(file: BinaryIO, progress: Progress) -> Iterator[bytes]:
     """Yield the lines below the limit; of a longer one only a part is in memory."""
-    while met.done < MOST_BYTES and (line := file.readline(LONGEST_ROW)):
+    while progress.done < MOST_BYTES and (line := file.readline(LONGEST_ROW)):
         is_whole = line.endswith(b"\n") or len(line) < LONGEST_ROW
-        met.lines += 1
+        progress.lines += 1
         while line:
-            met.done += len(line)
-            met.digest.update(line)
+            progress.done += len(line)
+            progress.digest.update(line)
             if is_whole or line.endswith(b"\n"):
                 break
             line = file.readline(LONGEST_ROW)
         if is_whole and line.strip():
             yield line
         elif not is_whole:
-            met.broken += 1
+            progress.broken += 1
 
 
 @dataclass(slots=True)
-class Read:
+class TranscriptRecords:
     """Records in the blocks of a transcript, and its unreadable lines."""
 
     records: Counter[str] = field(default_factory=Counter)
@@ -125,9 +131,9 @@ class Read:
     """Time of the last write, in seconds since 1970."""
 
 
-def read_transcript(path: Path, injected_texts: Given) -> Read | None:
+def read_transcript(path: Path, injected_texts: InjectedTexts) -> TranscriptRecords | None:
     """Count the records in a transcript's blocks; None if it can't be read."""
-    result = Read()
+    result = TranscriptRecords()
     try:
         with open_transcript(path) as file:
             result.ended = os.fstat(file.fileno()).st_mtime
@@ -142,3 +148,91 @@ def read_transcript(path: Path, injected_texts: Given) -> Read | None:
     except OSError:
         return None
     return result
+
+
+HOOK_SURFACE = "hook:"
+MOST_SESSIONS = 50
+LATE_SECONDS = 5
+"""An agent writes its transcript a little after the hook has answered."""
+DELIVERY_READERS = delivery_readers()
+"""Agents with transcripts that hold what hooks put before the model, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Records of one session: how many hooks claim to have shown, and how many its transcript holds."""
+
+    session: str
+    agent: str
+    path: Path
+    claimed: int
+    found: int
+    missing: tuple[str, ...]
+    unclaimed: tuple[str, ...]
+    """In the transcript but not in the log, which may have been rotated."""
+    broken: int
+    """Unreadable lines of the transcript that hold a block."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return the comparison for JSON."""
+        return {**asdict(self), "path": str(self.path)}
+
+
+def events_by_session(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEvent]]:
+    """Return the events of hooks that showed records, by session, the newest sessions last."""
+    by_ledger: dict[str, list[LoggedEvent]] = {}
+    for event in events:
+        if (
+            event.shown
+            and event.session
+            and event.surface.startswith(HOOK_SURFACE)
+            and not event.session.startswith(TRIAL)
+        ):
+            by_ledger[event.session] = [*by_ledger.pop(event.session, []), event]
+            if len(by_ledger) > MOST_SESSIONS:
+                by_ledger.pop(next(iter(by_ledger)))
+    return by_ledger
+
+
+def deliveries(
+    root: Path, events_by_ledger: Mapping[str, Sequence[LoggedEvent]], agents: Iterable[str] = DELIVERY_READERS
+) -> list[Delivery]:
+    """Compare each session that has a transcript, the newest last."""
+    results = []
+    for ledger, events in events_by_ledger.items():
+        session, _, subagent = ledger.partition(".")
+        if any(name and safe_name(name) != name for name in (session, subagent)):
+            continue  # unsafe as part of a path
+        for name in agents:
+            reader = DELIVERY_READERS[name]
+            path = reader.transcript(root, session, subagent)
+            delivery = None if path is None else _compare(name, path, reader.injected_texts, ledger, events)
+            if delivery is not None:
+                results.append(delivery)
+                break
+    return results
+
+
+def _compare(
+    agent: str, path: Path, injected_texts: InjectedTexts, ledger: str, events: Sequence[LoggedEvent]
+) -> Delivery | None:
+    read = read_transcript(path, injected_texts)
+    if read is None:
+        return None
+    # The transcript can't hold what was shown after its last write.
+    claimed = Counter(
+        record_id for event in events if event.at <= read.ended + LATE_SECONDS for record_id in event.shown
+    )
+    there = claimed & read.records
+    missing, unclaimed = claimed - read.records, read.records - claimed
+    lists = (tuple(sorted(missing)), tuple(sorted(unclaimed)))
+    return Delivery(ledger, agent, path, claimed.total(), there.total(), *lists, read.broken)
+
+
+def without_event(root: Path, logged_sessions: Iterable[str], since: float) -> tuple[int, int]:
+    """Count Claude Code's sessions since a time, and those of them that the log names."""
+    logged = set(logged_sessions)
+    paths = [
+        path for path in DELIVERY_READERS["claude"].sessions(root)[:MOST_SESSIONS] if path.stat().st_mtime >= since
+    ]
+    return len(paths), sum(safe_name(path.stem) in logged for path in paths)

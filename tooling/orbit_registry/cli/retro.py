@@ -441,7 +441,7 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
     size = sum(file.stat().st_size for _, file in transcripts)
     show = progress("MB read:", size // 1_000_000)
     tell = None if show is None else lambda done: show(done // 1_000_000)
-    result = captured(workspace, registry.records.of_kind("learning"), transcripts, dry_run=dry_run, tell=tell)
+    result = captured(workspace, registry.records.of_kind("learning"), transcripts, dry_run=dry_run, on_progress=tell)
     if show is not None:
         click.echo("", err=True)
     for warning in result.warnings:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from orbit_registry.analytics.stats import EventCounter, Tally
-from orbit_registry.capture.delivery import READERS, Delivery, deliveries, events_by_session, without_event
+from orbit_registry.capture.transcripts import DELIVERY_READERS, Delivery, deliveries, events_by_session, without_event
 from orbit_registry.errors import GitStoppedError, OrbitError
 from orbit_registry.hook.index import MISSING, Index
 from orbit_registry.hook.pack import is_whole
@@ -331,7 +331,7 @@ def examine_delivery(
         yield Finding("problem", "log", error.message, log, error.hint)
         return
     yield from _log(tally, met, log, installed)
-    names = [name for name in READERS if agent in (None, name)]
+    names = [name for name in DELIVERY_READERS if agent in (None, name)]
     compared += deliveries(workspace.root, events, names)
     yield from _transcripts(workspace.root, events, compared, tally, names)
 
@@ -375,7 +375,9 @@ def _transcripts(
     elif not compared:
         some = f"none of {len(events)} sessions that were" if len(events) > 1 else "no session that was"
         message = f"{some} shown something has a transcript that can be read here"
-        yield Finding("warning", "transcript", message, "", f"transcripts of {' and '.join(READERS)} are known")
+        yield Finding(
+            "warning", "transcript", message, "", f"transcripts of {' and '.join(DELIVERY_READERS)} are known"
+        )
     for delivery in compared:
         if delivery.broken:
             message = f"session {delivery.session}: {delivery.broken} lines with a block can't be read"
