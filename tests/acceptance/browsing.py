@@ -36,18 +36,18 @@ def chromium() -> Iterator[Browser]:
 class Tab:
     """One page of a browser without history or storage.
 
-    `said` has the warnings and errors of its console, those of the policy and of scripts among them;
-    `asked` the addresses outside the first page's host that it wanted something from.
+    `console` has the warnings and errors of its console, those of the policy and of scripts among them;
+    `requests` the addresses outside the first page's host that it wanted something from.
     """
 
     page: Page
-    said: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     home: str = ""
 
     def __post_init__(self) -> None:
         self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        self.page.on("pageerror", lambda error: self.console.append(f"error: {error}"))
         self.page.on("request", self._request)
 
     def go(self, url: str) -> Page:
@@ -68,12 +68,12 @@ class Tab:
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self.said.append(f"{message.type}: {message.text} ({message.location['url']})")
+            self.console.append(f"{message.type}: {message.text} ({message.location['url']})")
 
     def _request(self, request: Request) -> None:
-        place = urlsplit(request.url)
-        if place.netloc != self.home and place.scheme not in ("data", "blob"):
-            self.asked.append(request.url)
+        address = urlsplit(request.url)
+        if address.netloc != self.home and address.scheme not in ("data", "blob"):
+            self.requests.append(request.url)
 
 
 @contextmanager

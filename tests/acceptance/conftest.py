@@ -80,13 +80,13 @@ def run_killed() -> RunKilled:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """Return a file system of its own with two megabytes."""
-    place = tmp_path / "small"
-    place.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
+    folder = tmp_path / "small"
+    folder.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
     if subprocess.run(words, capture_output=True, check=False).returncode:
         pytest.skip("only the superuser may mount a file system, here one of two megabytes that can be filled")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def _kill_before(nth: int, below: str) -> None:
@@ -176,7 +176,7 @@ def look(tab: Tab) -> Look:
     """Return a function that opens an address and gives the page as it is after loading, and what the console said."""
 
     def opened(url: str) -> tuple[str, str]:
-        tab.said.clear()
-        return tab.settled(url), "\n".join(tab.said)
+        tab.console.clear()
+        return tab.settled(url), "\n".join(tab.console)
 
     return opened

@@ -20,8 +20,8 @@ def copied(name: str, root: Path) -> Path:
 
 def with_every_kind(root: Path) -> Path:
     """Add the records of the case `kinds` to a workspace: one at least of each kind that comes after the first two."""
-    for place, name in (("dot_orbit", ".orbit"), ("docs", "docs"), ("tools", "tools")):
-        shutil.copytree(CASES / "kinds" / place, root / name, dirs_exist_ok=True)
+    for source, name in (("dot_orbit", ".orbit"), ("docs", "docs"), ("tools", "tools")):
+        shutil.copytree(CASES / "kinds" / source, root / name, dirs_exist_ok=True)
     return root
 
 

@@ -37,14 +37,14 @@ WIDE = """() => {
 
 def pages(site: Path) -> list[str]:
     """Return the address of every page of a site but those that only lead on, the one for what is missing included."""
-    found = [page.relative_to(site).as_posix().removesuffix("index.html") for page in sorted(site.rglob("*.html"))]
+    urls = [page.relative_to(site).as_posix().removesuffix("index.html") for page in sorted(site.rglob("*.html"))]
     sent_on = {
         page
-        for page in found
+        for page in urls
         if ' http-equiv="refresh"'
         in (site / (page if page.endswith(".html") else f"{page}index.html")).read_text("utf-8")
     }
-    return [page for page in found if not page.startswith("legacy/") and page not in sent_on]
+    return [page for page in urls if not page.startswith("legacy/") and page not in sent_on]
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +67,10 @@ def one_of_each(urls: list[str]) -> list[str]:
 
 def test_every_kind_is_gone_through(site: Path) -> None:
     """The pages that are looked at hold an index and a record of each kind that there is."""
-    found = pages(site)
+    urls = pages(site)
     for kind in load_kinds():
-        assert f"{kind.plural}/" in found
-        records = [url for url in found if url.startswith(f"{kind.plural}/{kind.prefix}")]
+        assert f"{kind.plural}/" in urls
+        records = [url for url in urls if url.startswith(f"{kind.plural}/{kind.prefix}")]
         assert records, f"add a record of the kind {kind.name} to tests/cases/site/kinds"
 
 
@@ -99,9 +99,9 @@ def test_a_page_of_each_type_is_quiet_and_fits(site: Path, home: str, tab: Tab, 
                     name = url.strip("/").replace("/", "-") or "landing"
                     page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
         page.wait_for_load_state("networkidle")
-        wrong += [(url, said) for said in [*tab.said, *tab.asked]]
-        tab.said.clear()
-        tab.asked.clear()
+        wrong += [(url, message) for message in [*tab.console, *tab.requests]]
+        tab.console.clear()
+        tab.requests.clear()
     assert wrong == []
 
 
@@ -158,7 +158,7 @@ def test_an_index_is_filtered_by_keyboard(home: str, tab: Tab) -> None:
     """Words, a status and the reset are reached by Tab; the rows, the count and the address follow."""
     page = tab.go(f"{home}adrs/")
     rows = page.locator("table.orbit-index tbody tr")
-    whole = rows.count()
+    total = rows.count()
     tab_to(page, "input[name=find]")
     page.keyboard.type("session")
     expect(page.locator(".orbit-filter output")).to_have_text("2 found")
@@ -168,9 +168,9 @@ def test_an_index_is_filtered_by_keyboard(home: str, tab: Tab) -> None:
     assert page.url.endswith("?find=session&status=accepted")
     tab_to(page, "button[type=reset]")
     page.keyboard.press("Enter")
-    expect(rows).to_have_count(whole)
+    expect(rows).to_have_count(total)
     assert page.url == f"{home}adrs/"
-    assert tab.said == []
+    assert tab.console == []
 
 
 def test_the_timeline_is_walked_by_keyboard(home: str, tab: Tab) -> None:
@@ -193,7 +193,7 @@ def test_the_explorer_answers_the_keyboard(home: str, tab: Tab, start: str) -> N
     tab_to(page, ".orbit-answer a")
     page.keyboard.press("Enter")
     page.wait_for_url(f"{home}adrs/ADR-0002/")
-    assert tab.said == []
+    assert tab.console == []
 
 
 def test_a_path_that_nothing_applies_to_leads_on(home: str, tab: Tab) -> None:
@@ -216,7 +216,7 @@ def test_the_search_box_answers_the_keyboard(home: str, tab: Tab) -> None:
     assert page.evaluate("document.activeElement.getBoundingClientRect().height") > 20
     page.keyboard.press("Enter")
     page.wait_for_url(f"{home}adrs/ADR-0005/")
-    assert tab.said == []
+    assert tab.console == []
 
 
 @pytest.fixture(scope="module")
@@ -255,19 +255,19 @@ def test_a_site_works_below_a_path(below: str, tab: Tab) -> None:
     expect(page.locator("table.orbit-index tbody a").first).to_have_attribute("href", f"{below}adrs/ADR-0005/")
     page.goto(f"{below}?q=redis")
     expect(page.locator("a.orbit-hit")).to_have_attribute("href", f"{below}adrs/ADR-0005/")
-    assert tab.said == []
+    assert tab.console == []
 
 
 def test_what_is_missing_is_looked_up(below: str, tab: Tab) -> None:
     """A mistyped address at any depth ends on a page with the site's look, which finds any id, present or earlier."""
     page = tab.go(f"{below}no/such/core%2FADR-001")
-    assert [said for said in tab.said if "no/such" not in said] == []
+    assert [message for message in tab.console if "no/such" not in message] == []
     assert page.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
-    for name, wanted in (("adr-0003", "ADR-0003"), ("core/ADR-001", "ADR-0001")):
+    for name, record_id in (("adr-0003", "ADR-0003"), ("core/ADR-001", "ADR-0001")):
         page.goto(f"{below}no/such/page")
         page.fill("#orbit-lookup-id", name)
         page.keyboard.press("Enter")
-        page.wait_for_url(f"{below}adrs/{wanted}/")
+        page.wait_for_url(f"{below}adrs/{record_id}/")
     page.goto(f"{below}legacy/none/ADR-001/")  # an earlier name without a page of its own
     page.wait_for_url(f"{below}adrs/ADR-0001/")
 
@@ -277,7 +277,7 @@ def test_a_site_can_be_read_from_its_files(site: Path, tab: Tab) -> None:
     for page in ("index.html", "adrs/index.html", "adrs/ADR-0001/index.html", "design/core/1_overview/index.html"):
         opened = tab.go((site / page).as_uri())
         assert opened.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
-    assert tab.said == []
+    assert tab.console == []
     for url, box, answer in (
         ("adrs/index.html", "input[name=find]", ".orbit-filter output"),
         ("paths/index.html", ".orbit-explorer input", ".orbit-said"),
@@ -285,7 +285,7 @@ def test_a_site_can_be_read_from_its_files(site: Path, tab: Tab) -> None:
         opened = tab.go((site / url).as_uri())
         opened.fill(box, "src/a.py")
         expect(opened.locator(answer)).to_contain_text("serve")
-    assert [said for said in tab.said if said.startswith("error: Failed to fetch")] == []
+    assert [message for message in tab.console if message.startswith("error: Failed to fetch")] == []
 
 
 def test_a_site_is_useful_without_scripts(site: Path, home: str, browser: Browser) -> None:
@@ -301,4 +301,4 @@ def test_a_site_is_useful_without_scripts(site: Path, home: str, browser: Browse
         assert "/adrs/ADR-" in page.url
         tab.go(f"{home}legacy/core/ADR-001/").wait_for_url(f"{home}adrs/ADR-0001/")
         assert page.locator(".orbit-banner").inner_text().startswith("Replaced by a later decision")
-        assert tab.said == tab.asked == []
+        assert tab.console == tab.requests == []

@@ -161,10 +161,10 @@ def test_programs_find_every_record(demo: tuple[Path, Path, SiteResult]) -> None
 def test_a_dead_link_is_reported_where_it_is_written(demo: tuple[Path, Path, SiteResult]) -> None:
     """Each dead link of a document is one finding with its line, though its text stands on two pages."""
     _, _, result = demo
-    found = [str(one.location) for one in result.diagnostics if one.code == "SITE390"]
-    assert found[0] == "docs/design/core/1_overview.md:3:108"
-    assert len(found) == len(set(found)) == 6
-    assert [one for one in result.diagnostics if one.code != "SITE390"] == []
+    locations = [str(problem.location) for problem in result.diagnostics if problem.code == "SITE390"]
+    assert locations[0] == "docs/design/core/1_overview.md:3:108"
+    assert len(locations) == len(set(locations)) == 6
+    assert [problem for problem in result.diagnostics if problem.code != "SITE390"] == []
 
 
 def test_a_strict_build_fails_on_a_dead_link(demo: tuple[Path, Path, SiteResult]) -> None:
@@ -236,10 +236,10 @@ def test_a_browser_that_leaves_is_no_news(tmp_path: Path, capfd: pytest.CaptureF
     (tmp_path / "large.bin").write_bytes(bytes(64 * 1024 * 1024))
     server = SiteServer(tmp_path, 0)
     try:
-        with socket.create_connection(("127.0.0.1", int(server.url.rstrip("/").rpartition(":")[2]))) as asked:
-            asked.sendall(b"GET /large.bin HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
-            assert asked.recv(100)
-            asked.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with socket.create_connection(("127.0.0.1", int(server.url.rstrip("/").rpartition(":")[2]))) as connection:
+            connection.sendall(b"GET /large.bin HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+            assert connection.recv(100)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         assert fetch(f"{server.url}large.bin")[0] == 200  # by now the first answer has failed
     finally:
         server.close()

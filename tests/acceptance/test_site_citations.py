@@ -41,18 +41,18 @@ def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> tuple[Path, Pat
 
 def section(page: Path, anchor: str) -> str:
     """Return the words of a page's section."""
-    found = re.search(rf'<h2 id="{anchor}">.*?</section>', page.read_text("utf-8"), re.DOTALL)
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", found[0])).split()) if found else ""
+    match = re.search(rf'<h2 id="{anchor}">.*?</section>', page.read_text("utf-8"), re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", match[0])).split()) if match else ""
 
 
 def test_a_page_says_who_cites_it(built: tuple[Path, Path, str]) -> None:
     """Records, documents and files of code are named with their lines, at the commit the site was built at."""
     _, out, commit = built
     page = out / "adrs/ADR-0002/index.html"
-    said = section(page, "cited-by")
-    assert "L-7k3fq" in said
-    assert "GUIDE.md line 3" in said
-    assert "src/save.py lines 4 , 5" in said
+    words = section(page, "cited-by")
+    assert "L-7k3fq" in words
+    assert "GUIDE.md line 3" in words
+    assert "src/save.py lines 4 , 5" in words
     assert f'href="https://github.com/acme/demo/blob/{commit}/src/save.py#L4"' in page.read_text("utf-8")
     assert "GUIDE.md" not in section(out / "adrs/ADR-0005/index.html", "cited-by"), "an example in a block is none"
 
@@ -83,17 +83,17 @@ def test_a_decision_leads_to_the_numbers_before_and_after(built: tuple[Path, Pat
 def test_every_citation_has_its_preview_on_the_page(built: tuple[Path, Path, str]) -> None:
     """Each link to a record says title and status, and what describes it is there once, hidden."""
     _, out, _ = built
-    seen = 0
+    count = 0
     for page in out.rglob("*.html"):
         html = page.read_text("utf-8")
         for link in re.findall(r'<a class="orbit-cite"[^>]*>', html):
-            seen += 1
+            count += 1
             described = re.search(r'title="[^"]+ \([^)"]+\)" aria-describedby="([^"]+)"', link)
             assert described, link
             assert html.count(f'<div class="orbit-card" id="{described[1]}">') == 1, (page, link)
         cards = html.partition('<div class="orbit-cards" hidden>')[2]
         assert html.count('class="orbit-card"') == cards.count('class="orbit-card"')
-    assert seen > 8
+    assert count > 8
 
 
 def test_the_tasks_that_records_name_are_listed(built: tuple[Path, Path, str]) -> None:
@@ -131,7 +131,7 @@ def test_a_preview_comes_with_pointer_and_focus(built: tuple[Path, Path, str], t
         box = card.bounding_box()
         assert box is not None
         assert 0 <= box["x"] <= box["x"] + box["width"] <= PHONE
-        assert [one["id"] for one in Axe().run(page).response["violations"]] == []
+        assert [rule["id"] for rule in Axe().run(page).response["violations"]] == []
         page.keyboard.press("Tab")
         expect(card).to_have_count(0)
-        assert (tab.said, tab.asked) == ([], [])
+        assert (tab.console, tab.requests) == ([], [])

@@ -24,10 +24,10 @@ ANSWERED = re.compile(r" ms\.|DuckDB says")
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Return a workspace whose site is to have the console."""
-    made = copied("demo", tmp_path / "repo")
-    config = made / ".orbit/config.yaml"
+    folder = copied("demo", tmp_path / "repo")
+    config = folder / ".orbit/config.yaml"
     config.write_text(config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  console: true\n"), "utf-8")
-    return made
+    return folder
 
 
 def built(root: Path) -> SiteResult:
@@ -49,8 +49,8 @@ def _archives(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
     """Every example of the page runs, values are text, an error is DuckDB's own, and no host but the site is asked."""
     done = built(root)
-    missing = [one.message for one in done.diagnostics if one.code == console.MISSING]
-    assert not [one for one in missing if "hash" in one]
+    missing = [problem.message for problem in done.diagnostics if problem.code == console.MISSING]
+    assert not [message for message in missing if "hash" in message]
     if missing:
         pytest.skip(f"npm has no DuckDB for the browser here: {missing[0]}")
     with served(done.out) as url:
@@ -68,13 +68,13 @@ def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
 
         assert page.input_value("#orbit-sql") == "SELECT 1 AS one"
         for code in page.locator("[data-orbit-sql]").all_inner_texts():
-            said, _ = asked(code)
-            assert "row" in said, code
+            status, _ = asked(code)
+            assert "row" in status, code
         assert asked("SELECT count(*) FROM records WHERE kind = 'adr';")[1].splitlines()[-1].isdigit()
         assert "<img src=x>" in asked("SELECT '<img src=x>' AS \"<b>\", NULL AS nothing")[1]
         assert page.locator(".orbit-answer img").count() == 0
         assert "read-only" in asked("DELETE FROM records")[1]
-        assert tab.asked == []
+        assert tab.requests == []
         refused: list[str | None] = []
         page.on("requestfailed", lambda request: refused.append(request.failure))
         asked("FROM read_csv('https://example.org/x.csv')")
@@ -118,8 +118,8 @@ def test_a_build_goes_on_without_the_console(root: Path, tmp_path: Path, monkeyp
 def only_npm(folder: Path, monkeypatch: pytest.MonkeyPatch, npm: str | None) -> Path:
     """Let no program but git and this npm be found, and the cache hold damaged archives; return the cache."""
     programs, cache = folder / "bin", folder / "cache/orbit-registry"
-    for made in (programs, cache):
-        made.mkdir(parents=True)
+    for path in (programs, cache):
+        path.mkdir(parents=True)
     (programs / "git").symlink_to(str(shutil.which("git")))
     if npm is not None:
         (programs / "npm").write_text(npm, "utf-8")

@@ -46,10 +46,10 @@ class Page(HTMLParser):
         super().__init__()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = dict(attrs)
-        self.ids.add(held.get("id") or "")
-        leads = held.get("href") if tag in ("a", "link", "use") else held.get("src")
-        if leads is not None and held.get("rel") != "canonical":
+        attributes = dict(attrs)
+        self.ids.add(attributes.get("id") or "")
+        leads = attributes.get("href") if tag in ("a", "link", "use") else attributes.get("src")
+        if leads is not None and attributes.get("rel") != "canonical":
             self.links.append(urljoin(HOME + self.url, leads))
 
     def handle_data(self, data: str) -> None:
@@ -68,21 +68,21 @@ def read(out: Path) -> dict[str, Page]:
 
 def dead(out: Path, pages: dict[str, Page]) -> list[tuple[str, str]]:
     """Return the links within a site that lead to no file, or to a place that their page lacks."""
-    found = []
+    links = []
     for page in pages.values():
         if page.url == "404.html":  # answers at any depth, with addresses from the top of the host
             continue
         for link in page.links:
-            address, place = urldefrag(link)
+            address, anchor = urldefrag(link)
             if not address.startswith(HOME):
                 continue
             url = unquote(address.removeprefix(HOME)).partition("?")[0]
             there = pages.get(url)
             if there is None and not (out / url).is_file():
-                found.append((page.url, url))
-            elif there is not None and place and unquote(place) not in there.ids:
-                found.append((page.url, f"{url}#{place}"))
-    return found
+                links.append((page.url, url))
+            elif there is not None and anchor and unquote(anchor) not in there.ids:
+                links.append((page.url, f"{url}#{anchor}"))
+    return links
 
 
 def near(pages: dict[str, Page], clicks: int) -> set[str]:
@@ -109,20 +109,26 @@ def assert_complete(root: Path, out: Path) -> int:
     """Build the site and hold each page against the text that it is made of; return how many records there are."""
     registry = Registry.open(root)
     result = build_site(registry, out, snapshot=False)
-    assert [one for one in result.diagnostics if one.code in OURS or one.location.position is None] == []
+    assert [
+        problem for problem in result.diagnostics if problem.code in OURS or problem.location.position is None
+    ] == []
     pages = read(out)
-    theirs = [one for one in result.diagnostics if one.code == DEAD_ANCHOR]  # a heading that the source reworded
-    named = {f"{one.message.split('page ')[1].split(' ')[0]}{one.message.split('`')[1]}" for one in theirs}
-    assert [link for link in dead(out, pages) if link[1].replace("#s-", "#") not in named] == []
+    theirs = [
+        problem for problem in result.diagnostics if problem.code == DEAD_ANCHOR
+    ]  # a heading that the source reworded
+    known_dead = {
+        f"{problem.message.split('page ')[1].split(' ')[0]}{problem.message.split('`')[1]}" for problem in theirs
+    }
+    assert [link for link in dead(out, pages) if link[1].replace("#s-", "#") not in known_dead] == []
     close = near(pages, 2)
     for record in registry.records:
         url = f"{record.kind.plural}/{record.id}/"
         assert url in close
         assert shown(record.prose) - words(" ".join(pages[url].text)) == Counter(), record.id
     mirrored = {url: re.search(r"Mirrored from\s+(\S+)\.\s", " ".join(page.text)) for url, page in pages.items()}
-    for url, named in mirrored.items():
-        if named:
-            assert shown((root / named[1]).read_text("utf-8")) - words(" ".join(pages[url].text)) == Counter(), url
+    for url, known_dead in mirrored.items():
+        if known_dead:
+            assert shown((root / known_dead[1]).read_text("utf-8")) - words(" ".join(pages[url].text)) == Counter(), url
     return len(registry.records)
 
 

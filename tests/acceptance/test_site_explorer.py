@@ -42,44 +42,46 @@ def script(tab: Tab) -> Iterator[Page]:
     tab.page.set_content("<!doctype html>")
     tab.page.add_script_tag(path=SCRIPT)
     yield tab.page
-    assert tab.said == []
+    assert tab.console == []
 
 
 def test_a_browser_reads_globs_as_everything_else_does(script: Page) -> None:
     """Every case of the vector file has the answer that Python and SQL give."""
-    held = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["cases"]
+    cases = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["cases"]
     forms = []
-    for text, path, _ in held:
+    for text, path, _ in cases:
         glob = parse_glob(text)
         assert isinstance(glob, Glob)
         forms.append([form_of(glob), path])
 
-    said = script.evaluate(MATCHES, forms)
+    answers = script.evaluate(MATCHES, forms)
 
-    assert [(text, path) for (text, path, wanted), one in zip(held, said, strict=True) if one is not wanted] == []
-    assert len(held) > 200
+    assert [
+        (text, path) for (text, path, expected), answer in zip(cases, answers, strict=True) if answer is not expected
+    ] == []
+    assert len(cases) > 200
 
 
 def test_a_browser_reads_scopes_as_everything_else_does(script: Page) -> None:
     """Of several globs the first that matches is named, and one that excludes takes the path away."""
-    held = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["scopes"]
-    asked = []
-    for globs, path, _ in held:
+    cases = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["scopes"]
+    questions = []
+    for globs, path, _ in cases:
         forms = {text: form_of(glob) for text in globs if isinstance(glob := parse_glob(text), Glob)}
-        asked.append([{"globs": forms, "records": [{"id": "L-00000", "globs": list(forms)}]}, [path]])
+        questions.append([{"globs": forms, "records": [{"id": "L-00000", "globs": list(forms)}]}, [path]])
 
-    said = script.evaluate(APPLYING, asked)
+    answers = script.evaluate(APPLYING, questions)
 
-    assert said == [[[["L-00000", by]] if by is not None else []] for _, _, by in held]
-    assert any(text.startswith("!") for globs, _, _ in held for text in globs)
+    assert answers == [[[["L-00000", by]] if by is not None else []] for _, _, by in cases]
+    assert any(text.startswith("!") for globs, _, _ in cases for text in globs)
 
 
 def paths_of(data: dict[str, Any], count: int) -> list[str]:
     """Return paths of the made-up repository's files, and others that begin as its scopes do."""
     chance = random.Random(3)
     starts = [re.sub(r"[*?\[{!].*", "", text) for text in chance.choices(list(data["globs"]), k=count)]
-    made = [f"{start}{chance.choice(('x.py', 'a/b.ts', '', 'README.md', 'ü/日本.sql'))}" for start in starts]
-    return list(filter(None, dict.fromkeys([*made[: count // 2], *synthetic.paths(count), *made])))[:count]
+    paths = [f"{start}{chance.choice(('x.py', 'a/b.ts', '', 'README.md', 'ü/日本.sql'))}" for start in starts]
+    return list(filter(None, dict.fromkeys([*paths[: count // 2], *synthetic.paths(count), *paths])))[:count]
 
 
 def test_browser_command_line_and_sql_agree(script: Page, synthetic_site: Path) -> None:
@@ -115,7 +117,7 @@ def test_the_page_answers_its_address(tab: Tab, demo_site: DemoSite) -> None:
     """A path in the address is answered without a click, and so is a glob; the landing page has the box."""
     site = demo_site()
     data = json.loads((site / "paths.json").read_text("utf-8"))
-    record = next(one for one in data["records"] if one["group"] == "must")
+    record = next(row for row in data["records"] if row["group"] == "must")
     path = re.sub(r"[*?\[{!].*", "x", record["globs"][0])
     with browsing.served(site) as home:
         page = tab.go(f"{home}paths/?path={path}")
@@ -125,4 +127,4 @@ def test_the_page_answers_its_address(tab: Tab, demo_site: DemoSite) -> None:
         expect(page.locator(".orbit-answer .orbit-id", has_text=record["id"])).to_be_visible()
         page.goto(home)
         expect(page.locator(".orbit-explorer[data-orbit-most='8']")).to_be_visible()
-    assert tab.said == []
+    assert tab.console == []

@@ -55,8 +55,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, git: Callable[..., str]) -> I
     (root / "repo/src/a.py").write_text("", "utf-8")
     git(root / "repo", "init", "-q")
     git(root / "repo", "add", "-A")
-    found = build_site(Registry.open(root / "repo"), root / "site", snapshot=False)
-    assert not [one for one in found.diagnostics if one.severity == "error"]
+    result = build_site(Registry.open(root / "repo"), root / "site", snapshot=False)
+    assert not [problem for problem in result.diagnostics if problem.severity == "error"]
     with browsing.served(root / "site") as url:
         yield url
 
@@ -74,7 +74,7 @@ def test_one_of_many_tags_is_typed(home: str, tab: Tab) -> None:
     page.goto(f"{home}adrs/?tag=shelf-1")
     expect(box).to_have_value("shelf-1")
     expect(rows).to_have_count(1)
-    assert tab.said == []
+    assert tab.console == []
 
 
 def test_the_box_says_once_what_it_found(home: str, tab: Tab) -> None:

@@ -24,21 +24,21 @@ def test_both_feeds_are_whole_and_say_the_same(demo_site: DemoSite) -> None:
         for name in ("id", "title", "updated"):
             assert len(element.findall(f"{ATOM}{name}")) == 1
         datetime.fromisoformat(element.findtext(f"{ATOM}updated", ""))
-    times = [one.findtext(f"{ATOM}updated", "") for one in entries]
+    times = [entry.findtext(f"{ATOM}updated", "") for entry in entries]
     assert times == sorted(times, reverse=True)
     assert feed.find(f"{ATOM}author/{ATOM}name") is not None
-    links = [link.get("href", "") for one in entries for link in one.findall(f"{ATOM}link")]
+    links = [link.get("href", "") for entry in entries for link in entry.findall(f"{ATOM}link")]
     assert all((site / link.removeprefix(ADDRESS) / "index.html").is_file() for link in links)
-    assert len({one.findtext(f"{ATOM}id") for one in entries}) == len(entries) > 8
+    assert len({entry.findtext(f"{ATOM}id") for entry in entries}) == len(entries) > 8
 
     other = json.loads((site / "feed.json").read_text("utf-8"))
     assert other["version"] == "https://jsonfeed.org/version/1.1"
-    said = [(one["id"], one["url"], one["content_text"]) for one in other["items"]]
-    assert said == [
-        (one.findtext(f"{ATOM}id"), link, one.findtext(f"{ATOM}summary"))
-        for one, link in zip(entries, links, strict=True)
+    items = [(item["id"], item["url"], item["content_text"]) for item in other["items"]]
+    assert items == [
+        (entry.findtext(f"{ATOM}id"), link, entry.findtext(f"{ATOM}summary"))
+        for entry, link in zip(entries, links, strict=True)
     ]
-    texts = {url.rstrip("/").rpartition("/")[2]: text for _, url, text in said}
+    texts = {url.rstrip("/").rpartition("/")[2]: text for _, url, text in items}
     assert texts["ADR-0002"].startswith("In force: We need it, see ADR-0003")
 
 
@@ -46,14 +46,14 @@ def test_every_page_of_the_sitemap_says_what_and_where_it_is(demo_site: DemoSite
     """Each has a title, a description and its own address, for search engines and for who shows a link to it."""
     site = demo_site(every_kind=True, has_address=True)
     listed = ElementTree.parse(site / "sitemap.xml").getroot()
-    dates = {one.findtext(f"{SITEMAP}loc", ""): one.findtext(f"{SITEMAP}lastmod") for one in listed}
+    dates = {entry.findtext(f"{SITEMAP}loc", ""): entry.findtext(f"{SITEMAP}lastmod") for entry in listed}
     for address in dates:
         html = (site / address.removeprefix(ADDRESS) / "index.html").read_text("utf-8")
-        said = dict(re.findall(r'<meta (?:property|name)="([a-z:]+)" content="([^"]*)"', html))
-        assert said["description"] == said["og:description"] != "", address
-        assert said["og:title"], address
+        metadata = dict(re.findall(r'<meta (?:property|name)="([a-z:]+)" content="([^"]*)"', html))
+        assert metadata["description"] == metadata["og:description"] != "", address
+        assert metadata["og:title"], address
         assert f'<link rel="canonical" href="{address}">' in html
-        assert said["og:url"] == address
+        assert metadata["og:url"] == address
     rows = json.loads((site / "records.json").read_text("utf-8"))["records"]
     assert {ADDRESS + row["url"]: row["updated_at"] for row in rows}.items() <= dates.items()
     assert not [address for address in dates if "legacy" in address or "shell" in address]

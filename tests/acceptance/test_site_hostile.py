@@ -36,12 +36,12 @@ STILL = """() => {
 
 def is_calm(page: Page) -> bool:
     """Say whether nothing of the text ran, and the theme's own names still mean what the theme gave them."""
-    taken = "document.querySelector('.md-content :is(#__search, #__drawer, #__config, [id^=__palette])') ?? ''"
+    clobbered = "document.querySelector('.md-content :is(#__search, #__drawer, #__config, [id^=__palette])') ?? ''"
     fired = "document.documentElement.dataset.fired ?? ''"
     names = "[typeof document.body, typeof document.forms, typeof document.getElementById].join()"
     return (
         page.evaluate(fired) == ""
-        and page.evaluate(taken) == ""
+        and page.evaluate(clobbered) == ""
         and page.evaluate(names) == "object,object,function"
         and page.evaluate(STILL) == []
     )
@@ -98,16 +98,18 @@ def test_the_alarm_rings_where_text_would_run(tab: Tab, tmp_path: Path) -> None:
 
 def test_hostile_text_stays_text(site: Path, home: str, tab: Tab) -> None:
     """On pages of every type, scripts, handlers, addresses, drawings and the theme's names are only shown."""
-    found = sorted(page.relative_to(site) for page in site.rglob("*.html") if "legacy" not in page.parts)
-    kinds = groupby(found, lambda page: page.parent.parent)
+    files = sorted(page.relative_to(site) for page in site.rglob("*.html") if "legacy" not in page.parts)
+    kinds = groupby(files, lambda page: page.parent.parent)
     urls = [page.as_posix() for _, alike in kinds for page in list(alike)[:2]]
     assert len(urls) > 12
     for url in urls:
         page = tab.go(home + url)
         page.wait_for_selector("html.js", state="attached")
         assert is_calm(page), url
-    assert [said for said in tab.said if "Content Security Policy" in said or said.startswith("error: ")] == []
-    assert tab.asked == []
+    assert [
+        message for message in tab.console if "Content Security Policy" in message or message.startswith("error: ")
+    ] == []
+    assert tab.requests == []
 
 
 def test_what_scripts_write_stays_text(home: str, tab: Tab) -> None:
@@ -129,14 +131,14 @@ def test_what_scripts_write_stays_text(home: str, tab: Tab) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".orbit-lookup output")).to_have_text("No record has or had this id.")
     assert is_calm(page)
-    assert tab.said == tab.asked == []
+    assert tab.console == tab.requests == []
 
 
 def test_template_syntax_is_shown_as_written(published: str, tab: Tab) -> None:
     """Neither the theme nor our own templates evaluate what a record says."""
     text = tab.go(f"{published}adrs/ADR-0001/").inner_text("body")
-    for written in ("{{ config.items() }}", "{{ 7*7 }}", "@@orbit:title@@", "@@orbit:content@@", "{% raw %}", "${1+1}"):
-        assert written in text
+    for syntax in ("{{ config.items() }}", "{{ 7*7 }}", "@@orbit:title@@", "@@orbit:content@@", "{% raw %}", "${1+1}"):
+        assert syntax in text
 
 
 def test_turned_text_turns_nothing_else(published: str, tab: Tab) -> None:

@@ -24,12 +24,12 @@ Edit = Callable[[str], str]
 
 def put(pattern: str, text: str) -> Edit:
     """Return an edit that puts a text in place of the first match."""
-    return lambda held: re.sub(pattern, text, held, count=1, flags=re.MULTILINE)
+    return lambda content: re.sub(pattern, text, content, count=1, flags=re.MULTILINE)
 
 
 def more(text: str) -> Edit:
     """Return an edit that adds a text at the end."""
-    return lambda held: held + text
+    return lambda content: content + text
 
 
 VOTE = '{"learning_id":"L-7k3fq","voter_model":"m-9","voted_at":"2026-05-09T00:00:00Z","task_id":"T-9"}\n'
@@ -130,8 +130,8 @@ def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.Monkey
     for old, new in (("Because", "For that"), ("For that", "Only so")):
         file.write_text(put(old, new)(file.read_text("utf-8")), "utf-8")
         build_site(Registry.open(root), out)
-    held = (out / "snapshot.duckdb").read_bytes()
-    assert [text in held for text in (b"Only so.", b"Because.", b"For that.")] == [
+    database = (out / "snapshot.duckdb").read_bytes()
+    assert [text in database for text in (b"Only so.", b"Because.", b"For that.")] == [
         True,
         True,
         False,

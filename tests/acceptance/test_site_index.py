@@ -36,45 +36,48 @@ def served(synthetic_site: Path) -> Iterator[str]:
 
 def rows(html: str) -> list[list[str]]:
     """Return the words of each row of an index, cell by cell."""
-    found = []
+    cells_by_row = []
     for row in ROW.findall(html):
         cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
-        found.append([unescape(re.sub(r"<[^>]+>", "", cell)) for cell in cells])
-    return found
+        cells_by_row.append([unescape(re.sub(r"<[^>]+>", "", cell)) for cell in cells])
+    return cells_by_row
 
 
 def records(site: Path, kind: str) -> list[dict[str, Any]]:
     """Return what a site lists of a kind."""
-    held = json.loads((site / "records.json").read_text("utf-8"))["records"]
-    return [one for one in held if one["kind"] == kind]
+    listed = json.loads((site / "records.json").read_text("utf-8"))["records"]
+    return [row for row in listed if row["kind"] == kind]
 
 
-def words(one: dict[str, Any]) -> str:
+def words(row: dict[str, Any]) -> str:
     """Return what of a record is looked through."""
-    return " ".join([one["id"], one["title"], *one["tags"], *one["legacy_ids"], *one["fields"].values()]).lower()
+    return " ".join([row["id"], row["title"], *row["tags"], *row["legacy_ids"], *row["fields"].values()]).lower()
 
 
 def test_a_filter_in_the_address_is_applied(site: Path, served: str, look: Look) -> None:
     """Status, tag and words together leave the records that have all of them, in the order of the index."""
-    held = records(site, "learning")
-    tag = max((tag for one in held for tag in one["tags"]), key=lambda tag: sum(tag in one["tags"] for one in held))
-    active = [one for one in held if tag in one["tags"] and one["status"] == "active"]
+    listed = records(site, "learning")
+    tag = max(
+        (tag for record in listed for tag in record["tags"]),
+        key=lambda tag: sum(tag in record["tags"] for record in listed),
+    )
+    active = [record for record in listed if tag in record["tags"] and record["status"] == "active"]
     word = active[0]["title"].split()[0].lower()
-    wanted = [one["id"] for one in active if word in words(one)]
+    expected = [record["id"] for record in active if word in words(record)]
 
     dom, console = look(f"{served}learnings/?tag={quote(tag)}&status=active&find={word}")
 
     assert console == ""
-    assert 0 < len(wanted) < len(active)
-    assert [row[0] for row in rows(dom)] == wanted
-    assert re.search(rf'<output aria-live="polite">{len(wanted)} found</output>', dom)
+    assert 0 < len(expected) < len(active)
+    assert [row[0] for row in rows(dom)] == expected
+    assert re.search(rf'<output aria-live="polite">{len(expected)} found</output>', dom)
     assert re.search(r'name="status" value="active" aria-pressed="true"', dom)
 
 
 def test_a_row_of_the_filter_is_a_row_of_the_index(site: Path, served: str, look: Look) -> None:
     """What the script writes has the words that the page has without it; newest numbers come first in both."""
     for kind in ("adr", "learning"):
-        statuses = "&".join(sorted({f"status={one['status']}" for one in records(site, kind)}))
+        statuses = "&".join(sorted({f"status={record['status']}" for record in records(site, kind)}))
         plain = rows((site / f"{kind}s/index.html").read_text("utf-8"))
         assert rows(look(f"{served}{kind}s/?{statuses}")[0]) == plain
 
@@ -83,7 +86,7 @@ def test_without_a_script_an_index_is_whole(site: Path) -> None:
     """The filter is hidden, every record has its row and every status its count."""
     html = (site / "learnings/index.html").read_text("utf-8")
     assert re.search(r'<form class="orbit-filter"[^>]* hidden>', html)
-    counts = [int(one) for one in re.findall(r'value="\w+" aria-pressed="false">[^<]*?(\d+)</button>', html)]
+    counts = [int(number) for number in re.findall(r'value="\w+" aria-pressed="false">[^<]*?(\d+)</button>', html)]
     assert sum(counts) == len(rows(html)) > 100
 
 
@@ -91,9 +94,11 @@ def test_the_timeline_names_and_links_every_decision(site: Path) -> None:
     """One dot a decision, each a link with id, title and status as its words; the drawing is well-formed."""
     html = (site / "adrs/timeline/index.html").read_text("utf-8")
     drawing = ElementTree.fromstring(re.findall(r"<svg class=\"orbit-drawing orbit-t.*?</svg>", html, re.DOTALL)[0])
-    wanted = {f"../{one['url'].removeprefix('adrs/')}" for one in records(site, "adr")}
-    assert {link.get("href") for link in drawing.iter("a")} == wanted
-    titles = {f"{one['id']} {one['title']} ({one['word']}, {one['date']})" for one in records(site, "adr")}
+    expected = {f"../{record['url'].removeprefix('adrs/')}" for record in records(site, "adr")}
+    assert {link.get("href") for link in drawing.iter("a")} == expected
+    titles = {
+        f"{record['id']} {record['title']} ({record['word']}, {record['date']})" for record in records(site, "adr")
+    }
     assert {link.findtext("title") for link in drawing.iter("a")} == titles
     assert re.search(r"<a href=\"\.\" aria-current=page>Timeline</a>", html)
 
@@ -101,7 +106,7 @@ def test_the_timeline_names_and_links_every_decision(site: Path) -> None:
 def test_what_replaced_a_decision_is_drawn(demo_site: DemoSite) -> None:
     """An arc on the timeline and boxes on both pages, each of them linked."""
     site = demo_site()
-    old = next(one for one in records(site, "adr") if one["replaced_by"])
+    old = next(record for record in records(site, "adr") if record["replaced_by"])
     (new,) = old["replaced_by"]
 
     html = (site / "adrs/timeline/index.html").read_text("utf-8")
@@ -115,7 +120,7 @@ def test_what_replaced_a_decision_is_drawn(demo_site: DemoSite) -> None:
 def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSite) -> None:
     """The last column counts the records and files that cite each, also where the filter has filled the table."""
     site = demo_site()
-    cited = {one["id"]: str(one["cited_by"] or "") for one in records(site, "adr")}
+    cited = {record["id"]: str(record["cited_by"] or "") for record in records(site, "adr")}
     assert any(cited.values())
     html = (site / "adrs/index.html").read_text("utf-8")
     assert {row[0]: row[-1] for row in rows(html)} == cited
@@ -131,7 +136,7 @@ def test_the_start_page_has_four_counts(site: Path) -> None:
     """However many kinds there are: decisions and learnings in force, what waits for a verdict, what is in doubt."""
     html = (site / "index.html").read_text("utf-8")
     counts = re.findall(r'<ul class="orbit-counts orbit-four">(.*?)</ul>', html)
-    said = [re.sub(r"<[^>]+>", "", one) for one in re.findall(r"</span>([^<]+)<small>", "".join(counts))]
-    live = [sum(one["phase"] == "live" for one in records(site, kind)) for kind in ("adr", "learning")]
-    assert [words.split()[0] for words in said] == ["decisions", "learnings", "not", "in"]
+    labels = [re.sub(r"<[^>]+>", "", tile) for tile in re.findall(r"</span>([^<]+)<small>", "".join(counts))]
+    live = [sum(record["phase"] == "live" for record in records(site, kind)) for kind in ("adr", "learning")]
+    assert [words.split()[0] for words in labels] == ["decisions", "learnings", "not", "in"]
     assert [f">{number:,}</span>" in counts[0] for number in live] == [True, True]

@@ -79,7 +79,7 @@ CASES = (
 def repository(top: Path, folder: str, git: Git) -> tuple[Path, str]:
     """Make a repository with a workspace in a folder of it; return that folder and the commit."""
     root = top / folder
-    lines = "\n".join(f"- {written}" for written, _ in CASES)
+    lines = "\n".join(f"- {link}" for link, _ in CASES)
     text = f"# Core\n\n{lines}\n\n[ref]: ../other/1_overview.md\n"
     files = {**FILES, ".orbit/config.yaml": CONFIG, "docs/design/core/1_overview.md": text}
     for path, content in files.items():
@@ -111,17 +111,19 @@ def test_each_link_leads_to_a_page_or_to_the_forge_or_is_a_finding(folder: str, 
     html = (tmp_path / "site/design/core/1_overview/index.html").read_text("utf-8")
     lines = re.findall(r"<li>(.*?)</li>", html[html.index("orbit-document") :], re.DOTALL)
     path = "docs/design/core/1_overview.md"
-    said = {one.location.position.line: one.message for one in result.diagnostics if one.location.position}
-    assert {one.location.path for one in result.diagnostics} == {path}
-    for number, ((written, expected), shown) in enumerate(zip(CASES, lines[: len(CASES)], strict=True), 3):
-        led = re.search(r'<(?:a|img)[^>]* (?:href|src)="([^"]*)"', shown)
+    messages = {
+        problem.location.position.line: problem.message for problem in result.diagnostics if problem.location.position
+    }
+    assert {problem.location.path for problem in result.diagnostics} == {path}
+    for number, ((link, expected), item) in enumerate(zip(CASES, lines[: len(CASES)], strict=True), 3):
+        led = re.search(r'<(?:a|img)[^>]* (?:href|src)="([^"]*)"', item)
         if led is None:
-            assert expected in said.get(number, ""), written
-            assert bool(expected) == (number in said), written
+            assert expected in messages.get(number, ""), link
+            assert bool(expected) == (number in messages), link
             continue
-        assert number not in said, written
-        place = expected.replace("COMMIT/", f"{commit}/{folder}")
-        assert unescape(led[1]) == (place.removesuffix("/") if expected.endswith("COMMIT/") and folder else place)
+        assert number not in messages, link
+        target = expected.replace("COMMIT/", f"{commit}/{folder}")
+        assert unescape(led[1]) == (target.removesuffix("/") if expected.endswith("COMMIT/") and folder else target)
 
 
 def test_a_link_may_leave_the_workspace_but_not_the_repository(tmp_path: Path, git: Git) -> None:

@@ -38,7 +38,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def page_of(site: Path, plural: str) -> str:
     """Return the only record's page of a kind."""
-    (page,) = [one for one in (site / plural).glob("*/index.html") if "orbit-record" in one.read_text("utf-8")]
+    (page,) = [file for file in (site / plural).glob("*/index.html") if "orbit-record" in file.read_text("utf-8")]
     return page.read_text("utf-8")
 
 
@@ -72,7 +72,7 @@ def test_a_failure_says_each_thing_once(built: Path) -> None:
 def test_what_waits_in_the_inbox_is_nowhere_on_the_site(built: Path) -> None:
     """The finding of the retro is a candidate on this machine: no page, index, file of data or search knows its id."""
     learnings = Registry.open(built.parent / "repo").records.of_kind("learning")
-    (candidate,) = [one for one in learnings if one.phase == "pending"]
+    (candidate,) = [record for record in learnings if record.phase == "pending"]
     assert candidate.status.banner == "Candidate: waiting for review"
     assert [path for path in built.rglob("*") if path.is_file() and candidate.id.encode() in path.read_bytes()] == []
 

@@ -42,7 +42,7 @@ ADR-0004
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def repo(tmp_path: Path) -> Path:
     """Return a repository with records, documents and a site of its own."""
     return repository(tmp_path / "repo")
 
@@ -75,38 +75,40 @@ def build(root: Path, out: Path) -> SiteResult:
 
 @pytest.mark.parametrize("code", ["templates", "a plugin"])
 def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     """Templates that reach for a shell and a plugin that loads hooks are left out and named; allowed, they are used."""
     ran, home = tmp_path / "ran", tmp_path / "home"
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
     if code == "templates":
         more = "theme: {name: material, font: false, custom_dir: ours}\n"
-        (own / "ours").mkdir()
+        (repo / "ours").mkdir()
         touch = "{{ cycler.__init__.__globals__.os.open('" + str(ran) + "', 64) }}"
         block = f'{{% extends "base.html" %}}{{% block announce %}}{touch}{{% endblock %}}'
-        (own / "ours/main.html").write_text(block, "utf-8")
+        (repo / "ours/main.html").write_text(block, "utf-8")
     else:
         more = CONFIG.partition("\n")[2].replace("search", "search, {projects: {projects_dir: ../../../../../others}}")
-        (own / "others/one/docs").mkdir(parents=True)
-        (own / "others/one/docs/index.md").write_text("# One\n", "utf-8")
-        (own / "others/one/mkdocs.yml").write_text("site_name: One\nhooks: [hook.py]\n", "utf-8")
-        (own / "others/one/hook.py").write_text(f"open({str(ran)!r}, 'w')\n", "utf-8")
+        (repo / "others/one/docs").mkdir(parents=True)
+        (repo / "others/one/docs/index.md").write_text("# One\n", "utf-8")
+        (repo / "others/one/mkdocs.yml").write_text("site_name: One\nhooks: [hook.py]\n", "utf-8")
+        (repo / "others/one/hook.py").write_text(f"open({str(ran)!r}, 'w')\n", "utf-8")
     more += "markdown_extensions: [pymdownx.snippets]\n"
-    (own / "mkdocs.yml").write_text(f"site_name: Our handbook\n{more}", "utf-8")
+    (repo / "mkdocs.yml").write_text(f"site_name: Our handbook\n{more}", "utf-8")
     (tmp_path / "mine").write_text("My own words.\n", "utf-8")
-    (own / "link").symlink_to(tmp_path / "mine")
-    monkeypatch.chdir(own)
-    (own / "docs/index.md").write_text('# Handbook\n\n--8<-- "link"\n', "utf-8")
-    first = build(own, tmp_path / "site")
-    assert [one.message for one in first.diagnostics if "are left out: what mkdocs.yml names" in one.message] != []
+    (repo / "link").symlink_to(tmp_path / "mine")
+    monkeypatch.chdir(repo)
+    (repo / "docs/index.md").write_text('# Handbook\n\n--8<-- "link"\n', "utf-8")
+    first = build(repo, tmp_path / "site")
+    assert [
+        problem.message for problem in first.diagnostics if "are left out: what mkdocs.yml names" in problem.message
+    ] != []
     assert (ran.exists(), "My own words" in (tmp_path / "site/index.html").read_text("utf-8")) == (False, False)
-    workspace = Registry.open(own).workspace
-    found = read_user_config(own)
-    assert found is not None
-    allow(workspace, {FILE: found.code_settings}, {FILE: files_of(workspace, found.code_settings)})
+    workspace = Registry.open(repo).workspace
+    config = read_user_config(repo)
+    assert config is not None
+    allow(workspace, {FILE: config.code_settings}, {FILE: files_of(workspace, config.code_settings)})
     with contextlib.suppress(GeneratorError):  # once its hooks ran, that plugin fails over a configuration in a cache
-        build(own, tmp_path / "site")
+        build(repo, tmp_path / "site")
     assert ran.exists()
 
 
@@ -123,11 +125,11 @@ def mkdocs(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_folders_that_their_site_watches_do_not_stop_a_build(own: Path, tmp_path: Path) -> None:
+def test_folders_that_their_site_watches_do_not_stop_a_build(repo: Path, tmp_path: Path) -> None:
     """They stand beside their own `mkdocs.yml`, not in the tree that the site is built from."""
-    (own / "mkdocs.yml").write_text(f"{CONFIG}watch: [src, ../repo/docs/index.md]\n", "utf-8")
+    (repo / "mkdocs.yml").write_text(f"{CONFIG}watch: [src, ../repo/docs/index.md]\n", "utf-8")
 
-    build(own, tmp_path / "site")
+    build(repo, tmp_path / "site")
 
     assert (tmp_path / "site/index.html").is_file()
 
@@ -153,18 +155,18 @@ def test_their_links_are_resolved_like_ours(built: SiteResult) -> None:
         "https://github.com/acme/demo/blob/main/src/a.py",
     ):
         assert f'href="{href}"' in home
-    (dead,) = [one for one in built.diagnostics if one.location.path == "docs/index.md"]
+    (dead,) = [problem for problem in built.diagnostics if problem.location.path == "docs/index.md"]
     assert str(dead.location).startswith("docs/index.md:3:")
     assert "../gone.md" in dead.message
 
 
-def test_plain_mkdocs_gives_the_same_site(own: Path, tmp_path: Path) -> None:
+def test_plain_mkdocs_gives_the_same_site(repo: Path, tmp_path: Path) -> None:
     """`mkdocs build` with the plugin writes what `orbit site build` writes, byte for byte, but for one thing.
 
     What their own pages load and run is up to a configuration that MkDocs runs in full: they have no policy there.
     """
-    build_site(Registry.open(own), tmp_path / "ours")
-    done = mkdocs(own, "--site-dir", str(tmp_path / "theirs"))
+    build_site(Registry.open(repo), tmp_path / "ours")
+    done = mkdocs(repo, "--site-dir", str(tmp_path / "theirs"))
     assert done.returncode == 0, done.stderr
     ours = {p.relative_to(tmp_path / "ours"): p.read_bytes() for p in (tmp_path / "ours").rglob("*.html")}
     theirs = {p.relative_to(tmp_path / "theirs"): p.read_bytes() for p in (tmp_path / "theirs").rglob("*.html")}
@@ -175,35 +177,35 @@ def test_plain_mkdocs_gives_the_same_site(own: Path, tmp_path: Path) -> None:
     assert "docs/index.md:3:" in done.stderr
 
 
-def test_plain_mkdocs_is_strict_when_asked(own: Path, tmp_path: Path) -> None:
+def test_plain_mkdocs_is_strict_when_asked(repo: Path, tmp_path: Path) -> None:
     """A dead link in a document is a warning, which `mkdocs build --strict` refuses."""
-    assert mkdocs(own, "--strict", "--site-dir", str(tmp_path / "site")).returncode != 0
+    assert mkdocs(repo, "--strict", "--site-dir", str(tmp_path / "site")).returncode != 0
 
 
 def test_the_search_of_the_theme_holds_curated_pages_alone(built: SiteResult) -> None:
     """Records and shells are not in the theme's index, which grows too heavy with them; documents are."""
     index = json.loads((built.out / "search/search_index.json").read_text("utf-8"))
-    places = {entry["location"].partition("#")[0] for entry in index["docs"]}
-    assert "design/core/1_overview/" in places
-    assert "guide/start/" in places
-    assert not [place for place in places if "shell" in place or "ADR-" in place]
+    urls = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert "design/core/1_overview/" in urls
+    assert "guide/start/" in urls
+    assert not [url for url in urls if "shell" in url or "ADR-" in url]
 
 
-def test_a_broken_configuration_is_one_error(own: Path) -> None:
+def test_a_broken_configuration_is_one_error(repo: Path) -> None:
     """What MkDocs refuses is said in one line, and no half-built site is left."""
-    (own / "mkdocs.yml").write_text("site_name: x\ntheme: no-such-theme\n", "utf-8")
+    (repo / "mkdocs.yml").write_text("site_name: x\ntheme: no-such-theme\n", "utf-8")
     with pytest.raises(Exception, match="mkdocs failed") as caught:
-        build(own, own / "site")
+        build(repo, repo / "site")
     assert type(caught.value).__name__ == "GeneratorError"
-    assert not list((own / "site").rglob("*.html"))
+    assert not list((repo / "site").rglob("*.html"))
 
 
-def test_ids_in_their_sentences_lead_to_records(own: Path, tmp_path: Path) -> None:
+def test_ids_in_their_sentences_lead_to_records(repo: Path, tmp_path: Path) -> None:
     """A page that cites gets links with previews; headings, links, code, definitions and macros stay as they are."""
-    (own / "docs/guide/start.md").write_text(CITING, "utf-8")
-    title = own / ".orbit/adrs/ADR-0002/adr.yaml"
+    (repo / "docs/guide/start.md").write_text(CITING, "utf-8")
+    title = repo / ".orbit/adrs/ADR-0002/adr.yaml"
     title.write_text(title.read_text("utf-8").replace("Store sessions", "Store `a|b` *[<b>"), "utf-8")
-    build(own, tmp_path / "site")
+    build(repo, tmp_path / "site")
     html = (tmp_path / "site/guide/start/index.html").read_text("utf-8")
     links = re.findall(r'<a class="orbit-cite" href="([^"]+)" title="([^"]+)"', html)
     assert [href for href, _ in links] == [
@@ -217,9 +219,9 @@ def test_ids_in_their_sentences_lead_to_records(own: Path, tmp_path: Path) -> No
     assert "<code>L-7k3fq</code></a>" in html
 
 
-def test_a_changed_setting_is_on_every_page(own: Path, tmp_path: Path) -> None:
+def test_a_changed_setting_is_on_every_page(repo: Path, tmp_path: Path) -> None:
     """After an edit of mkdocs.yml alone no page is kept that was made with the settings before."""
-    build(own, tmp_path / "kept")
-    (own / "mkdocs.yml").write_text(CONFIG.replace("Our handbook", "Their handbook"), "utf-8")
-    assert build(own, tmp_path / "kept").written > 0
+    build(repo, tmp_path / "kept")
+    (repo / "mkdocs.yml").write_text(CONFIG.replace("Our handbook", "Their handbook"), "utf-8")
+    assert build(repo, tmp_path / "kept").written > 0
     assert "Their handbook" in (tmp_path / "kept/adrs/ADR-0002/index.html").read_text("utf-8")

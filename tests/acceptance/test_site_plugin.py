@@ -85,8 +85,8 @@ def mkdocs(root: Path, site: Path, *arguments: str) -> str:
 def test_a_decision_keeps_its_page_and_gains_its_record(handbook: Path, tmp_path: Path, directories: bool) -> None:
     """Address, theme, templates and Markdown stay theirs; banner, relations and facts join; no second page is made."""
     (handbook / "mkdocs.yml").write_text(f"{CONFIG}use_directory_urls: {str(directories).lower()}\n", "utf-8")
-    said = mkdocs(handbook, tmp_path / "site", "--strict")
-    assert "WARNING" not in said
+    output = mkdocs(handbook, tmp_path / "site", "--strict")
+    assert "WARNING" not in output
     url = "decisions/0001-use-files/" if directories else "decisions/0001-use-files.html"
     page = tmp_path / "site" / (f"{url}index.html" if directories else url)
     html = page.read_text("utf-8")
@@ -97,8 +97,8 @@ def test_a_decision_keeps_its_page_and_gains_its_record(handbook: Path, tmp_path
     assert len(re.findall(r"<h1\b", html)) == 1
     assert 'href="https://github.com/acme/handbook/edit/main/docs/decisions/0001-use-files.md"' in html
 
-    held = json.loads((tmp_path / "site/records.json").read_text("utf-8"))["records"]
-    assert [one["url"] for one in held if one["id"] == "ADR-0001"] == [url]
+    records = json.loads((tmp_path / "site/records.json").read_text("utf-8"))["records"]
+    assert [record["url"] for record in records if record["id"] == "ADR-0001"] == [url]
     onward = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
     assert "noindex" in onward
     assert 'http-equiv="refresh"' in onward
@@ -140,9 +140,9 @@ def test_who_wants_every_page_in_the_navigation_is_not_told_of_ours(handbook: Pa
     (handbook / "mkdocs.yml").write_text(CONFIG + wish + "not_in_nav: /decisions/\n", "utf-8")
     mkdocs(handbook, tmp_path / "site", "--strict")
     (handbook / "mkdocs.yml").write_text(CONFIG + wish, "utf-8")
-    said = mkdocs(handbook, tmp_path / "site")
-    told = re.findall(r"  - (\S+\.md)", said)
-    assert told == ["decisions/0001-use-files.md", "decisions/0002-use-a-database.md"]
+    output = mkdocs(handbook, tmp_path / "site")
+    named = re.findall(r"  - (\S+\.md)", output)
+    assert named == ["decisions/0001-use-files.md", "decisions/0002-use-a-database.md"]
 
 
 def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git: Git) -> None:
@@ -180,8 +180,8 @@ def test_the_served_site_follows_records_and_pages(handbook: Path) -> None:
         words, cwd=handbook, env={**ENVIRONMENT, "PYTHONUNBUFFERED": "1"}, stderr=subprocess.PIPE, text=True
     ) as server:
         try:
-            said = iter(server.stderr or ())
-            until(said, "Serving on")
+            lines = iter(server.stderr or ())
+            until(lines, "Serving on")
             ((epoch, request),) = re.findall(r"livereload\((\d+), (\d+)\)", get(f"{top}decisions/0002-use-a-database/"))
 
             record = handbook / ".orbit/adrs/ADR-0002/adr.yaml"
@@ -199,8 +199,8 @@ def test_the_served_site_follows_records_and_pages(handbook: Path) -> None:
 
 def files(site: Path) -> dict[str, bytes]:
     """Return the files of a site but for its database, which says when it was made."""
-    found = (path for path in site.rglob("*") if path.is_file() and path.name not in UNLIKE)
-    return {path.relative_to(site).as_posix(): path.read_bytes() for path in found}
+    paths = (path for path in site.rglob("*") if path.is_file() and path.name not in UNLIKE)
+    return {path.relative_to(site).as_posix(): path.read_bytes() for path in paths}
 
 
 UNLIKE = ("snapshot.duckdb", MANIFEST, "sitemap.xml", "sitemap.xml.gz")
@@ -211,7 +211,7 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(
 ) -> None:
     """Killed while pages are written, MkDocs leaves some of files that are as they were again by the next build."""
     mkdocs(handbook, tmp_path / "site")
-    wanted = files(tmp_path / "site")
+    expected = files(tmp_path / "site")
     document = handbook / "docs/decisions/0002-use-a-database.md"
     before = document.read_text("utf-8")
 
@@ -223,10 +223,10 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(
     for nth in (2, 18):
         document.write_text(f"{before}\nSeen by nobody {nth}.\n", "utf-8")
         killed = run_killed(work, nth, handbook, below=tmp_path / "site")
-        differed += killed and files(tmp_path / "site") != wanted
+        differed += killed and files(tmp_path / "site") != expected
         document.write_text(before, "utf-8")
         mkdocs(handbook, tmp_path / "site")
-        assert files(tmp_path / "site") == wanted, nth
+        assert files(tmp_path / "site") == expected, nth
         if not killed:
             break
     assert differed
@@ -238,10 +238,12 @@ def test_builds_at_once_wait_for_each_other(handbook: Path, tmp_path: Path) -> N
         [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path / "one")],
         [sys.executable, "-m", "orbit_registry.cli.main", "site", "build", "--out", str(tmp_path / "own")],
     )
-    running = [subprocess.Popen(one, cwd=handbook, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) for one in words]
-    for one in running:
-        said = one.communicate(timeout=300)[1]
-        assert one.returncode == 0, said
+    running = [
+        subprocess.Popen(command, cwd=handbook, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) for command in words
+    ]
+    for process in running:
+        errors = process.communicate(timeout=300)[1]
+        assert process.returncode == 0, errors
     mkdocs(handbook, tmp_path / "alone")
     assert files(tmp_path / "one") == files(tmp_path / "alone")
 
@@ -264,15 +266,15 @@ def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_pa
     before = {path.relative_to(tmp_path / "before") for path in (tmp_path / "before").rglob("index.html")}
     after = {path.relative_to(tmp_path / "after") for path in (tmp_path / "after").rglob("index.html")}
     assert before <= after
-    held = json.loads((tmp_path / "after/records.json").read_text("utf-8"))["records"]
+    records = json.loads((tmp_path / "after/records.json").read_text("utf-8"))["records"]
     index = json.loads((tmp_path / "after/search/search_index.json").read_text("utf-8"))["docs"]
-    found = json.loads((tmp_path / "after/search/records.json").read_text("utf-8"))["records"]
-    rows = [url for _, _, url, *_ in found]
-    places = [*{one["location"].partition("#")[0] for one in index}, *rows]
-    unnamed = [one for one in held if one["url"].startswith("adrs/")]
+    hits = json.loads((tmp_path / "after/search/records.json").read_text("utf-8"))["records"]
+    rows = [url for _, _, url, *_ in hits]
+    places = [*{page["location"].partition("#")[0] for page in index}, *rows]
+    unnamed = [one for one in records if one["url"].startswith("adrs/")]
     assert len(unnamed) == len(list((root / "docs/decisions").glob("*#*")))  # an address can't say `#`
-    assert len(held) > 10
-    for record in (one for one in held if one not in unnamed):
+    assert len(records) > 10
+    for record in (one for one in records if one not in unnamed):
         assert Path(record["url"], "index.html") in before
         assert places.count(record["url"]) == 1
         html = (tmp_path / "after" / record["url"] / "index.html").read_text("utf-8")
@@ -300,7 +302,7 @@ def get(address: str) -> str:
 
 def dead_links(site: Path) -> list[str]:
     """Return the links of pages that lead to no file of the site."""
-    found = []
+    dead = []
     for page in site.rglob("*.html"):
         if page.name == "404.html":
             continue
@@ -310,5 +312,5 @@ def dead_links(site: Path) -> list[str]:
             if not parts.scheme and not parts.netloc:
                 file = site / unquote(parts.path).lstrip("/")
                 if not (file.is_file() or (file / "index.html").is_file()):
-                    found.append(f"{here}: {link}")
-    return found
+                    dead.append(f"{here}: {link}")
+    return dead

@@ -43,8 +43,8 @@ SENTINELS = (
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a repository in which every kind of text names what is withheld, as the working folder."""
-    monkeypatch.chdir(made := repository(tmp_path / "repo"))
-    return made
+    monkeypatch.chdir(repo := repository(tmp_path / "repo"))
+    return repo
 
 
 def repository(root: Path) -> Path:
@@ -69,8 +69,8 @@ def _filter(root: Path, section: str) -> None:
 def _texts(root: Path) -> None:
     log = root / "docs/design/core/4_decisions.md"
     text = log.read_text("utf-8")
-    place = text.index("\n", text.index("## ADR-0005"))
-    text = f"{text[:place]}\n\nNobody may know why.\n{text[place:]}\n## ADR-0099 — Unclaimed plans\n\nSo be it.\n"
+    position = text.index("\n", text.index("## ADR-0005"))
+    text = f"{text[:position]}\n\nNobody may know why.\n{text[position:]}\n## ADR-0099 — Unclaimed plans\n\nSo be it.\n"
     log.write_text(
         text.replace("## ADR-0002", "ADR-0005 is out, see [why](#adr-0005--keep-it-in-redis).\n\n## ADR-0002", 1),
         "utf-8",
@@ -162,7 +162,7 @@ def build(root: Path, out: Path) -> SiteResult:
 
 def leaks(folder: Path) -> list[str]:
     """Return where a sentinel stands: in a file's name, its bytes, what it unpacks to, or a row of a database."""
-    found = []
+    leaked = []
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = file.read_bytes()
         texts = [str(file.relative_to(folder)).encode(), content]
@@ -170,18 +170,18 @@ def leaks(folder: Path) -> list[str]:
             texts.append(gzip.decompress(content))
         if file.suffix in (".duckdb", ".parquet"):
             texts.append(_rows(file).encode())
-        found += [
+        leaked += [
             f"{file.relative_to(folder)}: {word}" for word in SENTINELS if any(word.encode() in text for text in texts)
         ]
-    return found
+    return leaked
 
 
 def _rows(file: Path) -> str:
     if file.suffix == ".parquet":
         return repr(duckdb.sql(f"FROM '{file}'").fetchall())
-    with duckdb.connect(str(file), read_only=True) as held:
-        tables = [name for (name,) in held.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-        return repr([held.execute(f'FROM "{name}"').fetchall() for name in tables])
+    with duckdb.connect(str(file), read_only=True) as database:
+        tables = [name for (name,) in database.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        return repr([database.execute(f'FROM "{name}"').fetchall() for name in tables])
 
 
 @dataclass
@@ -246,8 +246,8 @@ def test_an_exported_snapshot_holds_what_may_be_read(root: Path) -> None:
     assert "Buy the rival" in _rows(root / "all.duckdb")
     assert orbit("snapshot", "export", "out/some.duckdb", "--parquet", "out/tables") == 0
     assert leaks(root / "out") == []
-    with duckdb.connect(str(root / "out/some.duckdb"), read_only=True) as held:
-        published = [row[0] for row in held.execute("SELECT id FROM records ORDER BY id").fetchall()]
+    with duckdb.connect(str(root / "out/some.duckdb"), read_only=True) as database:
+        published = [row[0] for row in database.execute("SELECT id FROM records ORDER BY id").fetchall()]
     assert published == ["ADR-0001", "ADR-0002", "ADR-0003", "ADR-0004", "L-7k3fq"]
 
 

@@ -64,9 +64,9 @@ def said_in(file: Path) -> str:
     """Return what a file says: its text, or the rows of a database."""
     if file.suffix != ".duckdb":
         return file.read_bytes().decode("utf-8", "replace")
-    with duckdb.connect(str(file), read_only=True) as held:
-        tables = [name for (name,) in held.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-        return repr([held.execute(f'FROM "{name}"').fetchall() for name in tables])
+    with duckdb.connect(str(file), read_only=True) as database:
+        tables = [name for (name,) in database.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        return repr([database.execute(f'FROM "{name}"').fetchall() for name in tables])
 
 
 def said_by(site: Path) -> dict[Path, str]:
@@ -84,19 +84,21 @@ def test_mkdocs_leaves_nothing_of_what_is_withheld_since(tmp_path: Path) -> None
     )
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path / "site")]
     config = root / ".orbit/config.yaml"
-    plain, found = config.read_text("utf-8"), []
+    plain, leaked = config.read_text("utf-8"), []
     records = [*Registry.open(root).records]
-    kept = [one for one in records if one.kind.name == "rule"]
+    published = [record for record in records if record.kind.name == "rule"]
     public = (root / "docs/deploying.md").read_text("utf-8")  # a page of theirs, whatever record tells of it
-    public += "\n".join(f"{one.data} {one.prose}" for one in kept)
-    withheld = {word for one in records if one not in kept for word in words_of(one) if word not in public}
+    public += "\n".join(f"{record.data} {record.prose}" for record in published)
+    withheld = {
+        word for record in records if record not in published for word in words_of(record) if word not in public
+    }
     for section in ("", "  publish: {kinds: [rule]}\n"):
         config.write_text(plain + section, "utf-8")
         subprocess.run(command, cwd=root, check=True, capture_output=True)
-        said = said_by(tmp_path / "site")
-        found.append({word for word in withheld if any(word in text for text in said.values())})
-    assert len(found[0]) > len(withheld) / 2
-    assert found[1] == set()
+        texts = said_by(tmp_path / "site")
+        leaked.append({word for word in withheld if any(word in text for text in texts.values())})
+    assert len(leaked[0]) > len(withheld) / 2
+    assert leaked[1] == set()
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +141,8 @@ def test_what_a_filter_withholds_is_nowhere(every_kind: Path, tmp_path: Path) ->
 
     texts = said_by(tmp_path / "site")
     assert [f"{file}: {word}" for file, text in texts.items() for word in withheld if word in text] == []
-    shown = [record.id for record in published if record.status.shown]
-    assert [name for name in shown if not any(name in text for text in texts.values())] == []
+    expected = [record.id for record in published if record.status.shown]
+    assert [name for name in expected if not any(name in text for text in texts.values())] == []
 
 
 def test_a_tag_is_chosen_by_all_its_names(tmp_path: Path) -> None:
@@ -150,15 +152,15 @@ def test_a_tag_is_chosen_by_all_its_names(tmp_path: Path) -> None:
     file.write_text(file.read_text("utf-8").replace("[storage]", "[Disk]"), "utf-8")
     config = root / ".orbit/config.yaml"
     plain = config.read_text("utf-8")
-    tagged = {one.id for one in Registry.open(root).records if tags_of(one) & {"storage", "Disk"}}
+    tagged = {record.id for record in Registry.open(root).records if tags_of(record) & {"storage", "Disk"}}
     assert "ADR-0003" in tagged
     for name in ("storage", "disk", "drive"):
-        for written, is_wanted in ((f"[{name}]", True), (f'["!{name}"]', False)):
+        for tags, is_wanted in ((f"[{name}]", True), (f'["!{name}"]', False)):
             aliases = "tags: {aliases: {disk: storage, drive: storage}}"
-            config.write_text(f"{plain}  publish: {{tags: {written}}}\n{aliases}\n", "utf-8")
+            config.write_text(f"{plain}  publish: {{tags: {tags}}}\n{aliases}\n", "utf-8")
             registry = Registry.open(root)
             publication = publication_of(registry.workspace, registry.collection)
-            assert {one.id for one in registry.records if publication.admits(one) == is_wanted} == tagged
+            assert {record.id for record in registry.records if publication.admits(record) == is_wanted} == tagged
 
 
 UNKNOWN = {
@@ -193,6 +195,6 @@ def test_the_names_of_what_nobody_can_judge_are_struck_out(tmp_path: Path) -> No
     build_site(Registry.open(root), tmp_path / "site", "https://example.org/")
 
     files = [file for file in (tmp_path / "site").rglob("*") if file.is_file()]
-    said = {file: f"{file.relative_to(tmp_path)}\n{said_in(file)}".lower() for file in files}
-    assert [f"{file}: {name}" for file, text in said.items() for name in THEIR_NAMES if name.lower() in text] == []
+    texts = {file: f"{file.relative_to(tmp_path)}\n{said_in(file)}".lower() for file in files}
+    assert [f"{file}: {name}" for file, text in texts.items() for name in THEIR_NAMES if name.lower() in text] == []
     assert "ADR-0001" in (tmp_path / "site/design/core/1_overview/index.html").read_text("utf-8")

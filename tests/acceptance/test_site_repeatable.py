@@ -60,23 +60,23 @@ def test_two_machines_make_the_same_bytes(tmp_path: Path, git: Git) -> None:
     git(source, "init", "--quiet")
     git(source, "add", "--all")
     git(source, "commit", "--quiet", "--message", "All")
-    made = []
-    for place, variables, mask, stand in (
+    sites = []
+    for folder, variables, mask, stand in (
         ("a", {"PYTHONHASHSEED": "1"}, 0o022, "."),
         ("ü b/c", ELSEWHERE, 0o077, "docs"),
     ):
-        root = tmp_path / place / "clone"
+        root = tmp_path / folder / "clone"
         git(tmp_path, "clone", "--quiet", str(source), str(root))
         for number, file in enumerate(sorted(root.glob("docs/**/*.md"), reverse=variables is ELSEWHERE)):
             text = file.read_bytes()
             file.unlink()  # the folder lists its files in another order then
             file.write_bytes(text)
             os.utime(file, (10**9 + number, 10**9 + number))
-        out = tmp_path / place / "site"
+        out = tmp_path / folder / "site"
         words = [*ORBIT, "site", "build", "--out", str(out)]
         subprocess.run(words, cwd=root / stand, env={**os.environ, **variables}, umask=mask, check=True, timeout=300)
-        made.append({path: data for path, data in digest(out).items() if path not in DATABASE})
-    assert made[0] == made[1]
+        sites.append({path: data for path, data in digest(out).items() if path not in DATABASE})
+    assert sites[0] == sites[1]
 
 
 def test_a_build_that_waited_knows_what_was_written_meanwhile(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_two_clones_build_into_one_folder_in_turn(tmp_path: Path) -> None:
     """A folder holds the site of who built last, though each clone remembers pages that it wrote there."""
     clones, out = [copied("demo", tmp_path / name / "repo") for name in ("one", "two")], tmp_path / "site"
     retitle(clones[1], "Only there")
-    wanted = [clean(root) for root in clones]
-    for root, files in [*zip(clones, wanted, strict=True)] * 2:
+    expected = [clean(root) for root in clones]
+    for root, files in [*zip(clones, expected, strict=True)] * 2:
         build(root, out)
         assert digest(out) == files, root
 
@@ -116,9 +116,9 @@ def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None
         (root / f"docs/design/core/{number}_new.md").write_text(f"# New {number}\n", "utf-8")
         (root / f"docs/design/core/{number - 2}_new.md").unlink(missing_ok=True)
         running.append(subprocess.Popen(words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
-    for one in running:
-        assert one.communicate(timeout=300)[1] == "" or one.returncode == 0
-        assert one.returncode == 0
+    for process in running:
+        assert process.communicate(timeout=300)[1] == "" or process.returncode == 0
+        assert process.returncode == 0
     build(root, out)
     assert digest(out) == clean(root)
 
@@ -142,8 +142,8 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run
             retitle(root, f"After {nth}")
         build(root, out)
         assert digest(out) == clean(root), nth
-        left = [file for file in out.rglob("*") if file.name.startswith(TEMPORARY) or file.name == JOURNAL]
-        assert left == [], nth
+        leftovers = [file for file in out.rglob("*") if file.name.startswith(TEMPORARY) or file.name == JOURNAL]
+        assert leftovers == [], nth
         if nth % 20:
             shutil.rmtree(out)
     assert all(killed)

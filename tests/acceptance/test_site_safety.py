@@ -62,20 +62,20 @@ def test_no_secret_is_published_or_kept(root: Path, own: bool) -> None:
     assert result.pages
     assert holders(root, SECRET) == []
     assert holders(root, "redacted: ")
-    assert not any(SECRET in one.message for one in result.diagnostics)
+    assert not any(SECRET in problem.message for problem in result.diagnostics)
 
 
 def test_no_derived_file_holds_a_secret(root: Path) -> None:
     """Whatever is asked, what is remembered of a record with secrets in text, glob and evidence holds none of them."""
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     for file in root.glob(".orbit/learnings/*/learning.yaml"):
-        said = f"\nbody: |\n  key {SECRET} here\nevidence:\n  - kind: file\n    reference: {SECRET}/x.py\n"
+        secrets = f"\nbody: |\n  key {SECRET} here\nevidence:\n  - kind: file\n    reference: {SECRET}/x.py\n"
         glob = f"scope:\n  paths:\n    - {SECRET}/**\n"
-        kept = [line for line in file.read_text("utf-8").split("\n") if line.split(":")[0] in KEPT]
-        file.write_text("\n".join(kept) + said + glob, "utf-8")
+        lines = [line for line in file.read_text("utf-8").split("\n") if line.split(":")[0] in KEPT]
+        file.write_text("\n".join(lines) + secrets + glob, "utf-8")
     for _ in range(2):
         registry = Registry.open(root)
-        assert any(one.code == "ORB406" for one in registry.check(everything=True).diagnostics)
+        assert any(problem.code == "ORB406" for problem in registry.check(everything=True).diagnostics)
         registry.freshness()
         registry.sync()
         registry.match(["src/x.py"])
@@ -92,7 +92,7 @@ def test_documents_from_elsewhere_are_not_published(root: Path, link: str) -> No
     (root / link).symlink_to(root.parent / "elsewhere")
     result = build(root)
     assert holders(root, OUTSIDE) == []
-    assert link != "docs/design" or any(one.code == "SITE392" for one in result.diagnostics)
+    assert link != "docs/design" or any(problem.code == "SITE392" for problem in result.diagnostics)
 
 
 def test_a_picture_from_elsewhere_is_not_published(root: Path) -> None:
@@ -119,10 +119,10 @@ def test_a_picture_from_elsewhere_is_not_published(root: Path) -> None:
 )
 def test_a_planted_link_in_the_cache_is_refused(root: Path, link: str) -> None:
     """The staged tree is written to real folders alone, and what a link leads to stays as it was."""
-    place = root / ".orbit/state/cache/site" / link
-    place.parent.mkdir(parents=True, exist_ok=True)
+    planted = root / ".orbit/state/cache/site" / link
+    planted.parent.mkdir(parents=True, exist_ok=True)
     target = root.parent / "elsewhere"
-    place.symlink_to(target / "index.html" if "." in link and link != "." else target)
+    planted.symlink_to(target / "index.html" if "." in link and link != "." else target)
     before = {file: file.read_bytes() for file in target.iterdir()}
     with pytest.raises(RefusedError, match="symbolic link"):
         build(root)

@@ -33,15 +33,15 @@ MRR = 0.55
 def test_the_search_box_finds_records(look: Look, demo_site: DemoSite) -> None:
     """By id, by a word of the title, by an earlier name: a link to the record's page, from a page of any depth."""
     site = demo_site()
-    held = json.loads((site / "records.json").read_text("utf-8"))["records"]
-    old = next(one for one in held if one["legacy_ids"])
+    records = json.loads((site / "records.json").read_text("utf-8"))["records"]
+    old = next(record for record in records if record["legacy_ids"])
     word = max(old["title"].split(), key=len)
     server = SiteServer(site, 0)
     try:
-        for said, page in ((old["id"], ""), (word, "adrs/"), (old["legacy_ids"][0], "adrs/ADR-0001/")):
-            dom, console = look(f"{server.url}{page}?q={said}")
+        for query, page in ((old["id"], ""), (word, "adrs/"), (old["legacy_ids"][0], "adrs/ADR-0001/")):
+            dom, console = look(f"{server.url}{page}?q={query}")
             hits = re.findall(r'<a class="orbit-hit" href="([^"]+)"', dom)
-            assert f"{server.url}{old['url']}" in hits, (said, hits)
+            assert f"{server.url}{old['url']}" in hits, (query, hits)
             assert console == ""
     finally:
         server.close()
@@ -57,8 +57,8 @@ def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
 
     def places() -> list[str]:
         build_site(Registry.open(root), site, snapshot=False)
-        found = json.loads((site / "search/search_index.json").read_text("utf-8"))["docs"]
-        at = [one["location"].partition("#") for one in found]
+        entries = json.loads((site / "search/search_index.json").read_text("utf-8"))["docs"]
+        at = [entry["location"].partition("#") for entry in entries]
         return [anchor for page, _, anchor in at if page == "design/core/4_decisions/" and anchor]
 
     context = f"s-context-{text.count('### Context')}"
@@ -76,10 +76,10 @@ def test_words_are_found_by_their_stem_and_never_by_a_part_of_them(look: Look, d
     server = SiteServer(demo_site(), 0)  # ADR-0002: Store sessions in files
     try:
         hits = {}
-        for said in ("stored session", "session fil", "essio", "fil sessio", "ADR-0002"):
-            dom, _ = look(f"{server.url}?q={quote(said)}")
-            hits[said] = re.findall(r'<a class="orbit-hit" href="[^"]*/(ADR-\d+)/"', dom)
-            assert (hits[said][:1] == ["ADR-0002"]) is (said != "essio"), hits
+        for query in ("stored session", "session fil", "essio", "fil sessio", "ADR-0002"):
+            dom, _ = look(f"{server.url}?q={quote(query)}")
+            hits[query] = re.findall(r'<a class="orbit-hit" href="[^"]*/(ADR-\d+)/"', dom)
+            assert (hits[query][:1] == ["ADR-0002"]) is (query != "essio"), hits
         assert hits["essio"] == []
     finally:
         server.close()
@@ -91,11 +91,11 @@ def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_pat
     (tmp_path / "index.html").write_text("<!doctype html><title>Empty</title>", "utf-8")
     texts = [file.read_text("utf-8") for file in (ROOT / "docs").rglob("*.md")]
     texts += ["parseHTTPHeader URLs x2y 7f3a9c21b", "日本語のテスト ABC한국어 ไทย", "Größe naïve ÀbC ²½ ß", "नमस्ते ١٢٣"]
-    said = "async (texts) => (await import('/search.js')).words(texts.join('\\n'))"
+    script = "async (texts) => (await import('/search.js')).words(texts.join('\\n'))"
     with served(tmp_path) as url, tab(browser) as opened:
-        found = opened.go(url).evaluate(said, texts)
-    assert [word for word in found if word not in STOP_WORDS] == words("\n".join(texts))
-    assert len(found) > 10_000
+        terms = opened.go(url).evaluate(script, texts)
+    assert [word for word in terms if word not in STOP_WORDS] == words("\n".join(texts))
+    assert len(terms) > 10_000
 
 
 def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, real_site: Path) -> None:
@@ -118,12 +118,12 @@ def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, 
         by_title = page.evaluate(script, [record.title for record in records])
         by_words = page.evaluate(script, [question["query"] for question in queries])
     assert len(names) > 300
-    assert [hits[0] for hits in by_name] == [own for _, own in names]
+    assert [hits[0] for hits in by_name] == [record_id for _, record_id in names]
     assert sum(record.id == hits[0] for record, hits in zip(records, by_title, strict=True)) > 180
     ranks = []
     for question, hits in zip(queries, by_words, strict=True):
         answers = {one.id for name in question["relevant"] for one in registry.records.candidates(name)}
-        ranks.append(next((1 / place for place, hit in enumerate(hits, 1) if hit in answers), 0.0))
+        ranks.append(next((1 / rank for rank, hit in enumerate(hits, 1) if hit in answers), 0.0))
     assert sum(ranks) / len(ranks) > MRR
 
 
@@ -143,9 +143,9 @@ def test_a_resource_that_reads_like_a_decision_is_struck_out_too(
 
     build_site(Registry.open(root), tmp_path / "site", snapshot=False)
 
-    said = "".join(file.read_text("utf-8") for file in (tmp_path / "site/search/words").iterdir())
-    assert "tuesday" in said
-    assert "falcon" not in said
+    text = "".join(file.read_text("utf-8") for file in (tmp_path / "site/search/words").iterdir())
+    assert "tuesday" in text
+    assert "falcon" not in text
 
 
 def test_the_first_line_is_one_that_says_something() -> None:

@@ -19,22 +19,26 @@ from orbit_registry.site.build import build_site
 def test_every_tag_and_area_has_a_page_of_its_records(synthetic_site: Path) -> None:
     """A tag's page and that of a feature or category name each record that has it; the record's page leads there."""
     site = synthetic_site
-    held = json.loads((site / "records.json").read_text("utf-8"))["records"]
-    wanted: dict[str, set[str]] = {}
-    for one in held:
-        for tag in one["tags"]:
-            wanted.setdefault(f"tags/{tag}/", set()).add(one["id"])
-        for column, word in one["fields"].items():
+    records = json.loads((site / "records.json").read_text("utf-8"))["records"]
+    expected: dict[str, set[str]] = {}
+    for record in records:
+        for tag in record["tags"]:
+            expected.setdefault(f"tags/{tag}/", set()).add(record["id"])
+        for column, word in record["fields"].items():
             if word:
-                wanted.setdefault(f"{one['url'].split('/')[0]}/{column}/{word}/", set()).add(one["id"])
-    assert len(wanted) > 10
-    for url, ids in wanted.items():
+                expected.setdefault(f"{record['url'].split('/')[0]}/{column}/{word}/", set()).add(record["id"])
+    assert len(expected) > 10
+    for url, ids in expected.items():
         html = (site / url / "index.html").read_text("utf-8")
         assert set(re.findall(r'<span class="orbit-id">([^<]+)</span>', html)) == ids, url
-    one = next(one for one in held if one["tags"])
-    page = (site / one["url"] / "index.html").read_text("utf-8")
-    assert f'href="../../tags/{one["tags"][0]}/"' in page
-    assert all(f'href="{tag}/"' in (site / "tags/index.html").read_text("utf-8") for one in held for tag in one["tags"])
+    record = next(record for record in records if record["tags"])
+    page = (site / record["url"] / "index.html").read_text("utf-8")
+    assert f'href="../../tags/{record["tags"][0]}/"' in page
+    assert all(
+        f'href="{tag}/"' in (site / "tags/index.html").read_text("utf-8")
+        for record in records
+        for tag in record["tags"]
+    )
 
 
 def test_a_folder_of_documents_leads_to_them(demo_site: DemoSite) -> None:

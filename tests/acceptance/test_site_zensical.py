@@ -25,8 +25,10 @@ def test_the_site_is_the_same_through_zensical(tmp_path: Path) -> None:
     assert pages(first) == pages(second)
     for page in ("adrs/ADR-0002/index.html", "learnings/L-7k3fq/index.html", "design/core/1_overview/index.html"):
         assert prose(first / page) == prose(second / page)
-    said = [sorted((one.code, str(one.location)) for one in result.diagnostics) for result in results.values()]
-    assert said[0] == said[1]
+    findings = [
+        sorted((problem.code, str(problem.location)) for problem in result.diagnostics) for result in results.values()
+    ]
+    assert findings[0] == findings[1]
 
 
 def pages(site: Path) -> set[str]:
@@ -36,6 +38,6 @@ def pages(site: Path) -> set[str]:
 
 def prose(page: Path) -> str:
     """Return what a page says in its article, without markup."""
-    found = re.search(r"<article.*</article>", page.read_text("utf-8"), re.DOTALL)
-    assert found is not None
-    return " ".join(re.sub(r"<[^>]*>", " ", found[0]).split())
+    match = re.search(r"<article.*</article>", page.read_text("utf-8"), re.DOTALL)
+    assert match is not None
+    return " ".join(re.sub(r"<[^>]*>", " ", match[0]).split())

@@ -56,13 +56,13 @@ def apply(root: Path, change: Sequence[object]) -> None:
 def pages(folder: Path) -> dict[str, str]:
     """Return a hash of every file of a site, and the rows of its database."""
     files = [file for file in folder.rglob("*") if file.is_file() and file.name not in (MANIFEST, "snapshot.duckdb")]
-    held = {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    contents = {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     with duckdb.connect(str(folder / "snapshot.duckdb"), read_only=True) as connection:
         tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
         for name in tables:
             rows = connection.execute(f"FROM {name} ORDER BY ALL").fetchall()
-            held[f"table {name}"] = repr([row for row in rows if row[0] != "built_at"])
-    return held
+            contents[f"table {name}"] = repr([row for row in rows if row[0] != "built_at"])
+    return contents
 
 
 @settings(max_examples=6, deadline=None)
@@ -79,10 +79,10 @@ def test_an_incremental_site_is_the_one_built_from_nothing(git: Git, steps: list
             for change in changes:
                 apply(root, change)
                 git(root, "add", "--all", "--", ".", ":!lib")
-            kept = build_site(Registry.open(root), root / "site")
+            last = build_site(Registry.open(root), root / "site")
         fresh = Path(folder) / "fresh"
         shutil.copytree(root, fresh, ignore=shutil.ignore_patterns("cache", "site"))
         first = build_site(Registry.open(fresh), fresh / "site")
         assert pages(root / "site") == pages(fresh / "site")
-        assert kept.diagnostics == first.diagnostics
-        assert kept.pages == first.pages
+        assert last.diagnostics == first.diagnostics
+        assert last.pages == first.pages

@@ -22,9 +22,9 @@ def written(root: Path) -> dict[str, bytes]:
 
 def export(shell: Any, *more: str, agents: tuple[str, ...] = AGENTS) -> tuple[int, dict[str, Any]]:
     """Run the export for some agents and return its exit code and data by agent."""
-    named = [word for agent in agents for word in ("--agent", agent)]
-    code, whole = shell.json("export", "rules", *named, *more)
-    return code, {one["agent"]: one for one in whole["data"]["rules"]}
+    options = [word for agent in agents for word in ("--agent", agent)]
+    code, output = shell.json("export", "rules", *options, *more)
+    return code, {one["agent"]: one for one in output["data"]["rules"]}
 
 
 def test_each_agent_gets_the_records_in_its_own_format(shell: Any) -> None:
@@ -144,9 +144,9 @@ def test_no_link_leads_an_export_out_of_the_project(shell: Any, tmp_path: Path) 
     (shell.root / ".claude").symlink_to(tmp_path / "elsewhere")
     (shell.root / "AGENTS.md").symlink_to(tmp_path / "elsewhere/AGENTS.md")
     for agent in ("claude", "agents-md"):
-        code, _, said = shell("export", "rules", "--agent", agent)
+        code, _, output = shell("export", "rules", "--agent", agent)
         assert code == 1
-        assert "symbolic link" in said
+        assert "symbolic link" in output
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -155,9 +155,9 @@ def test_a_file_of_someone_elses_is_never_overwritten(shell: Any) -> None:
     export(shell, agents=("claude",))
     (file,) = (shell.root / ".claude/rules/orbit").glob("*.md")
     file.write_text("Mine.\n", "utf-8")
-    code, _, said = shell("export", "rules", "--agent", "claude")
+    code, _, output = shell("export", "rules", "--agent", "claude")
     assert (code, file.read_text("utf-8")) == (1, "Mine.\n")
-    assert "is not a file that we made" in said
+    assert "is not a file that we made" in output
 
 
 @pytest.mark.parametrize("arguments", [(), ("--agent", "nobody")])

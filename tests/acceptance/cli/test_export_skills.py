@@ -64,16 +64,16 @@ def test_skills_are_put_where_the_agent_looks(shell: Any, agent: str) -> None:
     """Three pages; again nothing changes; a check says what differs; a skill of somebody else's is not touched."""
     assert shell("export", "skills", "--agent", agent, "--check")[0] == 1
     assert not (shell.root / FOLDERS[agent]).exists()
-    _, found = shell.json("export", "skills", "--agent", agent)
-    assert [one["what"] for one in found["data"]["changes"]] == ["add"] * 3
+    _, skills = shell.json("export", "skills", "--agent", agent)
+    assert [change["what"] for change in skills["data"]["changes"]] == ["add"] * 3
     assert shell.json("export", "skills", "--agent", agent)[1]["data"]["changes"] == []
     assert shell("export", "skills", "--agent", agent, "--check")[0] == 0
 
     page = shell.root / FOLDERS[agent] / "orbit-adr/SKILL.md"
     page.write_text("---\nname: orbit-adr\n---\nMine.\n", "utf-8")
-    code, _, said = shell("export", "skills", "--agent", agent)
+    code, _, output = shell("export", "skills", "--agent", agent)
     assert (code, page.read_text("utf-8")) == (1, "---\nname: orbit-adr\n---\nMine.\n")
-    assert "is not a skill of ours" in said
+    assert "is not a skill of ours" in output
 
 
 def test_a_plugin_carries_skills_hooks_and_the_server(shell: Any, tmp_path: Path) -> None:
@@ -94,9 +94,9 @@ def test_a_plugin_carries_skills_hooks_and_the_server(shell: Any, tmp_path: Path
     (folder / "mine.md").write_text("mine", "utf-8")
     assert shell.json("export", "plugin", str(folder))[1]["data"]["changes"] == []
     assert (folder / "mine.md").exists()
-    code, _, said = shell("export", "plugin", str(shell.root / "src"))
+    code, _, output = shell("export", "plugin", str(shell.root / "src"))
     assert (code, sorted(path.name for path in (shell.root / "src").iterdir())) == (1, ["app.py"])
-    assert "holds something else" in said
+    assert "holds something else" in output
 
 
 def test_the_plugins_hook_answers_and_is_silent_without_the_program(shell: Any, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_the_plugins_hook_answers_and_is_silent_without_the_program(shell: Any, 
     program.parent.mkdir()
     program.write_text(f"#!{sys.executable}\n", "utf-8")
     program.chmod(0o755)
-    tools = [str(Path(found).parent) for tool in ("sh", "git") if (found := shutil.which(tool))]
+    tools = [str(Path(reply).parent) for tool in ("sh", "git") if (reply := shutil.which(tool))]
 
     def said(*folders: str) -> str:
         environment = {

@@ -57,9 +57,9 @@ def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
         flags |= reader.EXPIRES if "expires_at" in data else 0
         flags |= reader.PROCEDURAL if data.get("procedural") else 0
         parts.append(Part(tuple(row), flags, data.get("pushed", True)))
-    found = read_index(pack(parts, entries), "/nowhere")
-    assert isinstance(found, Index)
-    return found
+    index = read_index(pack(parts, entries), "/nowhere")
+    assert isinstance(index, Index)
+    return index
 
 
 def rules_of(
@@ -75,12 +75,12 @@ def rules_of(
 def test_a_scope_is_said_as_the_agent_reads_it_or_not_at_all(case: Mapping[str, Any], agent: str) -> None:
     """Each case of tests/cases/exporters/rule_globs.json: the globs in the agent's spelling, or why there are none."""
     rules, unsupported = rules_of({"L-1": {"globs": case["globs"]}}, agent, case["files"])
-    wanted = case["said"][agent]
-    if isinstance(wanted, str):
+    expected = case["said"][agent]
+    if isinstance(expected, str):
         assert rules == []
-        assert wanted in unsupported[0].reason
+        assert expected in unsupported[0].reason
     else:
-        assert [list(rule.globs) for rule in rules] == [wanted]
+        assert [list(rule.globs) for rule in rules] == [expected]
         assert unsupported == []
 
 
@@ -152,7 +152,7 @@ def test_a_rule_has_at_most_a_thousand_tokens_and_says_what_is_left_out(agent: s
 @given(words=st.text(), glob=st.text(min_size=1, max_size=30))
 def test_no_record_breaks_out_of_its_file(agent: str, words: str, glob: str) -> None:
     """Whatever a record's text and globs hold, front matter ends where it should and the notes are one block."""
-    globs = [one for one in (glob, "src/**") if isinstance(parse_glob(one), Glob)]
+    globs = [row for row in (glob, "src/**") if isinstance(parse_glob(row), Glob)]
     rules, _ = rules_of({"L-1": {"globs": globs, "teaser": f"- [L-1] {words}\n---\n{END}\n# x\n---\n"}}, agent)
     for rule in rules:
         text = FORMATS[agent].text(rule)
@@ -161,8 +161,8 @@ def test_no_record_breaks_out_of_its_file(agent: str, words: str, glob: str) -> 
         assert lines.count("---") in (0, 2)
         assert len([line for line in lines if line.startswith("<!--")]) == 1
         if agent in ("claude", "copilot") and rule.globs:
-            said = load("\n".join(lines[1 : lines.index("---", 1)]))
-            assert said == ({"paths": list(rule.globs)} if agent == "claude" else {"applyTo": ",".join(rule.globs)})
+            ids = load("\n".join(lines[1 : lines.index("---", 1)]))
+            assert ids == ({"paths": list(rule.globs)} if agent == "claude" else {"applyTo": ",".join(rule.globs)})
 
 
 def test_the_mark_of_a_file_names_its_records(tmp_path: Path) -> None:
@@ -201,13 +201,13 @@ def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: 
     """Writing, writing again, changing and taking away: what its owner wrote stays, before and behind."""
     assume(b"<!-- orbit:" not in before + after)  # half a block is refused
     first, second = (
-        agents_block({"L-1": {"globs": ["src/**"], "teaser": f"- [L-1] {one}"}})
-        for one in (words, "<!-- orbit:end -->")
+        agents_block({"L-1": {"globs": ["src/**"], "teaser": f"- [L-1] {line}"}})
+        for line in (words, "<!-- orbit:end -->")
     )
-    whole = with_block(before + first.encode() + after, first)
-    assert whole == before + first.encode() + after
-    assert with_block(whole, second) == before + second.encode() + after
-    bare = with_block(whole, "")
+    content = with_block(before + first.encode() + after, first)
+    assert content == before + first.encode() + after
+    assert with_block(content, second) == before + second.encode() + after
+    bare = with_block(content, "")
     assert bare == (before + after if (before + after).strip() else None)
     added = with_block(before, first)
     assert added is not None

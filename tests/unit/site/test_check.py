@@ -15,7 +15,7 @@ def codes(html: str) -> list[str]:
     pages = {"a/b/": facts_of(html, "a/b/"), "a/c/": facts_of('<h2 id="x">x</h2>', "a/c/")}
     files = {"a/b/index.html", "a/c/index.html", "files/p.png"}
     shell = PageFacts(frozenset({"__search"}), (), ())
-    return [found.code for found in check_pages(pages, files, {}, shell)]
+    return [problems.code for problems in check_pages(pages, files, {}, shell)]
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,16 @@ def test_what_leads_nowhere_or_elsewhere_is_found(html: str, code: str) -> None:
 def test_a_finding_names_the_source_document() -> None:
     """What is wrong on a page is reported where its text is edited."""
     pages = {"a/": facts_of('<a href="gone/">x</a>', "a/")}
-    (found,) = check_pages(pages, {"a/index.html"}, {"a/": Location("docs/a.md")}, NOTHING)
-    assert found.location.path == "docs/a.md"
+    (problem,) = check_pages(pages, {"a/index.html"}, {"a/": Location("docs/a.md")}, NOTHING)
+    assert problem.location.path == "docs/a.md"
 
 
 @pytest.mark.parametrize("written", ["[a](b.md#no)", '[a](b.md#No "T")', "[a][r]\n\n[r]: b.md#no", "[a](<b c.md#no>)"])
 def test_a_missing_heading_is_found_where_it_is_written(written: str) -> None:
     """The place is that of the anchor, however the link is written; a longer anchor is another one."""
-    found = Diagnostic(DEAD_ANCHOR, Severity.WARNING, "a link leads to `#no`, which is not there", Location("a.md"))
+    problem = Diagnostic(DEAD_ANCHOR, Severity.WARNING, "a link leads to `#no`, which is not there", Location("a.md"))
     text = f"# A\n\n[a](b.md#no-more)\n{written}\n"
-    at = located(found, text).location.position
+    at = located(problem, text).location.position
     assert at is not None
     assert text.splitlines()[at.line - 1][at.column - 1 :].lower().startswith("#no")
     assert at.line > 3

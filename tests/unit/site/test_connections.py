@@ -33,7 +33,7 @@ def tangle(number: int) -> list[Record]:
     """Return decisions of a few areas that replace and name each other at random."""
     chance = random.Random(number)
     rels = ("amends", "extends", "contradicts", "references")
-    found = []
+    edges = []
     for at in range(1, number + 1):
         fields: dict[str, Any] = {"feature": chance.choice(("core", "web", "store")), "date": f"{2000 + at % 20}-05"}
         if chance.random() < 0.2:
@@ -41,8 +41,8 @@ def tangle(number: int) -> list[Record]:
         if chance.random() < 0.6:
             some = chance.sample(rels, 2)
             fields["links"] = [{"rel": rel, "to": f"ADR-{chance.randint(1, number):04d}"} for rel in some]
-        found.append(decision(at, **fields))
-    return found
+        edges.append(decision(at, **fields))
+    return edges
 
 
 @given(GRAPHS)
@@ -105,8 +105,8 @@ def test_everything_is_in_the_list_and_no_drawing_is_too_large() -> None:
         for html_of in re.findall(r'<svg class="orbit-drawing orbit-map".*?</svg>', html)
     )
     assert arcs == sum(edge.replaces for edge in edges)
-    left = 400 - len({one for edge in edges for one in edge.ends})
-    assert f"{left} records without any are left out" in html
+    x = 400 - len({one for edge in edges for one in edge.ends})
+    assert f"{x} records without any are left out" in html
     assert html == map_html(records, Relations(records))
 
 
@@ -117,9 +117,9 @@ def test_a_long_chain_across_areas_is_drawn_whole() -> None:
         decision(at, feature=areas[at % 3], **({"supersedes": [f"ADR-{at - 1:04d}"]} if at else {})) for at in range(60)
     ]
     drawings = re.findall(r'<svg class="orbit-drawing orbit-map".*?</svg>', map_html(records, Relations(records)))
-    assert sum(one.count('class="orbit-arc"') for one in drawings) == 59
+    assert sum(drawing.count('class="orbit-arc"') for drawing in drawings) == 59
     assert len(drawings) == 3
-    assert all(one.count('class="orbit-box"') <= MOST for one in drawings)
+    assert all(drawing.count('class="orbit-box"') <= MOST for drawing in drawings)
 
 
 def test_nothing_to_draw_is_said() -> None:

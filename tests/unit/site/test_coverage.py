@@ -20,19 +20,19 @@ FILES = st.lists(NAMES.map(lambda folder: f"{folder}/x.py"), min_size=1, max_siz
 def test_places_fill_their_rectangle_in_proportion(sizes: list[int], width: float, height: float) -> None:
     """Each place is as large as its size says, lies inside, and overlaps no other."""
     sizes.sort(reverse=True)
-    places = squarified(sizes, (10.0, 20.0, width, height))
+    rectangles = squarified(sizes, (10.0, 20.0, width, height))
     share = width * height / sum(sizes)
-    for size, place in zip(sizes, places, strict=True):
-        assert place[2] * place[3] == pytest.approx(size * share, rel=1e-6)
-        assert overlap(place, (10.0, 20.0, width, height)) == pytest.approx(size * share, rel=1e-6)
-    for number, place in enumerate(places):
-        assert all(overlap(place, other) < 1e-6 * width * height for other in places[:number])
+    for size, rectangle in zip(sizes, rectangles, strict=True):
+        assert rectangle[2] * rectangle[3] == pytest.approx(size * share, rel=1e-6)
+        assert overlap(rectangle, (10.0, 20.0, width, height)) == pytest.approx(size * share, rel=1e-6)
+    for number, rectangle in enumerate(rectangles):
+        assert all(overlap(rectangle, other) < 1e-6 * width * height for other in rectangles[:number])
 
 
-def overlap(one: Rectangle, other: Rectangle) -> float:
+def overlap(first: Rectangle, second: Rectangle) -> float:
     """Return the area that two rectangles share."""
-    across = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
-    down = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
+    across = min(first[0] + first[2], second[0] + second[2]) - max(first[0], second[0])
+    down = min(first[1] + first[3], second[1] + second[3]) - max(first[1], second[1])
     return max(across, 0.0) * max(down, 0.0)
 
 
@@ -42,13 +42,13 @@ def test_every_file_is_in_one_field(files: list[str]) -> None:
     html = coverage_html(folders(files, [("L-1", ["src/**"])]), "health/")
     drawing, for_a_phone = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     assert re.findall("<title>.*?</title>", drawing) == re.findall("<title>.*?</title>", for_a_phone)
-    said = [one.text or "" for one in ElementTree.fromstring(drawing).iter("title")]
-    numbers = [re.search(r": ([\d,]+) of ([\d,]+) files", one) for one in said]
+    titles = [one.text or "" for one in ElementTree.fromstring(drawing).iter("title")]
+    numbers = [re.search(r": ([\d,]+) of ([\d,]+) files", one) for one in titles]
     assert sum(int(one[2]) for one in numbers if one) == len(files)
-    assert len(said) <= MOST
+    assert len(titles) <= MOST
     rows = re.findall(r"<code>(.*?)</code></a></td><td>(\d+)</td>", html)
     assert sorted(f"{unescape(name)} {count}" for name, count in rows) == sorted(
-        f"{one.partition(':')[0]} {number[2]}" for one, number in zip(said, numbers, strict=True) if number
+        f"{one.partition(':')[0]} {number[2]}" for one, number in zip(titles, numbers, strict=True) if number
     )
 
 

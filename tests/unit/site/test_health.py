@@ -55,21 +55,21 @@ def test_a_folder_of_another_program_is_no_unreadable_record() -> None:
 
 def test_each_concern_leads_to_its_records_and_their_command() -> None:
     """Expired, stale, long undecided and never shown: one list each, with the reason."""
-    gone = record(1)
+    expired = record(1)
     stale = record(2)
     old = record(3, "adr", status="proposed", created_at="2026-04-01T09:00:00Z")
     young = record(4, "adr", status="proposed")
     bare = record(5, scope={})
     reasons = {
-        gone.path: Freshness((Reason(Cause.EXPIRED, "expires_at", "its time was over on 2026-05-01"),)),
+        expired.path: Freshness((Reason(Cause.EXPIRED, "expires_at", "its time was over on 2026-05-01"),)),
         stale.path: Freshness((Reason(Cause.AGE, "verified_at", "nobody looked for 400 days"),)),
     }
 
-    html = page([gone, stale, old, young, bare], reasons)
+    html = page([expired, stale, old, young, bare], reasons)
 
     assert re.findall(r'<h2 id="(\w+)"', html)[:4] == ["expired", "stale", "waiting", "unscoped"]
     for anchor, one, why, command in (
-        ("expired", gone, "its time was over on 2026-05-01", "orbit learning retire"),
+        ("expired", expired, "its time was over on 2026-05-01", "orbit learning retire"),
         ("stale", stale, "nobody looked for 400 days", "orbit verify"),
         ("waiting", old, "61 days", "orbit adr accept"),
         ("unscoped", bare, "", "orbit scope suggest"),
@@ -101,6 +101,6 @@ def test_long_lists_are_cut_and_counted() -> None:
 def test_ages_are_counted_once_each() -> None:
     """Each record in force stands in one bar; a clock ahead of ours counts as now."""
     days = ["2026-06-02", "2026-05-30", "2026-03-15", "2026-01-01", "2025-08-01", "2024-08-01", "2020-01-01"]
-    html = page([record(place, updated_at=f"{day}T00:00:00Z") for place, day in enumerate(days)])
-    said = "2 within a month, 1 within three months, 1 within half a year, 1 within a year, 1 within two years"
-    assert f"{said}, 1 longer ago" in html
+    html = page([record(index, updated_at=f"{day}T00:00:00Z") for index, day in enumerate(days)])
+    words = "2 within a month, 1 within three months, 1 within half a year, 1 within a year, 1 within two years"
+    assert f"{words}, 1 longer ago" in html

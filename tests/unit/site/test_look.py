@@ -15,8 +15,8 @@ STATES = ("live", "pending", "closed", "rejected", "deprecated")
 
 def tokens(selector: str) -> dict[str, str]:
     """Return the colours that a block of the style sheet sets."""
-    found = re.findall(re.escape(selector) + r" \{(.*?)\}", CSS, re.DOTALL)
-    return dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", "".join(found)))
+    names = re.findall(re.escape(selector) + r" \{(.*?)\}", CSS, re.DOTALL)
+    return dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", "".join(names)))
 
 
 LIGHT = tokens(":root")
@@ -83,7 +83,7 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
 
 def test_templates_use_what_every_generator_knows() -> None:
     """Our templates keep to blocks, includes, conditions, loops and the theme's own filters."""
-    known = {"first", "url", "e", "replace", "striptags"}
+    allowed = {"first", "url", "e", "replace", "striptags"}
     for file in Path(overrides()).rglob("*.html"):
         text = re.sub(r"\{#.*?#\}", "", file.read_text("utf-8"), flags=re.DOTALL)
         words = set(re.findall(r"\{%-?\s*(\w+)", text))
@@ -100,4 +100,4 @@ def test_templates_use_what_every_generator_knows() -> None:
             "set",
             "include",
         }
-        assert set(re.findall(r"\|\s*(\w+)", text)) <= known
+        assert set(re.findall(r"\|\s*(\w+)", text)) <= allowed

@@ -32,7 +32,7 @@ def test_a_drawing_is_bounded_and_well_formed(old: list[Any], new: list[Any], li
     assert len(boxes) - 1 == min(total, MOST)
     assert ("in the list below" in html) == (total > MOST)
     lowest = max(float(box.attrib["y"]) + float(box.attrib["height"]) for box in boxes)
-    said = [float(one.attrib["y"]) for one in drawing.iter("text") if "in the list below" in (one.text or "")]
+    texts = [float(one.attrib["y"]) for one in drawing.iter("text") if "in the list below" in (one.text or "")]
     height = float(next(drawing.iter("svg")).attrib["height"])
-    assert all(lowest + 10 <= y < height for y in said), "the words would stand in a box, or be cut"
+    assert all(lowest + 10 <= y < height for y in texts), "the words would stand in a box, or be cut"
     assert {element.tag for element in drawing.iter()} <= {"div", "svg", "path", "rect", "text", "a", "g", "title"}

@@ -77,8 +77,8 @@ def test_what_a_build_cut_short_wrote_newly_goes_where_no_build_wants_it(tmp_pat
     out.begin()
     out.write("new/page.html", "1")
     out.write("more.html", "1")
-    with (tmp_path / "o" / JOURNAL).open("a") as begun:
-        begun.write('"CNA')
+    with (tmp_path / "o" / JOURNAL).open("a") as journal:
+        journal.write('"CNA')
     (tmp_path / "o/CNAME").write_text("mine", "utf-8")
 
     assert build(tmp_path / "o", {"kept.html": "1", "more.html": "1"})[2] == 1

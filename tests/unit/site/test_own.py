@@ -18,8 +18,8 @@ GENERATED: list[object] = [{"Decisions": "adrs/index.md"}, {"Health": "health/in
 
 def test_what_a_navigation_names_is_not_added_again() -> None:
     """Entries of ours that are already there stay where they are; the others come at the end."""
-    own: list[object] = ["index.md", {"Why": [{"All": "adrs/index.md"}]}]
-    assert completed_nav(own, [], GENERATED) == [*own, {"Health": "health/index.md"}]
+    existing: list[object] = ["index.md", {"Why": [{"All": "adrs/index.md"}]}]
+    assert completed_nav(existing, [], GENERATED) == [*existing, {"Health": "health/index.md"}]
 
 
 def test_without_a_navigation_the_pages_make_one() -> None:
@@ -30,9 +30,9 @@ def test_without_a_navigation_the_pages_make_one() -> None:
 
 def test_an_entry_without_a_page_is_left_out_and_named() -> None:
     """A dead entry does not stop the build; addresses elsewhere stay."""
-    own: list[object] = ["index.md", {"A": ["a.md", "b.md"]}, {"C": "c.md"}, {"Web": "https://example.org"}]
-    kept, missing = without_missing(own, {"index.md", "a.md"})
-    assert kept == ["index.md", {"A": ["a.md"]}, {"Web": "https://example.org"}]
+    existing: list[object] = ["index.md", {"A": ["a.md", "b.md"]}, {"C": "c.md"}, {"Web": "https://example.org"}]
+    remaining, missing = without_missing(existing, {"index.md", "a.md"})
+    assert remaining == ["index.md", {"A": ["a.md"]}, {"Web": "https://example.org"}]
     assert missing == ["b.md", "c.md"]
 
 
@@ -51,9 +51,9 @@ def test_a_plugin_that_makes_the_navigation_is_let_do_it(
 ) -> None:
     """Where the file states none; files that state it as a list of links are known by their name."""
     (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said}\n", "utf-8")
-    own = read_user_config(tmp_path)
-    assert own is not None
-    assert (own.makes_nav, own.nav_file) == (makes_nav, nav_file)
+    config = read_user_config(tmp_path)
+    assert config is not None
+    assert (config.makes_nav, config.nav_file) == (makes_nav, nav_file)
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,15 @@ def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, said: str, 
     """Templates reach all of Python, and a plugin may run what stands in the repository; those known not to stay."""
     (tmp_path / "parent.yml").write_text("theme: {custom_dir: ours}\nplugins: [exec, search]\n", "utf-8")
     (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said if said != '{}' else ''}\n", "utf-8")
-    own = read_user_config(tmp_path)
-    assert own is not None
-    assert list(own.code_settings) == running
-    left = own.without_code("because")
-    assert (left.code_settings, left.data["theme"]["name"], left.blocked_reason) == ((), "material", "because")
+    config = read_user_config(tmp_path)
+    assert config is not None
+    assert list(config.code_settings) == running
+    harmless = config.without_code("because")
+    assert (harmless.code_settings, harmless.data["theme"]["name"], harmless.blocked_reason) == (
+        (),
+        "material",
+        "because",
+    )
 
 
 def test_a_repository_without_a_configuration_has_none(tmp_path: Path) -> None:

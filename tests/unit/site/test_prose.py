@@ -71,7 +71,7 @@ def test_an_id_in_code_or_in_a_link_is_left_alone(text: str, site: SiteMap) -> N
 def test_the_line_of_a_finding_counts_from_the_documents_start(site: SiteMap) -> None:
     """An entry of a log reports lines of the whole document."""
     prose = render("two [x](gone.md)\n", TextOrigin(HERE.path, 40, HERE.page), site)
-    assert [found.location.position.line for found in prose.diagnostics if found.location.position] == [40]
+    assert [problem.location.position.line for problem in prose.diagnostics if problem.location.position] == [40]
 
 
 def test_a_heading_has_an_id_of_its_own(site: SiteMap) -> None:
@@ -143,7 +143,7 @@ def test_an_anchor_as_a_forge_shows_it_leads_to_the_heading(site: SiteMap) -> No
     )
     plain = render("## Why not\n\n[x](#why-not) [y](/docs/design/core/1_overview.md#context)\n", HERE, site)
     assert (prose.html, prose.diagnostics) == (plain.html, ())
-    assert [one.code for one in render("[x](#user-content-nowhere)", HERE, site).diagnostics] == ["SITE390"]
+    assert [problem.code for problem in render("[x](#user-content-nowhere)", HERE, site).diagnostics] == ["SITE390"]
 
 
 def test_an_anchor_as_a_browser_copies_it_leads_to_the_heading(site: SiteMap) -> None:
@@ -154,7 +154,7 @@ def test_an_anchor_as_a_browser_copies_it_leads_to_the_heading(site: SiteMap) ->
 
 def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:
     """A link to a heading of the same text that is not there is a finding."""
-    assert [found.code for found in render("[x](#nowhere)", HERE, site).diagnostics] == ["SITE390"]
+    assert [problem.code for problem in render("[x](#nowhere)", HERE, site).diagnostics] == ["SITE390"]
 
 
 def test_headings_are_moved_below_a_pages_title(site: SiteMap) -> None:

@@ -82,10 +82,10 @@ def test_what_could_act_is_gone(html: str) -> None:
 )
 def test_any_mix_of_tags_comes_out_without_scripts(parts: list[str]) -> None:
     """However markup is cut up, the result has no inline script and loads nothing."""
-    left = clean("".join(parts))
-    assert inline_scripts(left) == []
-    assert facts_of(left, "").foreign == ()
-    assert Acting(left).found == []
+    cleaned = clean("".join(parts))
+    assert inline_scripts(cleaned) == []
+    assert facts_of(cleaned, "").foreign == ()
+    assert Acting(cleaned).found == []
 
 
 def test_ordinary_prose_is_kept() -> None:

@@ -35,9 +35,9 @@ def test_bars_are_as_high_as_their_numbers(numbers: tuple[int, ...]) -> None:
     """The highest one is as high as the line, the smallest one can still be seen, none is drawn for 0."""
     heights = [int(height) for height in re.findall(r"v-(\d+)h3V16z", sparkline(numbers, "x"))]
 
-    shown = [number for number in numbers if number]
-    assert len(heights) == len(shown)
-    assert heights == [max(1, round(number / max(shown) * 16)) for number in shown]
+    bars = [number for number in numbers if number]
+    assert len(heights) == len(bars)
+    assert heights == [max(1, round(number / max(bars) * 16)) for number in bars]
 
 
 def test_a_drawing_says_what_it_shows_and_loads_nothing() -> None:

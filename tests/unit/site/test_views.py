@@ -23,12 +23,12 @@ def test_only_a_kinds_own_fields_are_shown_as_such() -> None:
         "attempts": 3,
         "target": {"type": "story", "id": "S-1"},
     }
-    shown = [label for label, _ in extra_fields(Record(kind, data, ".orbit/failures/F-1/failure.yaml"))]
-    assert shown == ["Target", "Attempts", "Ttl days"]
+    fields = [label for label, _ in extra_fields(Record(kind, data, ".orbit/failures/F-1/failure.yaml"))]
+    assert fields == ["Target", "Attempts", "Ttl days"]
 
 
 def _decision(number: int, *later: int) -> Record:
-    ids = [f"ADR-{one:04}" for one in later]
+    ids = [f"ADR-{record:04}" for record in later]
     status = "superseded" if later else "accepted"
     data: dict[str, object] = {"id": f"ADR-{number:04}", "title": "T", "status": status, "superseded_by": ids}
     data["updated_at"] = "2026-05-04T00:00:00Z"

@@ -47,7 +47,7 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
 
     Raises:
         ConfigError: the libraries are not installed.
-        DeliveryError: nobody answers there, or they refuse; the same is sent the next time.
+        DeliveryError: the endpoint does not accept the spans; they are sent the next time.
         UnreadableFileError: the log can't be read.
     """
     mark = Path(private_folder(str(workspace.root), "log")) / MARK
@@ -72,7 +72,7 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
 
 
 def endpoint_of(option: str | None) -> str:
-    """Return where to send to: as it is said, or as OpenTelemetry's own variables say; empty for nowhere."""
+    """Return the endpoint: the option, or that of OpenTelemetry's variables; empty for none."""
     base = option or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
     traces = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
     if traces and not option:
@@ -136,7 +136,7 @@ def _attributes(
     for key in ATTRIBUTES:
         value = row.get(key)
         if isinstance(value, Mapping):
-            value = value.get("name")  # a brief's agent, beside what is known of it
+            value = value.get("name")  # the agent of a brief
         if isinstance(value, list):
             yield (
                 f"orbit.{key}",

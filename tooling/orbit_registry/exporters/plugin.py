@@ -26,7 +26,7 @@ _SHIPPED = Path(__file__).parent / "skills"
 
 @cache
 def skill_files() -> Mapping[str, bytes]:
-    """Return each skill's page, by its path below a folder of skills; the mark stands below the front matter."""
+    """Return each skill's page, by its path in a folder of skills; the mark is below the front matter."""
     pages = {}
     for name in NAMES:
         head, end, text = (_SHIPPED / name / PAGE).read_text("utf-8").partition("\n---\n")
@@ -38,7 +38,7 @@ def skill_changes(root: Path, agent: str) -> list[Change]:
     """Return what is to change so that a project has the skills where an agent looks for them.
 
     Raises:
-        RefusedError: somebody else's skill has the name of one of ours.
+        RefusedError: another skill has that name.
         UnsafePathError: a folder on the way is a link.
     """
     expected: dict[str, bytes | None] = {f"{FOLDERS[agent]}/{path}": page for path, page in skill_files().items()}
@@ -57,7 +57,7 @@ PROGRAM = "orbit-registry"
 SAID = "What this project has decided and learned, in front of the agent at the moment it acts."
 MANIFEST, LAUNCHER = ".claude-plugin/plugin.json", "hooks/hook.sh"
 TIMEOUT = 5
-"""Seconds that the agent waits for a hook at most; the hook gives up much sooner by itself."""
+"""Seconds that an agent waits for a hook at most; the hook gives up much sooner."""
 
 
 def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
@@ -85,7 +85,7 @@ def plugin_changes(folder: Path, expected: Mapping[str, bytes]) -> list[Change]:
     """Return what is to change so that a folder is the plugin; other files in it stay.
 
     Raises:
-        RefusedError: the folder holds something, and is no plugin of ours.
+        RefusedError: the folder has other files.
         UnsafePathError: a folder on the way is a link.
     """
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):

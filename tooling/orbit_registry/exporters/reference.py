@@ -142,7 +142,7 @@ def _list_of(workspace: Workspace, folder: Path) -> Path:
 
 
 def _exported_files(listed: Path, folder: Path) -> dict[str, str]:
-    """Return what an earlier export wrote: path and hash; nothing where there is no list of ours."""
+    """Return what an earlier export wrote: path and hash; nothing without a list."""
     try:
         stored = json.loads(read_bytes(listed, limit=DOCUMENT_LIMIT))
     except (OrbitError, ValueError, RecursionError):

@@ -58,7 +58,7 @@ class Change:
 
 
 def differences(current: Mapping[str, bytes | None], expected: Mapping[str, bytes | None]) -> list[Change]:
-    """Return what is to change so that the files held are those wanted; None stands for no file."""
+    """Return the changes that make the current files the expected ones; None is no file."""
     changes = []
     for path in sorted({*current, *expected}):
         before, after = current.get(path), expected.get(path)
@@ -95,7 +95,7 @@ _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """Why a language of globs has no word for one of ours."""
+    """Why an agent's glob language can't express a glob."""
 
     reason: str
 
@@ -203,7 +203,7 @@ def _parsed(text: str) -> Glob:
     if text.startswith(SYMBOL):
         text = _SPECIAL.sub(r"[\g<0>]", text.removeprefix(SYMBOL).partition("::")[0])
     glob = parse_glob(text)
-    # The index holds no glob that can't be read; one that stands for nothing matches nothing.
+    # The index holds no glob that can't be parsed; one without alternatives matches nothing.
     return glob if isinstance(glob, Glob) else Glob(text, False, ())
 
 
@@ -337,9 +337,9 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class RuleFormat:
-    """One agent's rule files: `folder/prefix + name + suffix`; `head` gives what stands above the notes.
+    """One agent's rule files: `folder/prefix + name + suffix`; `head` gives the front matter.
 
-    `own_folder` says that nobody else's files stand in the folder.
+    `own_folder` says that the folder has no other files.
     """
 
     agent: str
@@ -351,7 +351,7 @@ class RuleFormat:
     head: Callable[[Sequence[str]], str]
 
     def path(self, rule: Rule) -> str:
-        """Return where a rule stands, from the project's root."""
+        """Return the path of a rule, from the project's root."""
         return f"{self.folder}/{self.prefix}{rule.name}{self.suffix}"
 
     def text(self, rule: Rule) -> str:
@@ -450,7 +450,7 @@ IGNORED = "# Made by `orbit export rules`. Remove this file to commit the rules 
 
 @dataclass(frozen=True, slots=True)
 class RuleExport:
-    """What stands, or should stand, in one agent's rule files."""
+    """One agent's rule files: what they are, and what is to change."""
 
     agent: str
     files: Sequence[str]
@@ -478,7 +478,7 @@ def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
     """Return what the rule files of some agents should be; the index is brought up to date, nothing else written.
 
     Raises:
-        RefusedError: a file of the user's stands where one of ours should, or `AGENTS.md` has a broken block.
+        RefusedError: a file of the user has the path of a rule, or `AGENTS.md` has a broken block.
         UnsafePathError: a folder on the way is a link.
     """
     index = current_index(workspace)
@@ -528,7 +528,7 @@ def _plan(workspace: Workspace, index: Index, rule_format: RuleFormat | None, no
 def _existing_files(
     workspace: Workspace, rule_format: RuleFormat, expected: Mapping[str, object]
 ) -> dict[str, bytes | None]:
-    """Return the files of ours that stand there."""
+    """Return the rule files that exist, by path."""
     folder = inside(workspace.root, rule_format.folder)
     files: dict[str, bytes | None] = {}
     for path in sorted(folder.glob(f"{rule_format.prefix}*{rule_format.suffix}")) if folder.is_dir() else ():

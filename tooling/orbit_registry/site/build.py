@@ -66,7 +66,7 @@ def build_site(
 
 
 def _previous_result(registry: SiteInput, out: Path, row: Mapping[str, Any] | None) -> SiteResult | None:
-    """Return what the last build said, if it would do the same again."""
+    """Return the result of the last build if no input changed since."""
     if not row or not row["stamps"] or any(stamp_of(path) != stamp for path, stamp in row["stamps"].items()):
         return None
     if row["strays"] is not None and row["strays"] != untracked_files(registry.workspace, out):
@@ -79,7 +79,7 @@ def _build(
     registry: SiteInput, target: Output, address: str | None, progress: Progress | None, started_ns: int,
     *, snapshot: bool,
 ) -> tuple[SiteResult, dict[str, object]]:  # fmt: skip
-    """Build, and return the result with what the next build needs to see that it would do the same."""
+    """Build, and return the result and the row that `_previous_result` reads."""
     from orbit_registry.site.build_steps import prepare, publish
     from orbit_registry.site.config import FILE, read_user_config
     from orbit_registry.site.console import MISSING

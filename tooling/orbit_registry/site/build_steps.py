@@ -159,7 +159,7 @@ def sources_of(
 
 
 def task_lookup(publication: Publication) -> TaskLookup:
-    """Return how tasks are looked up, as others may read it."""
+    """Return how tasks are looked up, without what the publish filter withholds."""
     config = publication.workspace.config
     files = map(str, config.setting("freshness", "tasks"))
     words = config.tasks.command
@@ -180,7 +180,7 @@ def publish(
     *,
     snapshot: bool = True,
 ) -> SiteResult:
-    """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured."""
+    """Expand the generator's pages into `out`, remove what is stale, and return the result, without its time."""
     workspace, user_config = context.registry.workspace, context.sources.user_config
     version = key_of(context.code, templates_digest(context.sources.kinds))
     pages = PageCache(workspace.values, f"site {out.folder}", version, out, context.sources.site)
@@ -212,14 +212,14 @@ def publish(
 
 
 def _findings(context: BuildContext, findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return what was found in all, in order, each once."""
+    """Return all distinct diagnostics, sorted."""
     workspace = context.registry.workspace
     inbox = workspace.relative(workspace.inbox) + "/"
     # Another program's folder is left alone.
     ours = (problem for problem in context.problems if hides_record(problem) or problem.code != MISPLACED)
     unread = [problem for problem in ours if not problem.location.path.startswith(inbox)]
     everything = map(_cleaned, [*unread, *context.staged.diagnostics, *findings])
-    # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
+    # A decision's text is on its own page and in the mirrored log: one broken link is one finding.
     distinct = {(finding.code, finding.location, finding.message): finding for finding in everything}
     return tuple(sorted(distinct.values(), key=lambda finding: finding.sort_key))
 

@@ -19,7 +19,7 @@ FOREIGN = "SITE396"
 SCRIPT = "SITE397"
 _TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*+)((?:[^<>\"']++|\"[^\"]*\"|'[^']*')++)>")
 _TELLING = re.compile(r"(?:id|href|src|data)\s*=", re.IGNORECASE)
-"""What a tag holds that says anything of its page's links."""
+"""Attributes that matter for links."""
 _ATTRIBUTE = re.compile(r"([a-zA-Z][\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "embed": "src", "object": "data"}
 _LOADING_RELS = {"stylesheet", "icon", "preload", "preconnect", "dns-prefetch", "modulepreload", "manifest"}
@@ -27,12 +27,12 @@ _ELSEWHERE = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 _ANCHOR = re.compile(r"`(#[^`]*)`")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PLAIN = re.compile(r"((?:\.\./)*)((?:\w[\w-]*(?:\.[\w-]+)*/)*(?:\w[\w-]*(?:\.[\w-]+)*)?)", re.ASCII)
-"""What nearly all links look like: up some folders, then down to a page."""
+"""The form of nearly all links: up some folders, then down to a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What one page holds that others or the network depend on."""
+    """Ids, links and foreign addresses of one page."""
 
     ids: frozenset[str]
     targets: tuple[str, ...]
@@ -66,9 +66,9 @@ def facts_of(html: str, url: str) -> PageFacts:
 def check_pages(
     pages: Mapping[str, PageFacts], files: Set[str], origins: Mapping[str, Location], shell: PageFacts
 ) -> list[Diagnostic]:
-    """Return what is wrong with the links of pages, by site URL; `shell` is what every page has beside its own.
+    """Return what is wrong with the links of pages, by site URL; `shell` is what every page has in common.
 
-    `files` are all outputs, `origins` says where the text of a page stands in the repository.
+    `files` are all outputs, `origins` has the source file of each page.
     """
     diagnostics: list[Diagnostic] = []
     diagnostics += [_foreign(address, Location("mkdocs.yml")) for address in shell.foreign]
@@ -146,7 +146,7 @@ def resolved(url: str, link: str) -> str | None:
 
 
 def merged(all_facts: Iterable[PageFacts]) -> PageFacts:
-    """Return the facts of several pages as one: what a shell of any depth holds."""
+    """Return the facts of several pages as one."""
     pages = list(all_facts)
     ids = frozenset().union(*(facts.ids for facts in pages))
     foreign = tuple(dict.fromkeys(address for facts in pages for address in facts.foreign))

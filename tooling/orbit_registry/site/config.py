@@ -117,13 +117,13 @@ def staged_config(base: Mapping[str, Any], folders: Mapping[str, str], base_url:
 
 FILE = "mkdocs.yml"
 HARMLESS = frozenset({"search", "orbit", "tags", "meta", "offline", "blog", "typeset"})
-"""Plugins that come with the generator and run nothing of the repository; another may run what stands in it."""
+"""Plugins of the generator that run no code of the repository; any other may."""
 READING = frozenset({"pymdownx.snippets", "pymdownx.b64"})
 """Markdown extensions that put files into a page, wherever a path or a symbolic link leads."""
 HINT = "`mkdocs build` with the orbit plugin runs your own configuration in full"
 _PYTHON = "tag:yaml.org,2002:python/"
 _HARMLESS = re.compile(r"(?:material\.extensions\.emoji|pymdownx)(?:\.\w+)+")
-"""The names that Material's own documentation has people write: functions that draw emoji and fences."""
+"""Functions that Material's documentation tells users to name: they draw emoji and fences."""
 
 NAV_MAKERS = frozenset({"awesome-nav", "awesome-pages", "i18n", "literate-nav", "mkdocs-nav-weight"})
 """Plugins that work the navigation out from the files, where `mkdocs.yml` states none."""
@@ -140,11 +140,11 @@ class UserConfig:
     is_trusted: bool = False
     """Whether MkDocs runs it in full anyway: what its pages load and run is its own business."""
     blocked_reason: str = ""
-    """Why nothing of it that runs code is used; empty where it is."""
+    """Why its code is not used; empty if it is."""
 
     @property
     def code_settings(self) -> tuple[str, ...]:
-        """What of it runs code or reads any file: templates, which reach all of Python, plugins and extensions."""
+        """Settings that run code or read any file: templates, plugins and extensions."""
         theirs = [entry for entry in _plugins(self.data) if not _is_harmless(entry)]
         theirs += [entry for entry in _entries(self.data, "markdown_extensions") if _name(entry) in READING]
         custom = _custom(self.data)
@@ -156,7 +156,7 @@ class UserConfig:
         return (*templates, *(json.dumps(entry, sort_keys=True, default=str) for entry in theirs))
 
     def without_code(self, reason: str) -> UserConfig:
-        """Return what is left where nothing of it may run: Material in place of a theme that is templates alone."""
+        """Return the configuration without code: no templates, and only harmless plugins and extensions."""
         theme = self.data.get("theme")
         safe_theme = {"name": "material", **theme} if isinstance(theme, dict) else {"name": theme or "material"}
         safe_theme = {**safe_theme, "name": safe_theme["name"] or "material", "custom_dir": None}
@@ -172,7 +172,7 @@ class UserConfig:
 
     @property
     def makes_nav(self) -> bool:
-        """Whether a plugin makes the navigation, so that one of ours would take its place."""
+        """Whether a plugin makes the navigation, which a `nav` setting would replace."""
         return not self.list_setting("nav") and any(_name(entry) in NAV_MAKERS for entry in _plugins(self.data))
 
     @property
@@ -289,7 +289,7 @@ def _table(file: Path, data: object) -> dict[str, Any]:
 
 
 def _python(prefix: str, harmless: Callable[..., object], loader: object, name: str, node: object) -> object:
-    """Make what a tag of Python's names, if it is among the few that configurations need."""
+    """Construct the object of a `!!python` tag, if it is one of the harmless ones."""
     if prefix != "name:" or not _HARMLESS.fullmatch(name):
         raise _refused(f"!!python/{prefix}{name}", "runs Python code")
     return harmless(loader, name, node)
@@ -307,7 +307,7 @@ def _refused(key: str, reason: str) -> RefusedError:
 
 
 def completed_nav(existing: Sequence[object], pages: Sequence[str], generated: Sequence[object]) -> list[object]:
-    """Return a repository's navigation, or one of its `pages` where it states none, with what it lacks of ours."""
+    """Return a repository's navigation, or one made of its `pages`, with the generated entries it lacks."""
     from mkdocs.utils import nest_paths
 
     nav = list(existing) or nest_paths(pages)

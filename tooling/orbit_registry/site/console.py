@@ -90,11 +90,11 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
     ),
     ("Learnings that were voted for", "FROM vote_ranking"),
 )
-"""What each asks, and how; a path, words and an id of the collection itself are put into the braces."""
+"""Question and SQL; the braces get a path, words and an id of the collection."""
 
 
 def fetched() -> tuple[Path | None, Diagnostic | None]:
-    """Return the folder that holds the archives, those fetched that were not there; else what is in the way."""
+    """Return the folder with the archives, fetched if missing, or a diagnostic if that fails."""
     folder = user_cache()
     for archive in ARCHIVES:
         if _is_whole(folder / archive.file, archive):
@@ -198,7 +198,7 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
 
 
 def _path_in(glob: str) -> str:
-    """Return a path that a glob matches, of those that need no thought; empty for others."""
+    """Return a path that a glob matches, for simple globs; empty for others."""
     plain = glob.removesuffix("**").rstrip("/")
     return "" if not plain or set(plain) & set("!*?[]{}'\\") else plain + "/x" * (plain != glob)
 

@@ -25,7 +25,7 @@ the page that made it; a worker with an address of its own has none, and could a
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The inline scripts that pages may run: those of the empty pages, in which no text of a record stands."""
+    """The inline scripts that pages may run: those of the empty pages, which have no text of a record."""
 
     scripts: frozenset[str]
     hosts: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Policy:
         return _HEAD.sub(lambda match: match.group() + meta, html, count=1), refused
 
     def allowing(self, html: str) -> Policy:
-        """Return the policy that also lets the inline scripts of a page run, in which nothing was put yet."""
+        """Return the policy that also allows the inline scripts of a page of the generator."""
         return replace(self, scripts=self.scripts | {_general(code) for code in inline_scripts(html)})
 
 

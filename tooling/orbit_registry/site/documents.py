@@ -35,7 +35,7 @@ UNREADABLE = "SITE392"
 LEADS_OUT = "put the files themselves inside the repository"
 _BUILT = frozenset({"build", "dist"})
 UNSEARCHED = SKIPPED_FOLDERS | _BUILT
-"""Folders in which no document is looked for, wherever they stand."""
+"""Names of folders in which no document is searched."""
 _TOC_LEVELS = (2, 3)
 _WILD = re.compile(r"[*?\[{]")
 # Characters with a meaning to extensions that read the page's source before raw HTML is set aside.
@@ -49,7 +49,7 @@ class MirroredDocument:
     path: str
     url: str
     stamp: str
-    """Changes when the file does."""
+    """Time, size and inode of the file."""
 
     @property
     def staged(self) -> str:
@@ -64,7 +64,7 @@ def mirrored_documents(
 ) -> tuple[list[Path], list[MirroredDocument], list[Diagnostic]]:
     """Return the folders searched, in them the design documents and what `site.mirror` names, and what was skipped.
 
-    `reserved` are the URLs that generated pages have; a document that would stand there stands below `documents/`.
+    `reserved` are the URLs that generated pages have; a document with one of these gets a page below `documents/`.
     """
     config = workspace.config
     globs = [f"{config.design}/**", *config.site.get("mirror", ())]
@@ -155,7 +155,7 @@ def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple
 
 
 def slot(name: str) -> str:
-    """Return the place in a page that expand fills."""
+    """Return the marker that expand replaces."""
     return f'<div data-orbit-slot="{name}"></div>'
 
 
@@ -174,7 +174,7 @@ def with_front_matter(front: Mapping[str, object], body: str) -> str:
 
 HEAD, FOOT = "record-head", "record-foot"
 BODY = '<div class="orbit-own"></div>'
-"""Stands in a record's article for the prose that the page has already."""
+"""Marks the place of the prose in a record's article."""
 _HEAD = re.compile(rf'<div data-orbit-slot="{HEAD}" hidden>[^<]*</div>')
 _FOOT = f'<div data-orbit-slot="{FOOT}"></div>'
 _HEADING = re.compile(r"<h1\b.*?</h1>", re.DOTALL)
@@ -232,12 +232,12 @@ def around_prose(html: str, article: str) -> str:
 _TICKS = re.compile(r"`{3,}")
 _TITLE = re.compile(r"#[ \t]+([^\n]*\S)[ \t]*(?:\n\s*|\Z)")
 _STATUS = re.compile(r"Status:[^\n]*(?:\n\s*(?=\S)|\n*\Z)")
-"""The line that a document repeats its record's own facts in: the page has them above the text."""
+"""The status line of a document: the page has it above the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordText:
-    """A record's prose, the file it stands in, and the line it starts on."""
+    """A record's prose, its file, and its first line there."""
 
     text: str
     path: str
@@ -256,7 +256,7 @@ class _DocumentCache(Mapping[str, Document]):
         self._folders = Folders(self._root)
         self._documents: dict[str, Document | None] = {}
         self.as_written: set[str] = set()
-        """The paths of those of which nothing is withheld."""
+        """Paths of documents without withheld parts."""
 
     def __getitem__(self, path: str) -> Document:
         if path not in self._documents:
@@ -293,7 +293,7 @@ class ProseLoader:
     documents: Documents = field(init=False)
     _cache: _DocumentCache = field(init=False)
     _stamps: dict[str, str] = field(default_factory=dict)
-    """Of the files that texts stand in, by path."""
+    """Of the files with texts, by path."""
     _record_stamps: dict[str, str] = field(default_factory=dict)
     """The stamps of records, by path."""
 
@@ -303,7 +303,7 @@ class ProseLoader:
 
     @property
     def workspace(self) -> Workspace:
-        """Where the records stand."""
+        """The workspace of the records."""
         return self.publication.workspace
 
     def stamp(self, record: Record) -> str:
@@ -319,7 +319,7 @@ class ProseLoader:
         return stamp
 
     def text(self, record: Record) -> RecordText:
-        """Return a record's prose and where it stands."""
+        """Return a record's prose and its place in a file."""
         if record.kind.in_record:
             return RecordText(record.prose, record.path, 1)
         if record.kind.in_file:
@@ -356,14 +356,14 @@ class ProseLoader:
         return self.text(record).text
 
     def with_full_prose(self, record: Record) -> Record:
-        """Return a record with its prose as it stands in its file, and as searches read it."""
+        """Return a record with its full prose, as searches read it."""
         if record.kind.in_record:
             return record
         prose = self.documents.prose_of(record) if record.kind.in_document else None
         return replace(record, prose=self._body(record) if prose is None else prose)
 
     def _body(self, record: Record) -> str:
-        """Return the text beside a record; none where a symbolic link leads to it."""
+        """Return a record's own text; its stored prose if a symbolic link leads to the file."""
         try:
             inside(self.workspace.root, record.body_path)
         except UnsafePathError:
@@ -378,7 +378,7 @@ class ProseLoader:
             file = read_text(self.workspace.root / record.path)
         except OrbitError:
             return tuple(diagnostics)
-        # Reading the whole file for one position costs more than rendering it, and a key of ours starts its line.
+        # Reading the whole file for one position costs more than rendering it, and the key starts its line.
         plain = re.search(rf"^{re.escape(record.kind.prose)}[ \t]*:", file, re.MULTILINE)
         key = file.count("\n", 0, plain.start()) + 1 if plain else position_of(file, (record.kind.prose,)).line
         value = file.split("\n")[key - 1].partition(":")[2].strip()

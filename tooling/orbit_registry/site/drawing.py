@@ -17,7 +17,7 @@ Cell = tuple[int, float]
 
 
 def components(nodes: Iterable[str], edges: Iterable[Edge]) -> list[list[str]]:
-    """Return which nodes hang together, in the order of `nodes`; a node without an edge is alone."""
+    """Return the connected components, in the order of `nodes`."""
     near: dict[str, list[str]] = {node: [] for node in nodes}
     for start, end in edges:
         near[start].append(end)
@@ -74,14 +74,14 @@ def columns(nodes: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where each node stands, and for each edge the places that it passes on its way through further columns."""
+    """The cell of each node, and the cells that each edge passes between its ends."""
 
     cells: Mapping[str, Cell]
     passes: Mapping[Edge, Sequence[Cell]]
 
 
 def layered(nodes: Sequence[str], edges: Sequence[Edge]) -> Layout:
-    """Return a place for each node: beside those that lead to it, so that a chain is a straight line.
+    """Return a cell for each node: in the row of the nodes that lead to it, so that a chain is a straight line.
 
     An edge over several columns takes a narrow place in each, so that it crosses no node.
     """
@@ -111,7 +111,7 @@ def layered(nodes: Sequence[str], edges: Sequence[Edge]) -> Layout:
 
 
 def _stack(points: Sequence[_Point], before: Mapping[_Point, Sequence[_Point]], row: dict[_Point, float]) -> None:
-    """Give the points of a column their rows: in the middle of what leads to them, else below the others."""
+    """Assign rows to the points of a column: the mean row of their sources, else below the others."""
     preferred = {
         point: sum(rows) / len(rows) for point in points if (rows := [row[source] for source in before.get(point, ())])
     }
@@ -127,7 +127,7 @@ def _stack(points: Sequence[_Point], before: Mapping[_Point, Sequence[_Point]], 
 MOST = 12
 BOX, HEIGHT, GAP, BETWEEN = 172, 36, 8, 72
 NOTE = 20
-"""How high the line is that says how many are not drawn."""
+"""Height of the line with the number of records that are not drawn."""
 _LEFT = frozenset(
     {"Amended by", "Extended by", "Source of", "Contradicted by", "Implemented by", "Resolved by", "Referred to by"}
 )
@@ -135,7 +135,7 @@ _LEFT = frozenset(
 
 
 def neighbourhood(view: Mapping[str, Any]) -> str:
-    """Return the drawing of a record's page; "" where it names nobody and nobody names it."""
+    """Return the drawing of a record's page; "" if it has no relation."""
     sources = [("replaced", ref) for ref in view["replaces"]]
     targets = [("replaced by", ref) for ref in view["replaced_by"]]
     for label, refs in view["links"]:
@@ -166,7 +166,7 @@ def neighbourhood(view: Mapping[str, Any]) -> str:
 
 
 def _room(sources: list[Any], targets: list[Any], some: int) -> tuple[list[Any], list[Any]]:
-    """Return what is drawn of both sides: half of the room each, and what one side leaves goes to the other."""
+    """Return the drawn part of both sides: half of the room each, unused room goes to the other side."""
     return sources[: max(some, MOST - len(targets))], targets[: max(some, MOST - len(sources))]
 
 

@@ -46,7 +46,7 @@ _MARK = re.compile(r"@@orbit:(title|description|address|toc|content)@@")
 _CONTENT = re.compile(r"<h1[^>]*>\s*@@orbit:content@@.*?</h1>", re.DOTALL)
 """The place for content where the theme renders the empty page like any other: as a heading, so that it adds none."""
 _EDITS = re.compile(rf"<a\b[^>]*{SHELL}/[^>]*>.*?</a>", re.DOTALL)
-"""What the theme offers to edit or view: the empty page's source, which is nobody's."""
+"""The theme's edit and view links of the empty page, which has no source."""
 
 
 class ShellError(OrbitError):
@@ -86,7 +86,7 @@ class Shell:
 
 
 def address_of(base_url: str | None, url: str) -> str:
-    """Return a page's address on the web; from the site's root where nobody said where the site stands."""
+    """Return a page's address on the web; from the site's root if the site has no address."""
     return f"{base_url.rstrip('/')}/{url}" if base_url else url
 
 
@@ -142,7 +142,7 @@ class Page:
 
 
 class Expansion:
-    """One run over the records and the generated pages."""
+    """One expansion of the records and the generated pages."""
 
     def __init__(
         self, context: BuildContext, generated: Path, pages: PageCache, *, database: bool = True,
@@ -194,7 +194,7 @@ class Expansion:
 
     @cached_property
     def relations(self) -> Relations:
-        """Who names whom."""
+        """Relations of the shown records."""
         context = self.context
         citers = citers_of(self.records, self._references, context.citing, self.site, context.staged.titles)
         return Relations(self.records, self.freshness, citers=citers)
@@ -218,7 +218,7 @@ class Expansion:
         return adjacent_documents(self.context.sources.documents, self.context.staged.titles)
 
     def _references(self, record: Record) -> References:
-        """Return what a record's text names, and how it begins."""
+        """Return the references of a record's text, and its first line."""
 
         def read() -> list[object]:
             text = self.loader.text(record)
@@ -328,7 +328,7 @@ class Expansion:
         return self._under_policy(url, filled, empty)
 
     def _document(self, url: str) -> tuple[str, str, tuple[str, str]]:
-        """Return the path and URL of a document, and the paths of those beside it."""
+        """Return the path and URL of a document, and the paths of the documents before and after it."""
         return self.origins[url].path, url, self.adjacent[url]
 
     def _under_policy(self, url: str, html: str, empty: str = "") -> Page:
@@ -367,7 +367,7 @@ class Expansion:
             case "documents":
                 return lists.documents_html(documents, self.context.staged.titles, url)
             case "health":
-                # Of a file that can't be read nobody knows whether it may be named.
+                # A file that can't be read may be one whose name is withheld.
                 publication = self.context.sources.publication
                 problems = () if publication.is_active else self.context.problems
                 today = self.relations.today
@@ -399,7 +399,7 @@ class Expansion:
         return Content(unpacked()[path])
 
     def _data(self, places: Set[str]) -> None:
-        """Write what the site has beside pages; `places` are the URLs of its pages."""
+        """Write the data files; `places` are the URLs of the pages."""
         records = self.records
         if self.database:
             stamps = {record.path: self.loader.stamp(record) for record in self.context.collection.records}

@@ -75,7 +75,7 @@ def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
 
 
 def form_of(glob: Glob) -> list[Any]:
-    """Return a glob as nested arrays: whether it excludes, then each glob it stands for as groups of segments.
+    """Return a glob as nested arrays: whether it excludes, then each alternative as groups of segments.
 
     Between two groups lie any number of segments. A segment is a list of chunks with any characters between two of
     them; a chunk is a string, or a list of single characters, 0 for any, and [negated, low, high, …] for a class.
@@ -108,7 +108,7 @@ def _unit(unit: object) -> Any:
 
 
 def box(page: str, most: int | None = None) -> str:
-    """Return the form that asks for a path; its answer stands below it. `most` bounds how many records are listed."""
+    """Return the form that asks for a path; `most` limits the records in its answer."""
     limit = f' data-orbit-most="{most}"' if most else ""
     places = f'data-orbit-paths="{relative(page, DATA)}" data-orbit-root="{relative(page, "")}"'
     return (
@@ -127,7 +127,7 @@ def page_html(records: Sequence[Record]) -> str:
 
 
 def _tree(records: Sequence[Record]) -> str:
-    """Return the folders that scopes of records in force lead into, with how many there are at or below each."""
+    """Return the folders that scopes of live records begin with, and the number of records at or below each."""
     by_folder: dict[str, set[str]] = defaultdict(set)
     for record in records:
         if record.phase != "live":
@@ -144,7 +144,7 @@ def _tree(records: Sequence[Record]) -> str:
             return f"<p>{message}<code>orbit learning add --path GLOB</code> makes the first that does.</p>"
         return f"<p>{message}<code>orbit scope suggest ID</code> proposes some for one.</p>"
     largest = sorted(by_folder, key=lambda name: (name.count("/"), -len(by_folder[name]), name))[:MOST_FOLDERS]
-    folders = sorted(largest, key=lambda name: name.split("/"))  # what a folder holds stands right below it
+    folders = sorted(largest, key=lambda name: name.split("/"))  # subfolders follow their folder
     omitted = len(by_folder) - len(folders)
     items = "".join(_folder(name, len(by_folder[name])) for name in folders)
     more = f"<p>{omitted:,} further folders are left out.</p>" if omitted else ""

@@ -19,7 +19,7 @@ ENTRIES = 50
 LeadOf = Callable[[Record], str]
 """Says how a record's text begins."""
 _BLANKS = {ord("\t"): "&#9;", ord("\n"): "&#10;"}
-"""What a reader would take for a space where it stands in an attribute as it is."""
+"""Characters that an XML parser turns into spaces in an attribute."""
 _NO_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 """What XML 1.0 can't hold, escaped or not; a carriage return, which no reader would give back, is of no use."""
 

@@ -46,9 +46,9 @@ def generate(values: Cache, staged: StagedSite, folder: Path, generator: str = M
 
 
 def _run(generator: str, config: Path, folder: Path) -> str:
-    # -P: a module of the folder we stand in is a stranger's, not the generator's.
+    # -P: no module of the current folder may replace one of the generator's.
     command = [sys.executable, "-P", "-m", generator, "build", "--config-file", str(config)]
-    # Zensical writes where the configuration says, and keeps a cache of its own beside it.
+    # Zensical writes to the `site_dir` of the configuration, and its cache next to that.
     built = config.with_name("site")
     command += ["--site-dir", str(folder)] if generator == MKDOCS else ["--clean"]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}

@@ -18,18 +18,18 @@ MOST_PAGES = 2000
 
 
 def tag_url(tag: str) -> str:
-    """Return where a tag's page stands."""
+    """Return the URL of a tag's page."""
     return f"{TAGS}{safe_segment(tag)}/"
 
 
 def column_url(kind: Kind, column: str, word: str) -> str:
-    """Return where the page of a word in a kind's own column stands: `adrs/feature/core/`."""
+    """Return the URL of the page of a word in a kind's own column: `adrs/feature/core/`."""
     return f"{kind.plural}/{safe_segment(column)}/{safe_segment(word)}/"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupPage:
-    """One page: its address and title, the records it names, and what stands above it; the overview holds all tags."""
+    """One page: URL, title, records, and its parent; the overview has all tags."""
 
     url: str
     kind: Kind | None

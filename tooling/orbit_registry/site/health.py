@@ -97,7 +97,7 @@ def _remedy(record: Record, freshness: Freshness) -> str:
 
 
 def _deciding(record: Record) -> str:
-    """Return the command that puts a waiting record in force."""
+    """Return the command that makes a waiting record live."""
     kind = record.kind
     verb = next((verb for verb, status in kind.verbs.items() if kind.statuses[status].phase == "live"), None)
     return f"orbit {kind.name} {verb} ID" if verb else "orbit show ID"
@@ -176,14 +176,14 @@ def _files(unread: Sequence[str]) -> str:
 
 
 def _ages(records: Sequence[Record], today: date) -> str:
-    """Return how long ago the records in force changed last, as bars with their numbers in words."""
+    """Return the ages of live records since their last change, as bars with numbers."""
     days = [(today - day).days for record in records if record.phase == "live" and (day := _day(record, "updated_at"))]
     if not days:
         return ""
     bounds = [-1, *(bound for bound, _ in AGES), max(max(days), AGES[-1][0] + 1)]
     names = [*(f"within {name}" for _, name in AGES), "longer ago"]
     counts = [sum(low < day <= high for day in days) for low, high in pairwise(bounds)]
-    counts[0] += sum(day < 0 for day in days)  # another clock is ahead of ours
+    counts[0] += sum(day < 0 for day in days)  # another machine's clock is ahead
     pairs = enumerate(zip(names, counts, strict=True))
     bars = "".join(_bar(index, name, count, max(counts)) for index, (name, count) in pairs)
     height = len(names) * ROW

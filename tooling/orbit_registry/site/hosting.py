@@ -16,8 +16,8 @@ from urllib.parse import quote, urlsplit
 class Form:
     """How a forge names its pages: templates of what follows the repository's address; None where it has no such page.
 
-    `at` of a file or folder is `branch` or `commit`, filled. Where it stands `in_query`, a slash in a branch's name is
-    written as any other character.
+    `at` of a file or folder is `branch` or `commit`, filled. `in_query` says that a slash in a branch's name is
+    percent-encoded.
     """
 
     file: str
@@ -77,7 +77,7 @@ _CLONED = re.compile(r"(?!.*/repos/)(?P<context>.+?)(?:/scm)?/(?P<project>[^/]+)
 class Forge:
     """A hosted repository and the branch its links show; without a repository there are no links.
 
-    `commit` is the one the site is built at: a link to a line, or in a text, leads to the file as it is there.
+    `commit` is the one the site is built at: a link to a line, or in a text, leads to the file at that commit.
     """
 
     repository: str | None
@@ -85,10 +85,10 @@ class Forge:
     commit: str | None = None
     form: Form = FORMS["github"]
     folder: str = ""
-    """Where the workspace stands in the repository; paths are from the workspace, and lead out of it with `..`."""
+    """Folder of the workspace in the repository; paths are from the workspace, and leave it with `..`."""
 
     def view(self, path: str) -> str | None:
-        """Return where a file of the repository can be read as it is now."""
+        """Return the address of a file at the branch."""
         return self._address(self.form.file, path, None)
 
     def edit(self, path: str) -> str | None:
@@ -103,7 +103,7 @@ class Forge:
         return None if address is None else address + end
 
     def linked(self, path: str, fragment: str, *, folder: bool = False) -> str | None:
-        """Return where a link of a text leads: a file or folder, and what stands after `#`, often a line (`#L7`)."""
+        """Return the address of a file or folder with a fragment, often a line (`#L7`)."""
         if not folder and (line := _LINES.fullmatch(fragment)) and self.form.line != MOST_WRITTEN:
             return self.built(path, line=int(line[1]))
         address = self.built(path, folder=folder)
@@ -135,7 +135,7 @@ def forge_of(
 ) -> Forge:
     """Return the forge that the configuration names; what is no address of a repository counts as none.
 
-    An address to clone from is as good as one of the web, and what stands there of a user or password is left out.
+    An address to clone from is turned into a web address; user and password are left out.
     """
     address = _web_address(str(repository or "").strip())
     if address is None:

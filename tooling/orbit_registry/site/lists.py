@@ -50,7 +50,7 @@ class Index:
 
     @cached_property
     def choices(self) -> Choices:
-        """What the filter offers."""
+        """Values of the filter."""
         return choices_of(self.kind, self.records)
 
     @cached_property
@@ -59,7 +59,7 @@ class Index:
         return timeline.has_timeline(self.kind, self.records)
 
     def switch(self, url: str) -> str:
-        """Return the ways to look at the records."""
+        """Return the links to table, timeline and tags."""
         return timeline.switch(self.kind, url, timed=self.timed, tagged=bool(self.choices.lists["tag"]))
 
     def html(self, url: str, relations: Relations, site: SiteMap) -> str:
@@ -156,7 +156,7 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
 
 
 def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Container[str], page: str) -> str:
-    """Return four counts: records in force of the two kinds that a site is for, how many wait, how many are in doubt.
+    """Return four counts: live records of the two main kinds, records that wait, records in doubt.
 
     A fifth counts the records whose status is unknown, where there are some.
     The other kinds' indexes have counts of their own. `doubted` holds the paths of the records that are not fresh.
@@ -226,13 +226,13 @@ def documents_html(documents: Sequence[MirroredDocument], titles: Mapping[str, s
 
 SCRIPT = "assets/orbit/filter.js"
 MOST_CHOICES = 60
-"""Of a list with more entries one types the beginning, and the script proposes those there are."""
+"""A list with more entries is a text box with suggestions."""
 FEWEST_RECORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the records of a kind can be chosen by, and how often each occurs."""
+    """Values that the records of a kind can be filtered by, with their counts."""
 
     total: int
     statuses: Mapping[str, int]
@@ -240,7 +240,7 @@ class Choices:
 
 
 def choices_of(kind: Kind, records: Sequence[Record]) -> Choices:
-    """Return what the records of a kind can be chosen by."""
+    """Return the values that the records of a kind can be filtered by."""
     lists: dict[str, Counter[str]] = {
         "tag": Counter(tag for record in records for tag in tags_of(record)),
         **{column: Counter(texts_of(records, column)) for column in own_columns(kind)},

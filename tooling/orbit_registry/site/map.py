@@ -22,7 +22,7 @@ from orbit_registry.site.words import area_of, date_of, status_class
 
 PAGE = "map/"
 MOST = 24
-"""So many records in one drawing."""
+"""Most records in one drawing."""
 BOX, HEIGHT, GAP = 200, 42, 12
 NEAR, FAR = 44, 104
 """Between two columns: without words on the lines, and with them."""
@@ -32,7 +32,7 @@ _REPLACED = "replaced by"
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One line, read from `start` to `end`: of two records the older one stands first."""
+    """One line, read from `start` to `end`: the older record first."""
 
     start: str
     end: str
@@ -106,7 +106,7 @@ Drawing = tuple[list[Record], list[Edge]]
 
 
 def _drawings(nodes: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
-    """Return what is drawn together: all that hangs together, where that can still be read."""
+    """Return the drawings: connected records, divided if they are too many to read."""
     area = {record.id: area_of(record) for record in nodes}
     drawings: list[Drawing] = []
     for records, inner in _together(nodes, edges):
@@ -121,7 +121,7 @@ def _drawings(nodes: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
 
 
 def _together(nodes: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
-    """Return the records that edges hold together, with those edges; without those that none leads to or from."""
+    """Return the connected components with their edges, without isolated records."""
     by_id = {record.id: record for record in nodes}
     part_of: dict[str, int] = {}
     parts = components(by_id, [edge.ends for edge in edges])
@@ -134,7 +134,7 @@ def _together(nodes: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
 
 
 def _cut(records: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
-    """Return drawings of at most so many records that have every edge once; a record may stand in several."""
+    """Return drawings of at most so many records that have every edge once; a record may be in several."""
     if len(records) <= MOST:
         return [(list(records), list(edges))]
     position = {record.id: number for number, record in enumerate(records)}
@@ -166,7 +166,7 @@ def _section(title: str, drawings: Sequence[Drawing]) -> str:
 
 
 def _drawn(records: Sequence[Record], edges: Sequence[Edge]) -> str:
-    """Return one drawing; the records stand from the left to the right as they followed one another."""
+    """Return one drawing, with records from left to right in their order in time."""
     layout = layered([record.id for record in records], [edge.ends for edge in edges])
     step = BOX + (NEAR if all(edge.replaces for edge in edges) else FAR)
 

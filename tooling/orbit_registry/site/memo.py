@@ -25,14 +25,14 @@ def key_of(*parts: object) -> str:
 
 
 def _as_stored(value: list[Any]) -> list[Any]:
-    """Return an entry as it comes back from the cache, which keeps nothing that JSON would change."""
+    """Return an entry in the form that the cache gives back: tuples become lists."""
     stored: list[Any] = json.loads(json.dumps(value))
     return stored
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A file that was made: its bytes or text, what is wrong in it, and a value for those who reuse the file."""
+    """A rendered file: its content, its diagnostics, and a value that is stored with it."""
 
     data: str | bytes
     value: Any = None

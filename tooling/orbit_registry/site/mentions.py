@@ -26,7 +26,7 @@ from orbit_registry.snapshot.edges import References, references_in_text
 def references_by(text: RecordText, forms: IdForms, file: References | None = None) -> References:
     """Return what a record's prose names, and how it begins; lines count from where the prose starts.
 
-    `file` is what the whole file names that the prose stands in, if that was read as it is shown.
+    `file` has the references of the whole file with the prose, if nothing of it is withheld.
     """
     if file is None:
         references = references_in_text(text.text, text.path if is_markdown(text.path) else f"{text.path}.md", forms)
@@ -38,14 +38,6 @@ def references_by(text: RecordText, forms: IdForms, file: References | None = No
         )
         references = References(ids, links)
     return References(references.ids, references.links, lead(text.text), text.entry)
-
-
-def said_beside(file: References | None, entry: tuple[int, int] | None) -> list[tuple[str, int]]:
-    """Return what a document names outside the lines of a decision's `entry`."""
-    if file is None:
-        return []
-    first, last = entry or (0, 0)
-    return [(name, line) for name, line in (*file.ids, *file.links) if not first <= line <= last]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +63,7 @@ class Citers:
 
     @cached_property
     def applying(self) -> Mapping[str, Sequence[Record]]:
-        """The records in force whose scope matches a document that is a page, by path."""
+        """The live records whose scope matches a document with a page, by path."""
         return applying_to(self.candidates, self.pages)
 
     def count(self, url: str) -> int:
@@ -86,9 +78,9 @@ def citers_of(
     site: SiteMap,
     titles: Mapping[str, str],
 ) -> Citers:
-    """Return who cites each record and each mirrored document; nobody cites itself.
+    """Return who cites each record and each mirrored document, without citations of itself.
 
-    What stands in a decision's entry of a document is said by the decision, not by the document too.
+    A citation in a decision's entry of a document counts for the decision, not for the document.
     """
     citers = Citers(titles=titles, candidates=records, pages=list(site.mirrored))
     entries: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -114,7 +106,7 @@ def citers_of(
 
 
 def applying_to(records: Iterable[Record], paths: Sequence[str]) -> Mapping[str, Sequence[Record]]:
-    """Return the records in force whose scope matches each file; a glob that can match none of them is not read."""
+    """Return the live records whose scope matches each file; globs that can match none are not parsed."""
     tops = tuple({path.partition("/")[0] for path in paths})
     near = (record for record in records if any(_may_match(glob, tops) for glob in record.globs))
     live = [record for record in near if record.phase == "live"]
@@ -152,7 +144,7 @@ _WAYS = ("", "holds only for it", "as evidence")
 
 @dataclass(frozen=True, slots=True)
 class TaskLookup:
-    """How the configuration says that a task is looked up; `{id}` stands for the task in each."""
+    """Configured ways to look up a task; `{id}` is replaced by the task in each."""
 
     url: str = ""
     files: tuple[str, ...] = ()

@@ -20,12 +20,12 @@ from orbit_registry.workspace.workspace import SITE_MANIFEST
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 MANIFEST = SITE_MANIFEST
 JOURNAL = ".orbit-site.begun"
-"""What a build that runs writes that was not there before, a name a line; it goes with the build's end."""
+"""Names of new files of a running build, one a line; removed at the end of the build."""
 FORMAT = "orbit-site 1"
 _BIDI_CONTROLS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
-"""The characters that turn the direction of what follows them, in UTF-8: an unclosed one reaches beyond its text."""
+"""Bidirectional control characters in UTF-8: an unclosed one affects the text after it."""
 TEMPORARY = ".orbit-site.tmp-"
-"""Begins the name of a file that is being written."""
+"""Prefix of temporary files."""
 LINK_HINT = "the site writes to and removes files in real folders alone: remove the link, or give another folder"
 
 
@@ -45,15 +45,15 @@ class Output:
     written: int = 0
     unchanged: int = 0
     checked: set[str] = field(default_factory=set)
-    """Folders, by their path in this one, that were seen to be no symbolic links."""
+    """Folders, by their path in this one, that are no symbolic links."""
     seal: str = ""
-    """What tells the last finished build from any other: a digest of its manifest; "" where there is none of ours."""
+    """Digest of the manifest of the last finished build; "" without one."""
 
     def keep(self, path: str) -> bool:
         """Take a file over from the last build; False where it is not there any more.
 
         Raises:
-            RefusedError: a symbolic link stands on the way.
+            RefusedError: the path has a symbolic link.
         """
         digest = self.before.get(path)
         if not digest or not self._exists(path):
@@ -68,7 +68,7 @@ class Output:
         Raises:
             WriteError: the disk refused.
             UnsafePathError: the path leads out of the folder.
-            RefusedError: a symbolic link stands on the way.
+            RefusedError: the path has a symbolic link.
         """
         if path.startswith("/") or ".." in path.split("/"):
             message = f"{path!r} does not stay inside the output folder"
@@ -87,7 +87,7 @@ class Output:
         self.after[path] = digest
 
     def _announce(self, path: str) -> None:
-        """Name a new file before it is written, so that it is known to be ours should this build be cut short."""
+        """Note a new file before it is written, so that the build after a killed one can remove it."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with os.fdopen(os.open(self.folder / JOURNAL, _APPEND, 0o666), "a", encoding="utf-8") as journal:
@@ -113,7 +113,7 @@ class Output:
         """Remove files of earlier builds that this one did not make, save the manifest; return how many went.
 
         Raises:
-            RefusedError: a symbolic link stands on the way to one of them; none is removed then.
+            RefusedError: the path of one has a symbolic link; none is removed then.
         """
         stale = sorted(set(self.before) - set(self.after))
         self.checked.clear()
@@ -166,7 +166,7 @@ class Output:
 def refuse_links(root: Path, path: Path, *, below: bool = False) -> None:
     """Refuse a path inside `root` that passes through a symbolic link; a path elsewhere is its giver's matter.
 
-    `below` looks at everything that stands in the folder too.
+    `below` checks everything in the folder too.
 
     Raises:
         RefusedError: there is a symbolic link.
@@ -220,7 +220,7 @@ def open_output(folder: Path) -> Output:
         raise RefusedError(f"{manifest} can't be read", hint="empty the folder, then build again") from None
     if any({"", ".", ".."} & set(path.split("/")) or "\x00" in path for path in files):
         raise RefusedError(f"{manifest} names files outside its folder", hint="empty the folder, then build again")
-    # A manifest that came with the repository was written by whoever wrote the repository.
+    # A tracked manifest was not written by a build, and may name files of the user.
     tracked = bool(Git(folder).ask("ls-files", "--", MANIFEST, JOURNAL))
     return Output(folder, {}) if tracked else Output(folder, files, seal=digest_of(content))
 

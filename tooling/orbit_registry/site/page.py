@@ -23,9 +23,9 @@ from orbit_registry.site.sanitize import clean, headline
 _FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
 _SPARKLINE = '<span class="orbit-sparkline"></span>'
-"""Where a template wants the votes drawn."""
+"""Marker for the drawing of votes."""
 _NEIGHBOURS = '<div class="orbit-neighbours"></div>'
-"""Where a template wants the record drawn among those it has to do with."""
+"""Marker for the drawing of a record's relations."""
 
 
 @cache
@@ -81,13 +81,13 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
 
 
 def about(cited: Mapping[str, Any], beside: Sequence[Mapping[str, Any] | None], applying: Sequence[Any]) -> str:
-    """Return what stands below a document as safe HTML: what applies to it, who cites it, the pages beside it."""
+    """Return the part below a document as safe HTML: records that apply, citations, previous and next page."""
     module: Any = _environment().get_template("cited.html").module
     return clean(str(module.about(cited, beside, applying)))
 
 
 def _with_drawings(html: str, view: Mapping[str, Any]) -> str:
-    """Return an article with each drawing in the last place that asks for it: prose stands above ours."""
+    """Return an article with each drawing at its last marker: prose, which is above, may have one too."""
     for marker, draw in ((_SPARKLINE, _votes_drawn), (_NEIGHBOURS, neighbourhood)):
         before, separator, after = html.rpartition(marker)
         html = f"{before}{draw(view)}{after}" if separator else html

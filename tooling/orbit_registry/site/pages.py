@@ -19,7 +19,7 @@ MOST_IN_NAV = 80
 
 
 def shell_url(depth: int) -> str:
-    """Return where the empty page of a depth stands; expand fills copies of it and leaves it out."""
+    """Return the URL of the empty page of a depth, of which record pages are filled copies."""
     return "/".join([SHELL, *(str(number) for number in range(1, depth)), ""])
 
 

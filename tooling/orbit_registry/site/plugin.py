@@ -114,7 +114,7 @@ class OrbitPlugin(BasePlugin[Options]):
         self._held.close()
 
     def on_serve(self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Any) -> LiveReloadServer:
-        """Watch the records and the documents beside the pages, and not the staged tree that each build writes."""
+        """Watch records, documents and pages, but not the staged tree that each build writes."""
         if self._context is None:
             return server
         server.unwatch(config.docs_dir)

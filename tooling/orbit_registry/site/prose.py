@@ -37,7 +37,7 @@ _AS_IS = frozenset(
     for name in ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
     for slash in ("", "/")
 )
-"""Tags that stand on the page as the parser writes them: most there are."""
+"""Tags that are copied unchanged: most there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class TextOrigin:
-    """Where a text stands: its file in the repository, the line it starts on, and the page it is shown on."""
+    """Origin of a text: its file in the repository, its first line there, and its page."""
 
     path: str
     first_line: int
@@ -81,7 +81,7 @@ def _with_marks(text: str) -> str:
 
 
 def _with_nested_marks(html: str) -> str:
-    """Return HTML with the same marks in headings of quotes and lists, which part no text and so are none of it."""
+    """Return HTML with the same marks in headings of quotes and lists, which the parser of headings skips."""
     if "}</h" not in html:
         return html
     out: list[str] = []
@@ -311,5 +311,5 @@ class _Renderer:
 
 @cache
 def _may_name(forms: IdForms) -> re.Pattern[str]:
-    """Return what begins anything that `_cited` finds: in a text without it nothing is looked for."""
+    """Return a pattern for the start of every citation: a text without it is not searched."""
     return re.compile(f"{forms.first.pattern}|[A-Z][A-Za-z]{{0,15}}-?[0-9]")

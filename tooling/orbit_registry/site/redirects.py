@@ -25,7 +25,7 @@ def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = 
     `head` is what each begins with: `HEAD`, with a policy of the site's. A name that goes on after another of its
     record's, `0001-queues` after `0001`, has none: the page that says that there is none resolves it.
 
-    A record that one of the repository's own pages shows has one where its page would stand.
+    A record that one of the repository's own pages shows has one at the URL of a record's page.
     """
     by_name: dict[str, dict[str, Record]] = defaultdict(dict)
     moved: dict[str, Record] = {}

@@ -16,11 +16,11 @@ Progress = Callable[[str, int, int], None]
 
 
 class SiteInput(Protocol):
-    """What the site asks of a registry."""
+    """The part of a registry that a build reads."""
 
     @property
     def workspace(self) -> Workspace:
-        """Where it stands."""
+        """The workspace."""
         ...
 
     @property
@@ -51,7 +51,7 @@ class SiteResult:
     ok: bool = True
     """False where the build was strict and a finding is more than a note."""
     stamps: Mapping[str, str] | None = None
-    """Of all files that it rests on and wrote, by path; None where one may have changed meanwhile."""
+    """Stamps of inputs and outputs by path; None if one may have changed during the build."""
 
     def as_data(self) -> dict[str, object]:
         """Return the result as the JSON output shows it, without the diagnostics."""

@@ -45,7 +45,7 @@ def _cleaner() -> nh3.Cleaner:
 
 
 def headline(text: str) -> str:
-    """Return one line of a record as HTML: escaped, with what stands between backticks as code."""
+    """Return one line of a record as HTML: escaped, with text between backticks as code."""
     return _CODE.sub(r"<code>\1</code>", escape(text, quote=False))
 
 

@@ -67,7 +67,7 @@ def paths(records: int) -> list[str]:
 
 
 def shard_of(word: str, number: int) -> int:
-    """Return which file holds a word: those that begin with the same two letters stand in one."""
+    """Return which file holds a word: words with the same first two letters share one."""
     first, second = ord(word[0]), ord(word[1]) if len(word) > 1 else 0
     return (first * 31 + second) % number
 

@@ -24,13 +24,13 @@ from orbit_registry.workspace.workspace import Workspace, open_workspace
 HOST = "127.0.0.1"
 POLL_SECONDS = 0.1
 AGAIN_SECONDS = 1.0
-"""How long a build that failed is left alone."""
+"""Pause after a failed build."""
 LIVE = "/.orbit-live/"
-"""Where an open page asks which build it is of; below it no page of a site can stand."""
+"""Path at which an open page waits for the next build; no page of a site is below it."""
 WAIT_SECONDS = 25.0
-"""How long such a question is kept open while nothing changes."""
+"""How long such a request waits."""
 MOST_LISTED = 20
-"""How many findings are said at once."""
+"""Most diagnostics in one report."""
 _SCRIPT = f"""\
 (() => {{
   const {{ build, message }} = document.currentScript.dataset;
@@ -58,12 +58,12 @@ class Refreshable(SiteInput, Protocol):
     workspace: Workspace
 
     def refresh(self) -> None:
-        """Forget what was read."""
+        """Drop what was read."""
         ...
 
 
 class _Live:
-    """Which build is served; those who ask wait for the next one."""
+    """The build that is served; requests wait for the next one."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -71,13 +71,13 @@ class _Live:
         self.message = ""
 
     def announce(self, message: str) -> None:
-        """Name another build, of whose errors pages say something, and wake those who wait for it."""
+        """Set the next build and the errors that pages show, and wake the waiting requests."""
         with self._changed:
             self.build, self.message = str(time.time_ns()), message
             self._changed.notify_all()
 
     def after(self, build: str) -> str:
-        """Return the build that is served, as soon as it is another than the one held."""
+        """Return the build that is served, as soon as it is another than `build`."""
         with self._changed:
             self._changed.wait_for(lambda: self.build != build, WAIT_SECONDS)
             return self.build
@@ -105,13 +105,13 @@ class _Handler(SimpleHTTPRequestHandler):
             super().do_GET()
 
     def _answered_with_page(self, path: str, live: _Live) -> bool:
-        """Answer with a page that asks for later builds, be it that of what is missing; False where a file stands."""
+        """Answer with a page that asks for later builds, the 404 page included; False for another file."""
         script = (
             f'<script src="{LIVE}live.js" data-build="{live.build}" data-message="{escape(live.message)}"></script>'
         )
         file = Path(self.translate_path(path + ("index.html" if path.endswith("/") else "")))
         status = 200
-        if not file.exists():  # the page may come back: whoever looks at it is not to ask again by hand
+        if not file.exists():  # the page may come back, and reloads then
             file, status = Path(self.translate_path("/404.html")), 404
         try:
             page = file.read_bytes() if file.suffix == ".html" else None
@@ -132,7 +132,7 @@ class _Handler(SimpleHTTPRequestHandler):
             self.wfile.write(content)
 
     def translate_path(self, path: str) -> str:
-        """Return where a page would stand; no file has a name with a null character, and asking for one would fail."""
+        """Return the file of a path; a null character, which no file name has, would raise an error."""
         return super().translate_path(path).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
     def do_HEAD(self) -> None:
@@ -205,7 +205,7 @@ class SiteServer:
 
     def close(self) -> None:
         """Stop serving."""
-        self.reload()  # nobody goes on waiting
+        self.reload()  # ends the waiting requests
         if self._thread is not None:
             self._server.shutdown()
             self._thread.join()

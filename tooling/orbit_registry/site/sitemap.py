@@ -96,15 +96,15 @@ class SiteMap:
     generated: frozenset[str] = frozenset()
     """Paths, as if they stood among the repository's own pages, of the pages that we write the source of."""
     listed: Sequence[str] | None = None
-    """The files that git tracks or would add, sorted; None where nobody knows."""
+    """The files that git tracks or would add, sorted; None if unknown."""
     assets: set[str] = field(default_factory=set)
     """Repository paths of images that pages show; expand copies them."""
     probed: set[str] = field(default_factory=set)
     """Repository paths that were looked for because a link leads there."""
     destinations: dict[tuple[str, str], Destination] = field(default_factory=dict)
-    """What links were found to mean, by the file they stand in and what they say."""
+    """Destinations of links, by their file and target."""
     questions: dict[tuple[str, ...], None] = field(default_factory=dict)
-    """What was asked since they were last cleared: what a page depends on beside its own text."""
+    """Questions since the last clear: what a page depends on, apart from its own text."""
 
     def answer(self, question: Question) -> str:
         """Return a text that changes when the answer does, or how a link to the page that it names looks."""
@@ -144,7 +144,7 @@ class SiteMap:
         return self.entry(path, fragment)
 
     def entry(self, path: str, anchor: str) -> str | None:
-        """Return the page of the record that stands at an anchor of a log, as forges make it of its heading."""
+        """Return the page of the record at an anchor of a log, as forges make it of a heading."""
         numbered = _ENTRY.match(anchor)
         if numbered is None:
             return None
@@ -176,7 +176,7 @@ class SiteMap:
         return destination
 
     def image(self, origin: str, href: str) -> Destination:
-        """Return where a picture that the file `origin` shows stands on the site."""
+        """Return the URL of a picture in the file `origin`."""
         self.questions["image", origin, href] = None
         if is_masked(unquote(href)):
             return Destination(None)

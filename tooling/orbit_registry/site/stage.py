@@ -63,13 +63,13 @@ _NO_PROSE = re.compile(
     re.MULTILINE,
 )
 _MARKED = re.compile(r"[^\w\s.,:;()/#=\"<>&-]")
-"""Characters that a Markdown extension may take for its own where they stand in a tag."""
+"""Characters in a tag that a Markdown extension may interpret."""
 
 
 def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
     """Return a page's Markdown with links to records, mirrored documents and files of the repository resolved.
 
-    `path` is from the repository's root. A link to another page of the folder stays as it is: the generator knows it.
+    `path` is from the repository's root. A link to another page of the folder is left to the generator.
     Ids in its sentences become links to their records.
     """
     page = site.curated.get(path) or document_url(path, docs)
@@ -173,13 +173,13 @@ class SiteSources:
 
     @property
     def workspace(self) -> Workspace:
-        """Where it all stands."""
+        """The workspace."""
         return self.publication.workspace
 
 
 @dataclass(frozen=True)
 class BuildContext:
-    """A staged site: everything that expanding needs beside the generator's pages."""
+    """A staged site: everything that expanding needs, apart from the generator's pages."""
 
     registry: SiteInput
     records: Sequence[Record]
@@ -317,7 +317,7 @@ def _user_page(
 
 
 def _readable(publication: Publication, content: bytes) -> bytes:
-    """Return a file as it may be published: a text without what is withheld, anything else as it is."""
+    """Return a file as it may be published: a text without withheld parts, binary files unchanged."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orbit_registry.site.stage import BuildContext
 
 SKEW_NS = 60 * 10**9
-"""By how much the clock of a disk elsewhere may be ahead of ours."""
+"""By how much the clock of a network disk may be ahead."""
 TICK_NS = 20 * 10**6
 """By how much the time of a file that is written now may be behind ours."""
 

@@ -35,7 +35,7 @@ class _Dot:
 
 
 def url(kind: Kind) -> str:
-    """Return where a kind's timeline stands."""
+    """Return the URL of a kind's timeline."""
     return f"{kind.plural}/timeline/"
 
 

@@ -34,7 +34,7 @@ Rectangle = tuple[float, float, float, float]
 
 @dataclass(slots=True)
 class Folder:
-    """A folder from the root ("" is the root): its files and those of them that a record speaks of, all below it."""
+    """A folder by its path ("" is the root): the number of all files in it, and of those in a record's scope."""
 
     name: str
     files: int = 0
@@ -48,7 +48,7 @@ class Folder:
 
 
 def coverage_of(publication: Publication, records: Iterable[Record], page: str) -> str:
-    """Return the drawing and its table for a page; "" outside git, and where no record in force names a path.
+    """Return the drawing and its table for a page; "" outside git, and if no live record names a path.
 
     Files that may not be named are not counted either.
     """

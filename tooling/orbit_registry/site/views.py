@@ -72,11 +72,11 @@ RELATIONS: Mapping[str, str] = {
 """How each relation reads as a label; a new one reads as its own name."""
 
 SHORT = 90
-"""How many characters of a field stand beside the prose; longer ones are prose themselves and stand below it."""
+"""Longest field in the margin; longer ones are sections below the prose."""
 MONTHS = 24
 """How far back votes are counted month by month."""
 _BESIDE = frozenset({"source", "status_raw"})
-"""A kind's own fields that stand beside its page, not in it."""
+"""Fields in the margin of every kind's page."""
 
 
 class Ref(TypedDict):
@@ -89,7 +89,7 @@ class Ref(TypedDict):
 
 
 class Relations:
-    """What is known of a record beside its file: who names whom, read from both ends, and whether it still holds.
+    """Relations of records, read from both ends, their freshness and their order.
 
     `records` are in the order of lists. `freshness` is by the record's path; a record that is left out is fresh.
     `today` ends the months of votes.
@@ -131,7 +131,7 @@ class Relations:
                 self._inverse[link.to].append((INVERSES.get(link.rel, "referenced_by"), record.id))
 
     def neighbours(self, record: Record) -> tuple[Record | None, Record | None]:
-        """Return the records of its kind that stand before and after it in lists."""
+        """Return the records of its kind before and after it in lists."""
         return self._before.get(record.path), self._after.get(record.path)
 
     @property
@@ -140,7 +140,7 @@ class Relations:
         return f"{self.today:%Y-%m}"
 
     def doubts(self, record: Record) -> str:
-        """Return why a record that is in force may hold no longer, "" where nothing speaks against it."""
+        """Return why a live record may hold no longer, "" without a reason."""
         freshness = self._freshness.get(record.path) if record.phase == "live" else None
         if freshness is None:
             return ""
@@ -148,7 +148,7 @@ class Relations:
         return f"{words}: {'; '.join(reason.message for reason in freshness.reasons)}"
 
     def freshness_words(self, record: Record) -> str:
-        """Return in words whether a record that is in force still holds; "" for any other."""
+        """Return the freshness of a live record in words; "" for any other."""
         if record.phase != "live":
             return ""
         dates = freshness_fields(record)
@@ -181,7 +181,7 @@ class Relations:
         return list(dict.fromkeys([*record.superseded_by, *self._replaced_by.get(record.id, ())]))
 
     def final_successors(self, record: Record) -> list[str]:
-        """Return the ids that stand at the end of what replaced this record, without those that did so themselves."""
+        """Return the last ids of the chains that replaced this record, without its direct successors."""
         direct = self.replaced_by(record)
         ahead, visited, ends = list(direct), {record.id}, []
         while ahead:
@@ -275,7 +275,7 @@ def link_to(record: Record, page: str) -> Ref:
 
 
 def task_link(task: str, page: str) -> dict[str, str]:
-    """Return how a page names a task: it leads to the list of tasks, which knows where they stand."""
+    """Return how a page names a task: a link to the list of tasks."""
     return {"word": task, "url": relative(page, task_url(task))}
 
 
@@ -290,7 +290,7 @@ def cited_by(page: str, citers: Citers, site: SiteMap) -> dict[str, Any]:
 
 
 def document_view(path: str, page: str, beside: Sequence[str], relations: Relations, site: SiteMap) -> tuple[Any, ...]:
-    """Return what stands below a document: who cites it, the documents `beside` it in lists, what applies to it.
+    """Return the values below a document: who cites it, the documents `beside` it in lists, records that apply.
 
     `beside` are paths, "" for none.
     """

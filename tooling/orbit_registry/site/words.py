@@ -71,7 +71,7 @@ def chip(record: Record) -> str:
 
 
 def items_html(rows: Iterable[tuple[Record, str]], page: str) -> str:
-    """Return records as a list; with each stands HTML of the list's own, such as a day or a reason."""
+    """Return records as a list, each with HTML such as a day or a reason."""
     lines = "".join(f"<li>{_named(record, page)}{added}{chip(record)}</li>" for record, added in rows)
     return f'<ul class="orbit-items">{lines}</ul>'
 
