@@ -16,7 +16,7 @@ from orbit_registry.cli.main import run
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook.index import open_index
 from orbit_registry.operations.adr import NewAdr
-from orbit_registry.operations.citing_files import lines_at
+from orbit_registry.operations.citation_rewrite import lines_at
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.files import inside
 from orbit_registry.workspace.git import newest_commits

@@ -84,7 +84,7 @@ class Registry:
         self, documents: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
     ) -> TakeoverReport:
         """Make records for decisions written by hand, or follow renamed documents."""
-        from orbit_registry.operations.adopt import adoption
+        from orbit_registry.operations import adoption
 
         self.refresh()
         return adoption.backfill(self.workspace, documents, moves=moves, dry_run=dry_run)

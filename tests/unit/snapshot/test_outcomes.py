@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orbit_registry.analytics.stats import PRIOR, Pair, pairs_of
 from orbit_registry.snapshot import build
-from orbit_registry.snapshot.events import fill_events
+from orbit_registry.snapshot.build import fill_events
 from orbit_registry.workspace.event_log import LoggedEvent, read_line
 
 IDS, FILES = ("L-aaaaa", "L-bbbbb", "R-ccccc"), ("src/a.py", "src/b.py", "#tag")

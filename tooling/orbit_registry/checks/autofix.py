@@ -12,7 +12,7 @@ from orbit_registry.checks.check import Announce, check_of, run_checks
 from orbit_registry.checks.context import CheckContext, collect_inputs, load_context
 from orbit_registry.errors import RefusedError
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.operations.adopt.adoption import backfill, importer, plan_adoption
+from orbit_registry.operations.adoption import backfill, importer, plan_adoption
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import writing

@@ -20,10 +20,15 @@ from orbit_registry.model.freshness import FilesystemView, Freshness, has_expiry
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adopt.edges import Targets, location_of
 from orbit_registry.operations.citations import CitedId, cited_by, cited_in
-from orbit_registry.operations.freshness.evaluate import stale_records, unmatched_scopes
-from orbit_registry.operations.freshness.probe import Dependencies, evidence_kinds, probe
+from orbit_registry.operations.document_facts import Targets, location_of
+from orbit_registry.operations.freshness.evaluate import (
+    Dependencies,
+    evidence_kinds,
+    probe,
+    stale_records,
+    unmatched_scopes,
+)
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.repository.documents import Document, Documents, decision_paths, load_document

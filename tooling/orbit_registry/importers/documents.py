@@ -22,18 +22,18 @@ from orbit_registry.formats.adr.file_names import (
 from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
-from orbit_registry.operations.adopt.adoption import adopt
-from orbit_registry.operations.adopt.existing import NO_ENTRY, reason_for_none
-from orbit_registry.operations.adopt.ids import is_of_feature
-from orbit_registry.operations.adopt.next_steps import (
+from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
+from orbit_registry.operations.document_facts import is_of_feature
+from orbit_registry.operations.import_report import (
     NOT_READ,
+    Outcome,
+    TakeoverReport,
     learning_notes,
     markdown_notes,
     reason_of_error,
     status_notes,
     with_step,
 )
-from orbit_registry.operations.import_report import Outcome, TakeoverReport
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, read_text, walk
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace

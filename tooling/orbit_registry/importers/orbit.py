@@ -41,8 +41,8 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.adopt.adoption import in_steps, new_numbers
-from orbit_registry.operations.adopt.fields import one_line, stable_uid
+from orbit_registry.operations.adoption import in_steps, new_numbers
+from orbit_registry.operations.document_facts import one_line, stable_uid
 from orbit_registry.operations.import_report import Outcome, TakeoverReport
 from orbit_registry.operations.init import (
     GITATTRIBUTES,

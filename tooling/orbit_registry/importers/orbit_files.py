@@ -23,7 +23,7 @@ from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.adopt.fields import one_line, words
+from orbit_registry.operations.document_facts import one_line, words
 from orbit_registry.repository.documents import Document, decision_paths
 from orbit_registry.workspace.files import TEMPORARY, document_text, read_text
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace

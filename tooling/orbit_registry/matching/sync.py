@@ -20,8 +20,7 @@ from orbit_registry.matching.sources import digest_of
 from orbit_registry.matching.trust import trust_files, trust_of
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
-from orbit_registry.operations.freshness.evaluate import evaluate_freshness
-from orbit_registry.operations.freshness.probe import volatility_windows
+from orbit_registry.operations.freshness.evaluate import evaluate_freshness, volatility_windows
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.votes import NAME as VOTES

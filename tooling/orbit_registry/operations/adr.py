@@ -15,8 +15,16 @@ from orbit_registry.formats.adr.writer import add_amendment, refuse_restated, se
 from orbit_registry.model.ids import new_uid, sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.operations.adr_entries import NewText, entry_text, log_of, new_entry, with_body
-from orbit_registry.operations.adr_files import neighbours_in, new_path, new_text
+from orbit_registry.operations.adr_text import (
+    NewText,
+    entry_text,
+    log_of,
+    neighbours_in,
+    new_entry,
+    new_path,
+    new_text,
+    with_body,
+)
 from orbit_registry.operations.lifecycle import entry_in
 from orbit_registry.repository.documents import first_prompt, prompts_of, read_documents
 from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step

@@ -19,7 +19,7 @@ from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.adopt.fields import STATUS_LIMIT
+from orbit_registry.operations.document_facts import STATUS_LIMIT
 from orbit_registry.repository.documents import Document, first_prompt, prompts_of, read_documents, with_prose
 from orbit_registry.repository.guard import refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.repository.reader import read_collection

@@ -12,7 +12,7 @@ from typing import Literal
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.globs import Glob, matches, parse_glob
 from orbit_registry.model.record import Record
-from orbit_registry.operations.citing_files import mentioning_files
+from orbit_registry.operations.citation_rewrite import mentioning_files
 from orbit_registry.repository.documents import decision_paths
 from orbit_registry.workspace.files import document_text
 from orbit_registry.workspace.git import Commit, newest_commits

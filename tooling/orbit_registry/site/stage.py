@@ -19,7 +19,7 @@ from orbit_registry.model.freshness import Freshness
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations.citations import in_text
-from orbit_registry.operations.freshness.probe import Dependencies
+from orbit_registry.operations.freshness.evaluate import Dependencies
 from orbit_registry.repository.reader import Collection
 from orbit_registry.site.config import (
     HINT,

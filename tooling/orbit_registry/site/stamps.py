@@ -59,7 +59,7 @@ def without_records(workspace: Workspace, paths: Iterable[str]) -> list[str]:
 def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
     """Yield every file and folder whose change can change the site, which goes to `out`."""
     # To find that nothing changed takes half the time without these.
-    from orbit_registry.operations.freshness.probe import dependency_files
+    from orbit_registry.operations.freshness.evaluate import dependency_files
     from orbit_registry.site.config import overrides
     from orbit_registry.site.documents import UNSEARCHED
 

@@ -1,8 +1,9 @@
-"""Write a snapshot file from rows: checkpointed and synced to disk."""
+"""Build of a DuckDB file from rows, and of its table of events."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,14 +11,72 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import SnapshotError
-from orbit_registry.snapshot.engine import duckdb
-from orbit_registry.snapshot.events import fill_events
+from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows
 from orbit_registry.snapshot.search_macro import search_tables
 from orbit_registry.workspace.files import sync_file, sync_folder, write_error
 
 if TYPE_CHECKING:
+    import duckdb as duckdb
+
     from orbit_registry.search.vectors import Vectors
+else:  # the compiled module alone: the package's interface for building questions takes three times as long to import
+    try:
+        duckdb = importlib.import_module("_duckdb")
+    except ImportError:  # the name is not promised: another version may call it otherwise
+        duckdb = importlib.import_module("duckdb")
+
+LONGEST = 65_536
+_ROWS = """
+WITH said AS (
+    SELECT n, line, TRY_CAST(line AS JSON) AS members
+    FROM (SELECT unnest(lines) AS line, unnest(range(len(lines))) AS n FROM (SELECT ?::VARCHAR[] AS lines))
+),
+known AS (
+    SELECT
+        n,
+        line,
+        TRY_CAST((members->>'$.at') AS TIMESTAMP) AS happened_at,
+        (members->>'$.event') AS type,
+        (members->>'$.surface') AS surface,
+        (members->>'$.session') AS session,
+        CASE WHEN (members->>'$.event') = ? THEN (members->>'$.hits[*]') ELSE (members->>'$.ids[*]') END AS ids
+    FROM said
+    WHERE json_type(members) = 'OBJECT'
+)
+SELECT happened_at, type, record_id, surface, session, line FROM (
+    SELECT *, unnest(CASE WHEN len(ids) = 0 THEN [NULL] ELSE ids END) AS record_id FROM known
+)
+WHERE happened_at IS NOT NULL
+    AND type IN (SELECT unnest(?::VARCHAR[]))
+    AND (record_id IS NULL OR regexp_full_match(record_id, '[A-Za-z0-9][A-Za-z0-9_.-]{0,99}'))
+ORDER BY n
+"""
+
+
+def event_lines(state: Path) -> list[str]:
+    """Return the lines of a workspace's event log, in their order; what can't be read is left out."""
+    lines: list[str] = []
+    for name in FILES:
+        path = state / "log" / name
+        try:
+            content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        except OSError:
+            continue  # it was turned over just now, or it is none of ours
+        lines += (line.decode("utf-8", "replace") for line in content.splitlines() if 0 < len(line) <= LONGEST)
+    return lines
+
+
+def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequence[str]) -> None:
+    """Fill a table with a row for each record of each event, and one for an event without; lines that are none go."""
+    connection.execute(f"INSERT INTO {table} {_ROWS}", [list(lines), RETRIEVAL, list(NAMES)])
+
+
+def replace_events(connection: duckdb.DuckDBPyConnection, lines: Sequence[str]) -> None:
+    """Let a connection see these events in place of those that a snapshot was built with."""
+    connection.execute("CREATE TEMP TABLE events AS FROM events LIMIT 0")
+    fill_events(connection, "temp.events", lines)
+
 
 STORAGE = "v1.2.0"
 """The storage version that DuckDB 1.2 to 2.0 and the browser engine read."""

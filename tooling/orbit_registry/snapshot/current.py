@@ -40,7 +40,7 @@ def query(
         SnapshotError: the text is not one question, or the database refuses it; the hint lists the tables.
         UsageError: there is no such format.
     """
-    from orbit_registry.snapshot.events import event_lines
+    from orbit_registry.snapshot.build import event_lines
     from orbit_registry.snapshot.query import run_query
 
     # What is written at every call is no reason to build anew; whoever asks for it gets what there is now.

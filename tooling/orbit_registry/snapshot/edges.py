@@ -1,7 +1,4 @@
-"""Owns what leads to records: what files name, and the rows of links and citations.
-
-How a text is searched for ids, `store.citations` says; what an id or a path means is settled among the records given.
-"""
+"""Links and citations between records and files, as rows; resolves what an id or a path means."""
 
 from __future__ import annotations
 
@@ -19,9 +16,9 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
-from orbit_registry.operations.adopt.edges import RecordLocation, Targets, location_of
+from orbit_registry.model.scope import UNSTATED, UNVERSIONED, version_factor
 from orbit_registry.operations.citations import in_text
-from orbit_registry.snapshot.same_file import by_version
+from orbit_registry.operations.document_facts import RecordLocation, Targets, location_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, Folders, decode, walk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -227,3 +224,31 @@ def _from_root(origin: str, target: str) -> str:
     if not file or ":" in file or path.startswith(".."):
         return ""
     return f"{path}#{unquote(anchor)}" if anchor else path
+
+
+_NUMBER = re.compile(r"[0-9]+|[^0-9._+-]+")
+
+
+def by_version(records: Sequence[Record], asking: Collection[str]) -> list[Record]:
+    """Return records in the order in which a link means them, from a text that is for the versions `asking`, if any.
+
+    What is in force comes first; then what shares most with those versions, as searches weigh it; where nothing does,
+    or none is asked for, what is unversioned, else what is for the newest version, of two the one for more of them.
+    """
+    requested = frozenset(asking) - {UNVERSIONED}
+
+    def rank(record: Record) -> tuple[bool, float, bool, list[tuple[bool, int, str]], int]:
+        versions = record.words("versions")
+        factor = version_factor(versions, requested) if requested else 0.0
+        is_for_all = not versions or UNVERSIONED in versions
+        newest = max(map(_order, versions), default=[])
+        return record.phase == "live", factor if factor > UNSTATED else 0.0, is_for_all, newest, len(versions)
+
+    by_id = sorted(records, key=lambda record: record.sort_key)
+    return sorted(by_id, key=rank, reverse=True)
+
+
+def _order(version: str) -> list[tuple[bool, int, str]]:
+    """Return what versions are sorted by, the newest last: numbers as such, and before `2.0` its `2.0-rc1`."""
+    parts = [(True, int(part), "") if part.isdecimal() else (False, 0, part) for part in _NUMBER.findall(version)]
+    return [*parts, (False, 1, "")]

@@ -14,11 +14,9 @@ from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.snapshot.build import engine, fill_all, fill_meta, fill_vectors, new_database, quoted
-from orbit_registry.snapshot.engine import duckdb
-from orbit_registry.snapshot.meta import meta_of
+from orbit_registry.snapshot.build import duckdb, engine, fill_all, fill_meta, fill_vectors, new_database, quoted
 from orbit_registry.snapshot.publication import publication_of
-from orbit_registry.snapshot.rows import CONTENT, Rows, rows_of
+from orbit_registry.snapshot.rows import CONTENT, Rows, meta_of, rows_of
 from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
 

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.formats.untrusted import inert_json
-from orbit_registry.snapshot.build import OFFLINE, fill_vectors
-from orbit_registry.snapshot.engine import duckdb
-from orbit_registry.snapshot.events import replace_events
+from orbit_registry.snapshot.build import OFFLINE, duckdb, fill_vectors, replace_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
 
 if TYPE_CHECKING:

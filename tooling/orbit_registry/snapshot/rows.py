@@ -1,4 +1,4 @@
-"""Owns what a record becomes in the tables of the snapshot; knows no database and no file."""
+"""Rows that a record becomes in the tables of the snapshot, and what the snapshot says of itself."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from orbit_registry.model.freshness import Freshness, Reason, expires_at, freshn
 from orbit_registry.model.rank import vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import Scope
-from orbit_registry.model.votes import distinct_votes, parse_time
+from orbit_registry.model.votes import distinct_votes, format_time, parse_time
 from orbit_registry.repository.skills import Skill
+from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.snapshot.edges import Row, link_rows
+from orbit_registry.workspace.workspace import Workspace
 
 CONTENT = (
     "records",
@@ -313,3 +315,27 @@ def _moment(value: object) -> str | None:
 
 def _time(at: datetime) -> str:
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
+
+
+FORMAT_VERSION = 6
+
+
+def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:
+    """Return what a snapshot made now at a commit says of itself."""
+    return {
+        "format_version": str(FORMAT_VERSION),
+        "project": workspace.name,
+        "built_at": format_time(datetime.now(UTC)),
+        "commit": commit,
+        "tool_version": _version(),
+        "half_life_days": str(half_life_days()),
+    }
+
+
+def _version() -> str | None:
+    from importlib.metadata import PackageNotFoundError, version  # a reader of mail comes with it: 0.02 s
+
+    try:
+        return version("orbit-registry")
+    except PackageNotFoundError:
+        return None

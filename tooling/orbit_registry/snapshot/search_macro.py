@@ -13,7 +13,7 @@ from orbit_registry.search.text import LONGEST_TERM, STOP_WORDS, UNSPACED
 from orbit_registry.search.text import MARKS as LETTER_MARKS
 
 if TYPE_CHECKING:
-    from orbit_registry.snapshot.engine import duckdb
+    from orbit_registry.snapshot.build import duckdb
 
 MACRO = Path(__file__).with_name("search.sql")
 ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|ment|ments)"

@@ -26,8 +26,7 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.snapshot.edges import citations_of
-from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
-from orbit_registry.snapshot.rows import Rows, rows_of
+from orbit_registry.snapshot.rows import FORMAT_VERSION, Rows, meta_of, rows_of
 from orbit_registry.workspace.cache import code_version
 from orbit_registry.workspace.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.workspace.lock import locked
@@ -196,8 +195,7 @@ def _rows(
 def _publish(workspace: Workspace, folder: Path, rows: Rows, meta: Mapping[str, str | None], inputs: str) -> SyncResult:
     """Write a file, give it the next number and name it in the state file: from then on readers take it."""
     # DuckDB, and what asks it, cost more to import than it costs to find that nothing changed.
-    from orbit_registry.snapshot.build import hashes_in, write_database
-    from orbit_registry.snapshot.events import event_lines
+    from orbit_registry.snapshot.build import event_lines, hashes_in, write_database
 
     _remove_leftovers(folder)
     previous = _current(folder)

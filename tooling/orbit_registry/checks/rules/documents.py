@@ -17,7 +17,7 @@ from orbit_registry.formats.position import Position, Problem
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.record import BODY, Record, Source
-from orbit_registry.operations.adopt.fields import STATUS_LIMIT
+from orbit_registry.operations.document_facts import STATUS_LIMIT
 from orbit_registry.repository.documents import LOG_NAME, Document
 from orbit_registry.workspace.journal import FileChange
 
@@ -62,7 +62,7 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:
     """Return the record that has the number an entry states; numbers of a log's own are no ids."""
-    from orbit_registry.operations.adopt.ids import Candidate
+    from orbit_registry.operations.document_facts import Candidate
 
     candidate = Candidate(document, entry)
     if candidate.number is None or candidate.is_local(context.config.design):
@@ -80,7 +80,7 @@ def _unread(context: CheckContext, entry: AdrDocument) -> bool:
 
 def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
     """Return the records whose legacy id is the name that an entry has in its log: `feature/ADR-001`."""
-    from orbit_registry.operations.adopt.ids import Candidate
+    from orbit_registry.operations.document_facts import Candidate
 
     name = Candidate(document, entry).local_name
     return context.records.with_legacy_id(name) if name is not None else []

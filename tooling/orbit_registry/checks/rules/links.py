@@ -11,7 +11,7 @@ from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.adopt.edges import UNRESOLVED, Unresolved, read_edges
+from orbit_registry.operations.document_facts import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.repository.documents import Document
 from orbit_registry.workspace.journal import FileChange
 

@@ -1,20 +1,188 @@
-"""Derives the freshness of whole collections, in the gate and outside it; what is stale, `records.freshness` says."""
+"""Freshness of a collection: probes what records depend on, then evaluates each record."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-from orbit_registry.errors import GitError
+from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.globs import Glob, parse_glob
-from orbit_registry.model.freshness import FilesystemView, Freshness, derive, expiry_moments, has_expiry
+from orbit_registry.model.freshness import (
+    WINDOWS,
+    FilesystemView,
+    Freshness,
+    derive,
+    expiry_moments,
+    fingerprint_inputs,
+    has_expiry,
+    source_hash,
+)
 from orbit_registry.model.record import Record
-from orbit_registry.operations.freshness.probe import Dependencies, evidence_kinds, probe, volatility_windows
+from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.vcs_state import missing_files
 from orbit_registry.workspace.config import Config
+from orbit_registry.workspace.files import Folders, inside
+from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
+
+_COMMIT = re.compile(r"[0-9a-f]{4,64}\Z")
+_PLACE_IN_FILE = re.compile(r"(?:#.*|:\d+(?:[-:]\d+)*)\Z")
+"""What evidence may say after a path: `src/app.py:12`, `src/app.py#L3-L9`."""
+Evidence = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What the records of a collection rest on, each thing once."""
+
+    inputs: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
+    """Files that texts were taken from, each with the hash it had then."""
+
+    @classmethod
+    def of(cls, records: Iterable[Record], kinds: Collection[str]) -> Dependencies:
+        """Return what records that wait or hold rest on, evidence of these kinds among it."""
+        open_records = [record for record in records if record.phase != "closed"]
+        inputs = {
+            entry.input for record in open_records if "freshness" in record.data for entry in fingerprint_inputs(record)
+        }
+        evidence = {
+            (kind, reference)
+            for record in open_records
+            if "evidence" in record.data
+            for kind, reference in record.evidence
+            if kind in kinds
+        }
+        sources = {source for record in open_records if (source := source_hash(record)) is not None}
+        return cls(tuple(sorted(inputs)), tuple(sorted(evidence)), tuple(sorted(sources)))
+
+
+def volatility_windows(config: Config) -> Mapping[str, int | None]:
+    """Return after how many days a record of each volatility wants another look."""
+    configured = {name: config.setting("freshness", f"{name}_days") for name in WINDOWS}
+    return {name: configured[name] if configured[name] is not None else days for name, days in WINDOWS.items()}
+
+
+def evidence_kinds(config: Config) -> tuple[str, ...]:
+    """Return the kinds of evidence that can be looked for; tasks only where the configuration says where they are."""
+    return ("commit", "file", "task") if config.setting("freshness", "tasks") else ("commit", "file")
+
+
+def probe(
+    workspace: Workspace, dependencies: Dependencies, tracked: Sequence[str] | None, untracked: Sequence[str] = ()
+) -> FilesystemView:
+    """Return what is seen of it now.
+
+    `tracked` are git's files from the root, sorted, None outside git; `untracked` those that git would add.
+    """
+    fingerprints = Fingerprints(workspace.root, tracked)
+    by_kind: dict[str, list[str]] = {}
+    for kind, reference in dependencies.evidence:
+        by_kind.setdefault(kind, []).append(reference)
+    present: set[Evidence] = set()
+    missing: set[Evidence] = set()
+    untold: list[tuple[str, str]] = []
+    commits = [text for text in by_kind.get("commit", ()) if _COMMIT.match(text)] if tracked is not None else []
+    for reference, is_there in _commits(workspace.git, commits, untold).items():
+        (present if is_there else missing).add(("commit", reference))
+    lists = (tracked or (), untracked)
+    for reference in by_kind.get("file", ()):
+        is_there = _has_file(workspace.root, reference, lists, listed=tracked is not None)
+        (present if is_there else missing).add(("file", reference))
+    templates: Sequence[str] = workspace.config.setting("freshness", "tasks")
+    for reference in by_kind.get("task", ()) if tracked is not None else ():
+        is_there = any(_is_in(template.replace("{id}", reference).strip("/"), lists) for template in templates)
+        (present if is_there else missing).add(("task", reference))
+    inputs = {text: fingerprints.find(text) for text in dependencies.inputs}
+    return FilesystemView(
+        inputs, frozenset(present), frozenset(missing), tuple(untold), changed_sources(workspace, dependencies.sources)
+    )
+
+
+def changed_sources(workspace: Workspace, sources: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bool]:
+    """Return the files that no longer have the hash they had, and whether they are gone."""
+    pairs = sorted(sources)
+    inside_root = set(filter(Folders(workspace.root).contain, {path for path, _ in pairs}))
+    states = workspace.values.hashes(workspace.root, inside_root)
+    changed = [
+        (path, digest) for path, digest in pairs if path not in states or f"sha256:{states[path].sha256}" != digest
+    ]
+    return {
+        (path, digest): path not in inside_root or not (workspace.root / path).is_file() for path, digest in changed
+    }
+
+
+def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterator[str]:
+    """Yield every path, from the root, whose change can change what `probe` sees; clock and history are left out."""
+    tracked: Sequence[str] | None = None
+    files = (reference for kind, reference in dependencies.evidence if kind == "file")
+    for text in (*dependencies.inputs, *files, *(path for path, _ in dependencies.sources)):
+        try:
+            file = inside(workspace.root, _PLACE_IN_FILE.sub("", text) or text)
+        except OrbitError:
+            continue
+        yield workspace.relative(file)
+        if file.is_dir():
+            tracked = (workspace.git.tracked() or ()) if tracked is None else tracked
+            prefix = "" if file == workspace.root else f"{workspace.relative(file)}/"
+            yield from (name for name in tracked if name.startswith(prefix) and not name.startswith(".orbit/"))
+
+
+def evidence_paths(reference: str) -> tuple[str, ...]:
+    """Return the paths that evidence may mean: as it is written, and without a place in the file behind it."""
+    return tuple(dict.fromkeys((reference, _PLACE_IN_FILE.sub("", reference))))
+
+
+def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]]) -> dict[str, bool]:
+    """Return whether the repository has each commit, all asked at once; what can't be told is left out."""
+    if not references:
+        return {}
+    queries = "".join(f"{reference}^{{commit}}\n" for reference in references).encode()
+    try:
+        answers = git.run("cat-file", "--batch-check", stdin=queries).decode("utf-8", "replace").splitlines()
+    except GitError as error:
+        untold.append((f"whether commits named as evidence are there: {error.message}", "try `git fsck`"))
+        return {}
+    present = {
+        reference: not answer.endswith(" missing") for reference, answer in zip(references, answers, strict=False)
+    }
+    if not all(present.values()) and git.is_shallow:
+        count = sum(not is_there for is_there in present.values())
+        message = f"whether {count} of the commits named as evidence {'is' if count == 1 else 'are'} there"
+        untold.append((f"{message}: this clone is shallow", "fetch the history: `git fetch --unshallow`"))
+        return {reference: True for reference, is_there in present.items() if is_there}
+    return present
+
+
+def _is_in(path: str, lists: Iterable[Sequence[str]]) -> bool:
+    """Say whether a file, or a folder of one, is in one of the sorted lists of files."""
+    folder = f"{path}/"
+    for names in lists:
+        index, below = bisect_left(names, path), bisect_left(names, folder)
+        if (index < len(names) and names[index] == path) or (below < len(names) and names[below].startswith(folder)):
+            return True
+    return False
+
+
+def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, listed: bool) -> bool:
+    """Say whether the file that evidence names is there; a place in it may follow the name."""
+    for text in evidence_paths(reference):
+        path = text.removeprefix("./").rstrip("/")
+        try:
+            if path and _is_in(path, lists) and os.path.lexists(f"{root}/{path}"):
+                return True
+            if not listed and inside(root, path).exists():
+                return True
+        except (OrbitError, OSError):
+            continue
+    return False
 
 
 @dataclass(frozen=True, slots=True)

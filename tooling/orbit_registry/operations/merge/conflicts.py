@@ -12,7 +12,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import parse_time
 from orbit_registry.operations.merge.state import SIDES, MergeState, Side, data_in, uid_in
-from orbit_registry.operations.renumber_texts import alias_ids
+from orbit_registry.operations.renumber import alias_ids
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
 from orbit_registry.workspace.workspace import ORBIT, Workspace

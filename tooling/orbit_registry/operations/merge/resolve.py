@@ -14,19 +14,26 @@ from dataclasses import dataclass
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.citation_rewrite import CitationMap, DocumentMoves, Unclear, search_patterns
-from orbit_registry.operations.citing_files import ChangedFile, changed_files, lines_at, rewrite_everywhere
+from orbit_registry.operations.citation_rewrite import (
+    ChangedFile,
+    CitationMap,
+    DocumentMoves,
+    Unclear,
+    changed_files,
+    lines_at,
+    rewrite_everywhere,
+    search_patterns,
+)
 from orbit_registry.operations.merge.conflicts import MergedRecords, add_shared, assign_ids, find_records
-from orbit_registry.operations.merge.files import (
+from orbit_registry.operations.merge.state import MergeState, Side, read_merge, rebased_tip
+from orbit_registry.operations.merge.texts import (
     Resolution,
     merge_documents,
     merge_logs_of,
     merge_votes_of,
     write_records,
 )
-from orbit_registry.operations.merge.state import MergeState, Side, read_merge, rebased_tip
-from orbit_registry.operations.renumber import Renumbered, file_lines, unclear_lines
-from orbit_registry.operations.renumber_texts import in_order
+from orbit_registry.operations.renumber import Renumbered, file_lines, in_order, unclear_lines
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import ChangeSet, writing
 from orbit_registry.workspace.files import read_text, write_atomic

@@ -15,7 +15,7 @@ from typing import Literal
 from orbit_registry.errors import GitError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
-from orbit_registry.operations.citing_files import lines_at
+from orbit_registry.operations.citation_rewrite import lines_at
 from orbit_registry.workspace.files import DOCUMENT_LIMIT
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace

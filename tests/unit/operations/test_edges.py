@@ -10,7 +10,7 @@ import pytest
 from orbit_registry.checks import engine
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adopt.adoption import adopt, backfill
+from orbit_registry.operations.adoption import adopt, backfill
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.workspace import Workspace, open_workspace

@@ -15,9 +15,9 @@ from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Source
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adopt.adoption import adopt, backfill
-from orbit_registry.operations.adopt.edges import RecordLocation, Targets
+from orbit_registry.operations.adoption import adopt, backfill
 from orbit_registry.operations.adr import NewAdr, add_adr
+from orbit_registry.operations.document_facts import RecordLocation, Targets
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.repository.documents import decision_paths, read_documents
 from orbit_registry.repository.reader import read_collection

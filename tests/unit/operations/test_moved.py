@@ -6,8 +6,8 @@ import pytest
 
 from orbit_registry.checks import engine
 from orbit_registry.errors import UnsafePathError, UsageError
-from orbit_registry.operations.adopt.document_moves import follow_moves
 from orbit_registry.operations.adr import NewAdr
+from orbit_registry.operations.document_moves import follow_moves
 from orbit_registry.registry import Registry
 
 LOG = "# Decisions\n\n## ADR-1: One\n\nStatus: accepted\n\nCost: a.\n\n## ADR-2: Two\n\nStatus: accepted\n\nCost: b.\n"
