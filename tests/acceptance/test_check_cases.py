@@ -33,8 +33,8 @@ def options_of(case: Path) -> dict[str, Any]:
     """Return how a case is run: `against`, `git` (false: in no repository), `remove` (files gone since the base),
     `events` (a file of events, which alone is looked at)."""
     file = case / "_options.json"
-    found: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    return found
+    options: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return options
 
 
 def build(case: Path, root: Path, git: Git) -> Path:
@@ -92,31 +92,34 @@ def name_of(case: Path) -> str:
 @pytest.mark.parametrize("case", cases("fail"), ids=name_of)
 def test_a_failing_case_gives_what_it_lists(case: Path, tmp_path: Path, git: Git) -> None:
     """The gate finds exactly what the case lists, at those lines and with that weight."""
-    found = check(case, tmp_path / "case", git).diagnostics
-    shown = [
+    diagnostics = check(case, tmp_path / "case", git).diagnostics
+    rows = [
         {
-            "code": one.code,
-            "severity": one.severity.value,
-            "path": one.location.path,
-            "line": one.location.position.line if one.location.position else None,
+            "code": diagnostic.code,
+            "severity": diagnostic.severity.value,
+            "path": diagnostic.location.path,
+            "line": diagnostic.location.position.line if diagnostic.location.position else None,
         }
-        for one in found
+        for diagnostic in diagnostics
     ]
     expected = json.loads((case / "expected.json").read_text("utf-8"))
-    hints = [one.pop("hint", "") for one in expected]
-    assert shown == expected
-    assert [hint for hint, one in zip(hints, found, strict=True) if hint not in one.hint] == []
-    assert case.parent.name in {one.code for one in found}
-    assert all(one.hint for one in found)
+    hints = [diagnostic.pop("hint", "") for diagnostic in expected]
+    assert rows == expected
+    assert [hint for hint, diagnostic in zip(hints, diagnostics, strict=True) if hint not in diagnostic.hint] == []
+    assert case.parent.name in {diagnostic.code for diagnostic in diagnostics}
+    assert all(diagnostic.hint for diagnostic in diagnostics)
 
 
 @pytest.mark.parametrize("case", cases("pass"), ids=name_of)
 def test_a_passing_case_is_clean(case: Path, tmp_path: Path, git: Git) -> None:
     """The gate does not report the check of a passing case, and no error of another kind that the case is not about."""
-    found = check(case, tmp_path / "case", git).diagnostics
-    assert [str(one) for one in found if one.code == case.parent.name] == []
+    diagnostics = check(case, tmp_path / "case", git).diagnostics
+    assert [str(diagnostic) for diagnostic in diagnostics if diagnostic.code == case.parent.name] == []
     allowed = {"pass-unreadable-target"}
-    assert case.name in allowed or [str(one) for one in found if one.severity is Severity.ERROR] == []
+    assert (
+        case.name in allowed
+        or [str(diagnostic) for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR] == []
+    )
 
 
 @pytest.mark.parametrize("case", [case for case in cases("fail") if (case / "fixed").is_dir()], ids=name_of)
@@ -124,20 +127,20 @@ def test_a_fix_leaves_what_the_case_shows(case: Path, tmp_path: Path, git: Git) 
     """After `--fix` the check is silent and the files are those in `fixed/`."""
     root = build(case, tmp_path / "case", git)
     outcome = Registry.open(root).check(fix=True)
-    assert case.parent.name not in {one.code for one in outcome.diagnostics}
-    assert case.parent.name in {one.code for one in outcome.fixed}
+    assert case.parent.name not in {diagnostic.code for diagnostic in outcome.diagnostics}
+    assert case.parent.name in {diagnostic.code for diagnostic in outcome.fixed}
     for file in sorted(path for path in (case / "fixed").rglob("*") if path.is_file()):
         name = file.relative_to(case / "fixed")
-        kept = [line for line in (root / name).read_text("utf-8").splitlines() if not line.startswith("updated_at:")]
-        assert kept == file.read_text("utf-8").splitlines(), name
+        files = [line for line in (root / name).read_text("utf-8").splitlines() if not line.startswith("updated_at:")]
+        assert files == file.read_text("utf-8").splitlines(), name
 
 
 @pytest.mark.parametrize("case", cases("fail"), ids=name_of)
 def test_what_a_file_reaches_is_looked_at_again(case: Path, tmp_path: Path, git: Git) -> None:
     """When one of a case's files is emptied, and when it is back, the gate says what it says who never ran before."""
     root = build(case, tmp_path / "case", git)
-    held = [*(root / ".orbit").rglob("*.yaml"), *root.rglob("*.md")]
-    files = sorted(path for path in held if path.is_file() and path.name != "config.yaml")
+    diagnostics = [*(root / ".orbit").rglob("*.yaml"), *root.rglob("*.md")]
+    files = sorted(path for path in diagnostics if path.is_file() and path.name != "config.yaml")
     against = options_of(case).get("against")
     first = Registry.open(root).check(against=against).diagnostics
     for file in files[:: max(1, len(files) - 1)]:

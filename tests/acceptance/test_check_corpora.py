@@ -51,29 +51,35 @@ def findings(corpora: Path, tmp_path_factory: pytest.TempPathFactory, git: Git) 
 
 def of(findings: tuple[Diagnostic, ...], code: str) -> list[Diagnostic]:
     """Return the findings of one check."""
-    return [one for one in findings if one.code == code]
+    return [diagnostic for diagnostic in findings if diagnostic.code == code]
 
 
 def test_a_number_that_names_two_decisions_is_found(findings: tuple[Diagnostic, ...]) -> None:
     """Two numbers head two decisions each, one decision stands in two logs, and citing the old number is ambiguous."""
-    assert sorted(one.record or "" for one in of(findings, "ORB707")) == ["ADR-0167", "ADR-0180", "ADR-0199"]
+    assert sorted(diagnostic.record or "" for diagnostic in of(findings, "ORB707")) == [
+        "ADR-0167",
+        "ADR-0180",
+        "ADR-0199",
+    ]
     assert "ADR-0167" in of(findings, "ORB202")[0].message
 
 
 def test_records_that_are_gone_are_missed(findings: tuple[Diagnostic, ...]) -> None:
     """Seven learnings replace one that was deleted; those are the dangling links, all of them errors."""
     dangling = of(findings, "ORB301")
-    assert {one.severity for one in dangling} == {Severity.ERROR}
-    assert sorted(one.message.split("replaces ")[1][:6] for one in dangling) == [
+    assert {diagnostic.severity for diagnostic in dangling} == {Severity.ERROR}
+    assert sorted(diagnostic.message.split("replaces ")[1][:6] for diagnostic in dangling) == [
         "L-0012", "L-0025", "L-0032", "L-0039", "L-0057", "L-0061", "L-0063",
     ]  # fmt: skip
 
 
 def test_two_texts_of_one_decision_are_found(findings: tuple[Diagnostic, ...]) -> None:
     """Each text that the import put aside is a warning."""
-    aside = [one for one in of(findings, "ORB705") if one.location.path.endswith("/imported-body.md")]
+    aside = [
+        diagnostic for diagnostic in of(findings, "ORB705") if diagnostic.location.path.endswith("/imported-body.md")
+    ]
     assert len(aside) == 36
-    assert {one.severity for one in aside} == {Severity.WARNING}
+    assert {diagnostic.severity for diagnostic in aside} == {Severity.WARNING}
 
 
 def test_adopted_decisions_are_not_asked_for_a_cost(findings: tuple[Diagnostic, ...]) -> None:
@@ -83,14 +89,14 @@ def test_adopted_decisions_are_not_asked_for_a_cost(findings: tuple[Diagnostic, 
 
 def test_globs_that_match_nothing_are_found(findings: tuple[Diagnostic, ...]) -> None:
     """Code that had moved by then leaves dead globs."""
-    dead = " ".join(one.message for one in of(findings, "ORB502"))
+    dead = " ".join(diagnostic.message for diagnostic in of(findings, "ORB502"))
     assert "`bench/**`" in dead
     assert "`crates/orbit-core/src/command/learning_hook/**`" in dead
 
 
 def test_nothing_else_is_an_error(findings: tuple[Diagnostic, ...]) -> None:
     """The errors are the dangling links and the citations of records that were deleted."""
-    errors = Counter(one.code for one in findings if one.severity is Severity.ERROR)
+    errors = Counter(diagnostic.code for diagnostic in findings if diagnostic.severity is Severity.ERROR)
     assert set(errors) == {"ORB301", "ORB305"}
 
 
@@ -107,6 +113,6 @@ def test_an_adopted_collection_has_no_errors(
     monkeypatch.chdir(root)
     Registry.init(".")
     Registry.import_from(".")
-    found = Registry.open(root).check(everything=True).diagnostics
-    assert [str(one.location) for one in found if one.severity is Severity.ERROR] == []
+    diagnostics = Registry.open(root).check(everything=True).diagnostics
+    assert [str(diagnostic.location) for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR] == []
     assert Registry.open(root).check().diagnostics == ()

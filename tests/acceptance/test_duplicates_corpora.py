@@ -24,8 +24,8 @@ def rows(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     Registry.import_from(root)
     done = subprocess.run([sys.executable, str(SCRIPT)], cwd=root, check=True, capture_output=True, text=True)
-    found: dict[str, dict[str, int]] = json.loads(done.stdout)
-    return found
+    table: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return table
 
 
 @pytest.mark.parametrize("sort", ["dropped", "reordered"])

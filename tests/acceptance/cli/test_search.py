@@ -14,16 +14,16 @@ from orbit_registry.registry import Registry
 
 def ids(shell: Any, *arguments: str) -> list[str]:
     """Return the ids of the hits, the best first."""
-    code, whole = shell.json(*arguments)
-    assert code == 0, whole
-    return [hit["id"] for hit in whole["data"]["hits"]]
+    code, envelope = shell.json(*arguments)
+    assert code == 0, envelope
+    return [hit["id"] for hit in envelope["data"]["hits"]]
 
 
 def add(shell: Any, *arguments: str) -> str:
     """Add a learning and return its id."""
-    code, whole = shell.json("learning", "add", *arguments)
-    assert code == 0, whole
-    return str(whole["data"]["id"])
+    code, envelope = shell.json("learning", "add", *arguments)
+    assert code == 0, envelope
+    return str(envelope["data"]["id"])
 
 
 def test_a_tag_is_found_by_its_other_names(shell: Any) -> None:
@@ -36,8 +36,8 @@ def test_a_tag_is_found_by_its_other_names(shell: Any) -> None:
 
     for name in ("kubernetes", "k8s", "kube"):
         assert set(ids(shell, "search", "drain", "--tag", name)) == {formal, short}
-        assert {one["id"] for one in shell.json("learning", "list", "--tag", name)[1]["data"]} == {formal, short}
-        assert {one["id"] for one in shell.json("match", "--tag", name)[1]["data"]["matches"]} == {formal, short}
+        assert {row["id"] for row in shell.json("learning", "list", "--tag", name)[1]["data"]} == {formal, short}
+        assert {row["id"] for row in shell.json("match", "--tag", name)[1]["data"]["matches"]} == {formal, short}
         assert set(ids(shell, "search", "drain", "--context-tags", name)[:2]) == {formal, short}
     assert "Drain nodes" in shell("brief", "--for", "prompt", "--tag", "kube")[1]
 
@@ -51,17 +51,15 @@ def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
     """
     add(shell, "--summary", "Vacuum Postgres at night")
     add(shell, "--summary", "Rest after lunch", "--body", "Postgres rests too.")
-    said = text.replace("'", "''")
-    sql = f"SELECT id, score FROM search('{said}')"
+    quoted = text.replace("'", "''")
+    sql = f"SELECT id, score FROM search('{quoted}')"
 
     hits = shell.json("search", text, "--budget", "deep" if "?" in text else "balanced")[1]["data"]["hits"]
-    found = shell.json("query", sql)[1]["data"]
+    ids = shell.json("query", sql)[1]["data"]
 
-    assert [(row["id"], round(row["score"], 4)) for row in found] == [
-        (hit["id"], round(hit["score"], 4)) for hit in hits
-    ]
-    asked = ToolCall(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
-    assert read_tools.query(asked).data["rows"] == found
+    assert [(row["id"], round(row["score"], 4)) for row in ids] == [(hit["id"], round(hit["score"], 4)) for hit in hits]
+    question = ToolCall(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
+    assert read_tools.query(question).data["rows"] == ids
     if not duckdb.__version__.startswith("1."):  # which can't ask it once for each row
         each = shell.json("query", "SELECT count(*) AS n FROM records, LATERAL (FROM search(title))")[1]["data"]
         assert each[0]["n"] > 0
@@ -69,12 +67,12 @@ def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
 
 def test_hits_are_narrowed_by_tag_and_path(shell: Any) -> None:
     """Every tag has to be there; the scope has to cover the path, which is named from where one is."""
-    one = add(shell, "--summary", "Lock the ledger", "--tag", "db", "--tag", "care", "--path", "src/**")
+    record_id = add(shell, "--summary", "Lock the ledger", "--tag", "db", "--tag", "care", "--path", "src/**")
     two = add(shell, "--summary", "Lock the door", "--tag", "db", "--path", "lib/**")
 
-    assert set(ids(shell, "search", "lock", "--tag", "db")) == {one, two}
-    assert ids(shell, "search", "lock", "--tag", "db", "--tag", "care") == [one]
-    assert ids(shell, "search", "lock", "--path", "src/app.py") == [one]
+    assert set(ids(shell, "search", "lock", "--tag", "db")) == {record_id, two}
+    assert ids(shell, "search", "lock", "--tag", "db", "--tag", "care") == [record_id]
+    assert ids(shell, "search", "lock", "--path", "src/app.py") == [record_id]
     assert ids(shell, "search", "lock", "--path", "./lib/new/x.py") == [two]
     assert shell("search", "lock", "--path", "../x")[0] == 2
 
@@ -138,11 +136,11 @@ def test_words_that_no_record_has_are_named(shell: Any) -> None:
 
 def test_equal_scores_stand_as_records_are_pushed(shell: Any) -> None:
     """The one that helped comes first, then the one with the higher priority."""
-    one, two, three = (add(shell, "--summary", f"Flush {word}") for word in ("pipes", "wells", "tanks"))
+    record_id, two, three = (add(shell, "--summary", f"Flush {word}") for word in ("pipes", "wells", "tanks"))
     shell("learning", "update", two, "--priority", "9")
     shell("learning", "vote", three, "--task", "T-1")
 
-    assert ids(shell, "search", "flush") == [three, two, one]
+    assert ids(shell, "search", "flush") == [three, two, record_id]
     assert [row["id"] for row in shell.json("learning", "list", "--sort", "votes", "--limit", "2")[1]["data"]] == [
         three,
         two,
@@ -163,31 +161,31 @@ def test_a_generic_text_gives_nothing(shell: Any, text: str) -> None:
 
 def test_tags_in_context_weigh_more(shell: Any) -> None:
     """They change the order of what is alike, add up, and leave no score above 1; the score's parts are told."""
-    one = add(shell, "--summary", "Flush pipes", "--tag", "db")
-    two = add(shell, "--summary", "Flush pipes and wells", "--tag", "net", "--tag", "ci")
+    first = add(shell, "--summary", "Flush pipes", "--tag", "db")
+    second = add(shell, "--summary", "Flush pipes and wells", "--tag", "net", "--tag", "ci")
 
-    assert ids(shell, "search", "flush pipes") == [one, two]
-    assert ids(shell, "search", "flush pipes", "--context-tags", "net=9,ci") == [two, one]
-    whole = shell.json("search", "flush", "--context-tags", "db=1.5,net,ci=1.3", "--explain")[1]
-    factors = {hit["id"]: hit["parts"]["context"] for hit in whole["data"]["hits"]}
-    assert factors == {one: 1.15, two: 1.27}
+    assert ids(shell, "search", "flush pipes") == [first, second]
+    assert ids(shell, "search", "flush pipes", "--context-tags", "net=9,ci") == [second, first]
+    envelope = shell.json("search", "flush", "--context-tags", "db=1.5,net,ci=1.3", "--explain")[1]
+    factors = {hit["id"]: hit["parts"]["context"] for hit in envelope["data"]["hits"]}
+    assert factors == {first: 1.15, second: 1.27}
     assert max(hit["score"] for hit in shell.json("search", "flush", "--context-tags", "db=99")[1]["data"]["hits"]) == 1
     assert shell("search", "flush", "--context-tags", "db=x")[0] == 2
 
 
 def test_a_budget_changes_what_is_looked_at(shell: Any) -> None:
     """Lean gives five hits, balanced ten, deep twenty and what they link to; the answer names the budget."""
-    made = [add(shell, "--summary", f"Flush {'the ' * number} pipes {number}", "--body", f"No {number}.")
+    record_id = [add(shell, "--summary", f"Flush {'the ' * number} pipes {number}", "--body", f"No {number}.")
             for number in range(12)]  # fmt: skip
     other = add(shell, "--summary", "Wells stand open", "--body", "Nothing alike.")
-    shell("learning", "update", made[0], "--set", f"links=[{{rel: related_to, to: {other}}}]")
+    shell("learning", "update", record_id[0], "--set", f"links=[{{rel: related_to, to: {other}}}]")
 
     for budget, number in (("lean", 5), ("balanced", 10)):
         data = shell.json("search", "flush", "--budget", budget)[1]["data"]
         assert (len(data["hits"]), data["omitted"], data["budget"]) == (number, 12 - number, budget)
     data = shell.json("search", "flush pipes 0", "--budget", "deep", "--explain")[1]["data"]
     (linked,) = [hit for hit in data["hits"] if hit["id"] == other]
-    assert (linked["parts"]["via"], linked["matched"]) == (made[0], [])
+    assert (linked["parts"]["via"], linked["matched"]) == (record_id[0], [])
     assert linked["score"] < data["hits"][0]["score"]
     assert len(ids(shell, "search", "flush", "--limit", "3")) == 3
     assert shell("search", "flush", "--budget", "huge")[0] == 2
@@ -204,18 +202,18 @@ def test_an_id_finds_its_record_first(shell: Any) -> None:
 
 def test_an_empty_version_is_no_version(shell: Any) -> None:
     """An unset variable of a shell is said, and does not leave every record out."""
-    code, _, said = shell("search", "leap", "--version", "")
+    code, _, output = shell("search", "leap", "--version", "")
 
     assert code == 2
-    assert "a version is empty" in said
+    assert "a version is empty" in output
 
 
 def take(shell: Any, what: str, name: str, text: str, *arguments: str) -> str:
     """Write a file, take it over as a resource, and return its id."""
     (shell.root / name).write_text(text, "utf-8")
-    code, whole = shell.json("import", what, name, *arguments)
-    assert code == 0, whole
-    return str(whole["data"]["id"])
+    code, envelope = shell.json("import", what, name, *arguments)
+    assert code == 0, envelope
+    return str(envelope["data"]["id"])
 
 
 LONG = "# Guide\n\n" + "".join(
@@ -226,26 +224,26 @@ LONG = "# Guide\n\n" + "".join(
 
 def test_a_long_text_is_found_by_its_best_part(shell: Any) -> None:
     """The hit names the headings and the lines; lean does not look there, unless nothing else is found."""
-    made = take(shell, "doc", "guide.md", LONG)
+    record_id = take(shell, "doc", "guide.md", LONG)
 
     (hit,) = shell.json("search", "rollback")[1]["data"]["hits"]
-    assert (hit["id"], hit["versions"]) == (made, ["unversioned"])
+    assert (hit["id"], hit["versions"]) == (record_id, ["unversioned"])
     assert "rollback" in hit["chunk"]["breadcrumb"]
     first, last = hit["chunk"]["lines"]
     assert "## Part rollback" in LONG.splitlines()[first - 1 : last]
     assert "rollback" in hit["snippet"]
     assert f":{first}-{last}" in shell("search", "rollback")[1]
     assert ids(shell, "search", "rollback", "--budget", "lean") == []
-    assert ids(shell, "search", "guide", "--budget", "lean") == [made]
+    assert ids(shell, "search", "guide", "--budget", "lean") == [record_id]
 
 
 def test_an_identifier_is_looked_for_in_long_texts_where_no_title_has_it(shell: Any) -> None:
     """Its shape asks for a lean look; one that finds nothing is not the last, unless lean was asked for."""
-    made = take(shell, "doc", "guide.md", LONG.replace("about rollback", "about auth_handler"))
+    record_id = take(shell, "doc", "guide.md", LONG.replace("about rollback", "about auth_handler"))
 
     data = shell.json("search", "auth_handler")[1]["data"]
 
-    assert ([hit["id"] for hit in data["hits"]], data["budget"]) == ([made], "balanced")
+    assert ([hit["id"] for hit in data["hits"]], data["budget"]) == ([record_id], "balanced")
     assert ids(shell, "search", "auth_handler", "--budget", "lean") == []
 
 
@@ -255,7 +253,7 @@ def test_hits_stand_in_groups(shell: Any) -> None:
     script = take(shell, "script", "leap.sh", "#!/bin/sh\n# leap\n")
     out = shell("search", "leap")[1]
 
-    places = [out.index(one) for one in (script, shell.learning, doc)]
+    places = [out.index(record_id) for record_id in (script, shell.learning, doc)]
     assert places == sorted(places)
     assert [line for line in out.splitlines() if line and line[0] not in " 0123456789a"] == [
         "Scripts (resources)",
@@ -267,17 +265,16 @@ def test_hits_stand_in_groups(shell: Any) -> None:
 
 def test_versions_weigh_and_narrow(shell: Any) -> None:
     """Each overlap has its factor, what shares no version is no hit, and without a filter nothing changes."""
-    made = {}
+    record_ids = {}
     for name, versions in (
         ("exact", "2 3"), ("more", "2 3 4"), ("some", "3"), ("partly", "2 4"), ("other", "1"), ("none", ""),
     ):  # fmt: skip
-        said = [word for one in versions.split() for word in ("--version", one)]
-        made[name] = take(shell, "doc", f"{name}.md", f"# Cutover {name}\n\nText.\n", *said)
-    asked = ("search", "cutover", "--version", "2", "--version", "3", "--explain")
+        names = [word for version in versions.split() for word in ("--version", version)]
+        record_ids[name] = take(shell, "doc", f"{name}.md", f"# Cutover {name}\n\nText.\n", *names)
+    question = ("search", "cutover", "--version", "2", "--version", "3", "--explain")
 
-    factors = {hit["id"]: hit["parts"]["version"] for hit in shell.json(*asked)[1]["data"]["hits"]}
-    assert factors == {
-        made["exact"]: 1.0, made["more"]: 0.95, made["some"]: 0.85, made["partly"]: 0.75, made["none"]: 0.7,
-    }  # fmt: skip
+    factors = {hit["id"]: hit["parts"]["version"] for hit in shell.json(*question)[1]["data"]["hits"]}
+    expected = {"exact": 1.0, "more": 0.95, "some": 0.85, "partly": 0.75, "none": 0.7}
+    assert factors == {record_ids[name]: factor for name, factor in expected.items()}
     plain = shell.json("search", "cutover", "--explain")[1]["data"]["hits"]
     assert [hit["parts"]["version"] for hit in plain] == [1.0] * 6

@@ -61,16 +61,15 @@ def test_a_fix_follows_the_document(workspace: Path, case: dict[str, Any]) -> No
     outcome = Registry.open(workspace).check(fix=True)
 
     records = {record.id: record for record in Registry.open(workspace).records}
-    assert {one: records[one].status.name for one in case["status"]} == case["status"]
+    assert {record_id: records[record_id].status.name for record_id in case["status"]} == case["status"]
     for field in ("superseded_by", "supersedes"):
         expected = case.get(field, {})
-        assert {one: list(records[one].words(field)) for one in expected} == expected
-    hints = {
-        one.code: one.hint or "" for one in outcome.diagnostics if one.code in ("ORB302", "ORB303", "ORB304", "ORB701")
-    }
-    left = case.get("left", {})
-    assert hints.keys() == left.keys()
-    assert all(words in hints[code] for code, words in left.items())
+        assert {record_id: list(records[record_id].words(field)) for record_id in expected} == expected
+    codes = ("ORB302", "ORB303", "ORB304", "ORB701")
+    hints = {finding.code: finding.hint or "" for finding in outcome.diagnostics if finding.code in codes}
+    remaining = case.get("left", {})
+    assert hints.keys() == remaining.keys()
+    assert all(words in hints[code] for code, words in remaining.items())
     assert {path: path.read_bytes() for path in texts} == texts
     assert Registry.open(workspace).check(fix=True).fixed == ()
 
@@ -93,7 +92,11 @@ def test_our_verbs_keep_record_and_document_in_step(workspace: Path, first: str,
 
     outcome = Registry.open(workspace).check(fix=True)
 
-    assert [one.code for one in (*outcome.diagnostics, *outcome.fixed) if one.code in ("ORB304", "ORB701")] == []
+    assert [
+        diagnostic.code
+        for diagnostic in (*outcome.diagnostics, *outcome.fixed)
+        if diagnostic.code in ("ORB304", "ORB701")
+    ] == []
     record = Registry.open(workspace).get("ADR-0001")
     assert (record.status.name, record.text("status_raw")) == (verb, after[2].removeprefix("Status: "))
 
@@ -109,10 +112,10 @@ def test_a_fix_follows_the_side_that_was_named(workspace: Path, side: str, statu
 
     outcome = Registry.open(workspace).check(fix=side)
 
-    assert [one.code for one in outcome.fixed] == ["ORB701"]
+    assert [finding.code for finding in outcome.fixed] == ["ORB701"]
     assert Registry.open(workspace).get("ADR-0001").status.name == status
     assert f"\nStatus: {line}\n" in document(workspace, "ADR-0001").read_text("utf-8")
-    assert "ORB701" not in {one.code for one in Registry.open(workspace).check().diagnostics}
+    assert "ORB701" not in {finding.code for finding in Registry.open(workspace).check().diagnostics}
 
 
 def test_a_fix_from_the_document_revives_no_decision(workspace: Path) -> None:

@@ -19,7 +19,7 @@ def referred(prose: str, home: str | None = None, **fields: object) -> tuple[str
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("See [it](docs/a.md).", ("docs/a.md",)),
         ("[a](docs/a.md#x) and [b](/docs/b.md) and [c](docs/a.md#x)", ("docs/a.md#x", "docs/b.md")),
@@ -31,12 +31,12 @@ def referred(prose: str, home: str | None = None, **fields: object) -> tuple[str
         ("", ()),
     ],
 )
-def test_what_a_text_refers_to(text: str, found: tuple[str, ...]) -> None:
+def test_what_a_text_refers_to(text: str, expected: tuple[str, ...]) -> None:
     """In its order, each once, from the root; a text that needs a parser is read as one that needs none."""
-    assert referred(text) == found
-    assert referred(f"{text}\n\n`code`") == found
+    assert referred(text) == expected
+    assert referred(f"{text}\n\n`code`") == expected
     home = f"# ADR-0007: [above](docs/no.md)\n\n```\nADR-0008\n```\n\n{text}\n\n## ADR-0009\n\n[below](docs/no.md)\n"
-    assert referred(text, home) == found
+    assert referred(text, home) == expected
 
 
 def test_examples_refer_to_nothing() -> None:

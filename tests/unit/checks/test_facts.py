@@ -31,7 +31,7 @@ def facts(root: Path, against: str | None = None) -> VcsState:
 def untold(root: Path, against: str | None = None) -> str:
     """Return what the gate says it can't tell."""
     outcome: CheckOutcome = Registry.open(root).check(against=against)
-    return "\n".join(one.message for one in outcome.diagnostics if one.code == "ORB290")
+    return "\n".join(diagnostic.message for diagnostic in outcome.diagnostics if diagnostic.code == "ORB290")
 
 
 def commit(root: Path, git: Git) -> None:
@@ -59,7 +59,7 @@ def test_on_the_default_branch_uncommitted_changes_count(project: Path, learning
     }
 
 
-def test_on_a_branch_everything_since_it_left_counts(project: Path, learning: Learning, git: Git) -> None:
+def test_on_a_branch_its_own_changes_count(project: Path, learning: Learning, git: Git) -> None:
     """Committed and uncommitted work counts; what main got meanwhile does not."""
     git(project, "checkout", "-q", "-b", "work")
     learning("L-9m2ab", "Close what you open")
@@ -77,8 +77,8 @@ def test_before_the_first_commit_everything_is_new(tmp_path: Path, git: Git) -> 
     (tmp_path / ".orbit").mkdir()
     (tmp_path / ".orbit" / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
     git(tmp_path, "init", "-q", "-b", "main")
-    found = facts(tmp_path)
-    assert (found.tracked, found.changed, found.unavailable) == ((), {".orbit/config.yaml"}, ())
+    state = facts(tmp_path)
+    assert (state.tracked, state.changed, state.unavailable) == ((), {".orbit/config.yaml"}, ())
 
 
 def test_a_detached_head_is_compared_with_main(project: Path, learning: Learning, git: Git) -> None:
@@ -98,7 +98,7 @@ def test_a_detached_head_without_a_default_branch_says_so(project: Path, git: Gi
     assert "HEAD is detached" in untold(project)
 
 
-def test_a_shallow_clone_says_what_it_cannot_tell(project: Path, learning: Learning, git: Git, tmp_path: Path) -> None:
+def test_a_shallow_clone_reports_the_open_question(project: Path, learning: Learning, git: Git, tmp_path: Path) -> None:
     """A history that is cut off before the branches meet can't tell what changed; the gate runs all the same."""
     git(project, "checkout", "-q", "-b", "work")
     for number in range(3):
@@ -114,7 +114,7 @@ def test_a_shallow_clone_says_what_it_cannot_tell(project: Path, learning: Learn
     assert Registry.open(clone).check().ok
 
 
-def test_a_comparison_that_was_asked_for_and_not_made_fails(project: Path, git: Git, tmp_path: Path) -> None:
+def test_an_impossible_comparison_is_an_error(project: Path, git: Git, tmp_path: Path) -> None:
     """`--against` in a cut-off clone or outside git is an error with its remedy; without it both are notes."""
     git(project, "checkout", "-q", "-b", "work")
     clone = tmp_path / "clone"
@@ -122,9 +122,9 @@ def test_a_comparison_that_was_asked_for_and_not_made_fails(project: Path, git: 
     bare = tmp_path / "bare"
     shutil.copytree(project, bare, ignore=shutil.ignore_patterns(".git"))
     for root in (clone, bare):
-        asked = Registry.open(root).check(against="origin/main")
-        found = [one for one in asked.diagnostics if one.code == "ORB290"]
-        assert (asked.ok, {one.severity for one in found}) == (False, {Severity.ERROR})
+        outcome = Registry.open(root).check(against="origin/main")
+        unanswered = [diagnostic for diagnostic in outcome.diagnostics if diagnostic.code == "ORB290"]
+        assert (outcome.ok, {diagnostic.severity for diagnostic in unanswered}) == (False, {Severity.ERROR})
         assert Registry.open(root).check().ok
 
 
@@ -140,22 +140,22 @@ def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: 
     git(mono, "commit", "-q", "-m", "All")
     file = mono / "part" / ".orbit" / "learnings" / "L-7k3fq" / "learning.yaml"
     file.write_text(file.read_text("utf-8").replace("status: active", "status: retired"), "utf-8")
-    found = facts(mono / "part")
-    assert found.changed == {".orbit/learnings/L-7k3fq/learning.yaml"}
-    assert found.tracked is not None
-    assert "src/app.py" in found.tracked
-    assert found.before["L-7k3fq"].status == "active"
+    state = facts(mono / "part")
+    assert state.changed == {".orbit/learnings/L-7k3fq/learning.yaml"}
+    assert state.tracked is not None
+    assert "src/app.py" in state.tracked
+    assert state.before["L-7k3fq"].status == "active"
 
 
-def test_outside_git_the_disk_is_asked(tmp_path: Path) -> None:
+def test_outside_git_documents_are_found_on_disk(tmp_path: Path) -> None:
     """Without a repository documents are found by walking, and what only git knows is named."""
     (tmp_path / ".orbit").mkdir()
     (tmp_path / ".orbit" / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
     (tmp_path / "README.md").write_text("See ADR-0042.\n", "utf-8")
-    found = facts(tmp_path)
-    assert (found.tracked, found.changed, found.citing) == (None, None, ("README.md",))
+    state = facts(tmp_path)
+    assert (state.tracked, state.changed, state.citing) == (None, None, ("README.md",))
     assert "not in a git repository" in untold(tmp_path)
-    codes = [one.code for one in Registry.open(tmp_path).check().diagnostics]
+    codes = [diagnostic.code for diagnostic in Registry.open(tmp_path).check().diagnostics]
     assert "ORB305" in codes
 
 
@@ -164,10 +164,10 @@ def test_without_git_installed_the_gate_runs(project: Path, monkeypatch: pytest.
     monkeypatch.setenv("PATH", str(tmp_path))
     outcome = Registry.open(project).check()
     assert outcome.ok
-    assert "ORB290" in {one.code for one in outcome.diagnostics}
+    assert "ORB290" in {diagnostic.code for diagnostic in outcome.diagnostics}
 
 
-def test_a_commit_that_is_gone_is_an_error_and_no_first_day(project: Path, git: Git) -> None:
+def test_a_missing_head_commit_is_an_error(project: Path, git: Git) -> None:
     """The gate fails with the exit code of a failure where the commit checked out has no object any more."""
     head = git(project, "rev-parse", "HEAD").strip()
     (project / ".git/objects" / head[:2] / head[2:]).unlink()
@@ -182,7 +182,7 @@ def test_a_commit_that_is_gone_is_an_error_and_no_first_day(project: Path, git: 
     ("question", "error"),
     [("HEAD^{commit}", UnreadableHeadError), ("--show-toplevel", GitStoppedError), ("ls-files", GitStoppedError)],
 )
-def test_a_git_that_is_killed_is_an_error_and_no_first_day(
+def test_a_killed_git_is_an_error(
     question: str, error: type[GitError], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A question that git did not come to answer has no answer: the gate fails with the exit code of a failure."""
@@ -200,12 +200,12 @@ def test_a_git_that_is_killed_is_an_error_and_no_first_day(
     assert refused.value.exit_code == 3
 
 
-def test_names_that_are_not_utf8_do_no_harm(project: Path, git: Git) -> None:
+def test_file_names_need_not_be_utf8(project: Path, git: Git) -> None:
     """A tracked file with a name of arbitrary bytes is a file like any other."""
     Path(os.fsdecode(bytes(project / "src") + b"/\xff\xfe.md")).write_text("See ADR-0042.\n", "utf-8")
     commit(project, git)
     outcome = Registry.open(project).check()
-    assert [one.code for one in outcome.diagnostics] == ["ORB305"]
+    assert [diagnostic.code for diagnostic in outcome.diagnostics] == ["ORB305"]
     assert Registry.open(project).check() == outcome
 
 
@@ -218,13 +218,17 @@ def test_a_link_to_a_document_elsewhere_is_not_followed(project: Path, git: Git,
     assert Registry.open(project).check().diagnostics == ()
 
 
-def test_a_text_that_comes_to_stand_beside_a_decision_is_seen(project: Path, git: Git) -> None:
+def test_a_new_body_file_is_found(project: Path, git: Git) -> None:
     """What the last run found stands for each record, and this is another one; gone again, so is the finding."""
     folder = project / Registry.open(project).add_adr(NewAdr("Use SQLite")).record.folder
     commit(project, git)
 
     def found() -> list[str]:
-        return [one.location.path for one in Registry.open(project).check().diagnostics if one.code == "ORB705"]
+        return [
+            diagnostic.location.path
+            for diagnostic in Registry.open(project).check().diagnostics
+            if diagnostic.code == "ORB705"
+        ]
 
     assert found() == []
     aside = folder / IMPORTED_BODY
@@ -234,7 +238,7 @@ def test_a_text_that_comes_to_stand_beside_a_decision_is_seen(project: Path, git
     assert found() == []
 
 
-def test_a_file_that_is_new_may_cite_too(project: Path) -> None:
+def test_untracked_files_may_cite(project: Path) -> None:
     """Files in which ids are looked up are not only those that git tracks."""
     assert "docs/notes.md" not in facts(project).citing
     (project / "docs").mkdir()

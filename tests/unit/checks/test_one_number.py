@@ -21,16 +21,18 @@ def test_the_second_document_of_a_number_gets_a_number_of_its_own(workspace: Pat
     first = (workspace / ".orbit/adrs/ADR-0001/adr.yaml").read_bytes()
     (folder / "0001-rotate-keys.md").write_text(TEXT.format(title="Rotate keys"), "utf-8")
 
-    found = [one for one in Registry.open(workspace).check().diagnostics if one.code == "ORB702"]
+    diagnostics = [
+        diagnostic for diagnostic in Registry.open(workspace).check().diagnostics if diagnostic.code == "ORB702"
+    ]
 
-    assert [one.message for one in found] == [
+    assert [diagnostic.message for diagnostic in diagnostics] == [
         "`Rotate keys` has no record, and its number is that of ADR-0001 (Use SQLite)"
     ]
-    assert "a new number" in (found[0].hint or "")
-    assert [place.path for place in found[0].related] == ["docs/adr/0001-use-sqlite.md"]
-    assert "ORB702" in {one.code for one in Registry.open(workspace).check(fix=True).fixed}
+    assert "a new number" in (diagnostics[0].hint or "")
+    assert [location.path for location in diagnostics[0].related] == ["docs/adr/0001-use-sqlite.md"]
+    assert "ORB702" in {diagnostic.code for diagnostic in Registry.open(workspace).check(fix=True).fixed}
     records = {record.id: record for record in Registry.open(workspace).records}
-    assert {one: record.title for one, record in records.items()} == {
+    assert {diagnostic: record.title for diagnostic, record in records.items()} == {
         "ADR-0001": "Use SQLite",
         "ADR-0002": "Rotate keys",
     }

@@ -69,7 +69,7 @@ def test_two_new_decisions_are_no_duplicates(workspace: Path, neighbour: str, st
         (workspace / "docs/adr/0001-use-x.md").write_text(neighbour, "utf-8")
         Registry.open(workspace).backfill()
     registry = Registry.open(workspace)
-    made = [
+    ids = [
         registry.add_adr(NewAdr(title, feature="core", style=style)).record.id
         for title in ("Cache in SQLite", "Rotate the signing keys")
     ]
@@ -77,11 +77,11 @@ def test_two_new_decisions_are_no_duplicates(workspace: Path, neighbour: str, st
     outcome = Registry.open(workspace).check()
 
     records = Registry.open(workspace).records
-    for record_id in made:
+    for record_id in ids:
         record = records.get(record_id)
         assert [line for line in wording(record).split("\n") if line.strip()] == [record.title]
-    assert [one for one in outcome.diagnostics if one.code in ("ORB601", "ORB602")] == []
-    assert {one.record for one in outcome.diagnostics if one.code == "ORB403"} == set(made)
+    assert [diagnostic for diagnostic in outcome.diagnostics if diagnostic.code in ("ORB601", "ORB602")] == []
+    assert {diagnostic.record for diagnostic in outcome.diagnostics if diagnostic.code == "ORB403"} == set(ids)
 
 
 KNOWN = frozenset({"What is it about?", "Kurz gesagt …"})

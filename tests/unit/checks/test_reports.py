@@ -74,7 +74,7 @@ def test_text_shows_hidden_characters_as_escapes() -> None:
     """No message drives a terminal or reverses a line."""
     text = render("text", CheckOutcome((HOSTILE,)))
     assert "\\u001b[31m \\u202e" in text
-    assert all(one.isprintable() or one == "\n" for one in text)
+    assert all(character.isprintable() or character == "\n" for character in text)
 
 
 def test_json_follows_its_published_schema() -> None:
@@ -118,15 +118,15 @@ def test_junit_counts_and_fails_for_errors_only() -> None:
 
 
 @given(st.lists(DIAGNOSTICS, max_size=4))
-def test_no_text_breaks_a_format(found: list[Diagnostic]) -> None:
+def test_no_text_breaks_a_format(diagnostics: list[Diagnostic]) -> None:
     """Whatever messages and paths hold, JSON and SARIF parse, XML is well-formed, annotations keep their lines."""
-    outcome = CheckOutcome(tuple(found))
+    outcome = CheckOutcome(tuple(diagnostics))
     for name in formats():
         render(name, outcome).encode("utf-8")
-    assert len(json.loads(render("json", outcome))["diagnostics"]) == len(found)
-    assert len(sarif(outcome)["results"]) == len(found)
+    assert len(json.loads(render("json", outcome))["diagnostics"]) == len(diagnostics)
+    assert len(sarif(outcome)["results"]) == len(diagnostics)
     assert ElementTree.fromstring(render("junit", outcome)).tag == "testsuites"
-    assert len(render("github", outcome).split("\n")) == len(found) + 2
+    assert len(render("github", outcome).split("\n")) == len(diagnostics) + 2
 
 
 def test_of_very_many_findings_the_gravest_are_listed() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from orbit_registry.search.contrast import Contrast, Words
 from orbit_registry.search.contrast import contrast as contrast_of_words
-from orbit_registry.search.text import terms
 
 
 def contrast(first: str, second: str) -> Contrast | None:
@@ -29,20 +28,15 @@ def contrast(first: str, second: str) -> Contrast | None:
         ("Use tabs, not spaces", "Use spaces, not tabs", "one says `not spaces`, the other `not tabs`"),
     ],
 )
-def test_a_negation_or_a_number_alone_is_said(first: str, second: str, words: str) -> None:
+def test_a_single_negation_or_number_is_named(first: str, second: str, words: str) -> None:
     """Nothing else differs, whichever of the two comes first; case and punctuation do not count."""
-    found = contrast(first, f"{second.upper()}!")
+    difference = contrast(first, f"{second.upper()}!")
 
-    assert found is not None
-    assert (str(found), found.alone) == (words, True)
+    assert difference is not None
+    assert (str(difference), difference.alone) == (words, True)
     other = contrast(second, first)
     assert other is not None
     assert other.alone
-
-
-def test_shortened_negations_hide_from_the_terms() -> None:
-    """Why this is needed: `don't` leaves no term, so the two have the same ones."""
-    assert terms("Don't retry") == terms("Retry")
 
 
 @pytest.mark.parametrize(
@@ -55,14 +49,14 @@ def test_shortened_negations_hide_from_the_terms() -> None:
         ("", "", None),
     ],
 )
-def test_what_differs_otherwise_too_is_no_contrast_alone(first: str, second: str, alone: bool | None) -> None:
+def test_other_differences_make_no_pure_contrast(first: str, second: str, alone: bool | None) -> None:
     """Other words beside it make it another text; without a negation or a number there is none."""
-    found = contrast(first, second)
+    difference = contrast(first, second)
 
-    assert (found.alone if found is not None else None) == alone
+    assert (difference.alone if difference is not None else None) == alone
 
 
-def test_a_negation_that_moved_in_a_long_text_is_not_told() -> None:
+def test_a_moved_negation_counts_in_short_texts() -> None:
     """Sentences in another order put other words beside it; only of a short text it is said."""
     words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(60)]
 

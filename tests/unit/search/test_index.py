@@ -15,36 +15,36 @@ def index(**texts: Fields) -> Index:
     return Index({(key, 0): counts_of(fields) for key, fields in texts.items()})
 
 
-def hits(made: Index, query: str, most: int | None = None) -> list[tuple[str, float]]:
+def hits(texts: Index, query: str, most: int | None = None) -> list[tuple[str, float]]:
     """Return the keys of the hits by terms with their scores, the best first."""
-    return [(made.keys[slot][0], score) for slot, score in made.search(terms(query), most)]
+    return [(texts.keys[slot][0], score) for slot, score in texts.search(terms(query), most)]
 
 
-def keys(made: Index, query: str, pool: int = 0) -> list[str]:
+def keys(texts: Index, query: str, pool: int = 0) -> list[str]:
     """Return the keys of the hits, of which `pool` are ranked twice, the best first."""
-    return [made.keys[slot][0] for slot, _ in made.ranked(terms(query), pool, 100)]
+    return [texts.keys[slot][0] for slot, _ in texts.ranked(terms(query), pool, 100)]
 
 
-def test_a_title_weighs_more_than_tags_and_those_more_than_the_body() -> None:
+def test_titles_outweigh_tags_and_tags_the_body() -> None:
     """The same word, in texts of the same length."""
-    found = index(body=("x", "y", "cache"), title=("cache", "y", "z"), tags=("x", "cache", "z"))
+    texts = index(body=("x", "y", "cache"), title=("cache", "y", "z"), tags=("x", "cache", "z"))
 
-    assert keys(found, "cache") == ["title", "tags", "body"]
+    assert keys(texts, "cache") == ["title", "tags", "body"]
 
 
 def test_a_rare_word_decides() -> None:
     """A word that every text has says little."""
-    found = index(a=("lock order", "", ""), b=("lock file", "", ""), c=("lock order", "", "journal"))
+    texts = index(a=("lock order", "", ""), b=("lock file", "", ""), c=("lock order", "", "journal"))
 
-    assert keys(found, "lock journal")[0] == "c"
-    assert keys(found, "journal") == ["c"]
+    assert keys(texts, "lock journal")[0] == "c"
+    assert keys(texts, "journal") == ["c"]
 
 
 def test_a_longer_text_weighs_less() -> None:
     """The same word stands out in a short one."""
-    found = index(long=("", "", "lock " + "word " * 50), short=("", "", "lock word"))
+    texts = index(long=("", "", "lock " + "word " * 50), short=("", "", "lock word"))
 
-    assert keys(found, "lock") == ["short", "long"]
+    assert keys(texts, "lock") == ["short", "long"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_longer_text_weighs_less() -> None:
         ("设计模式", "软件设计"), ("データベース", "データの保存"),
     ],
 )  # fmt: skip
-def test_identifiers_and_unspaced_words_are_found_by_their_parts(query: str, text: str) -> None:
+def test_identifiers_and_unspaced_words_are_split(query: str, text: str) -> None:
     """`parseHTTPHeader` has parse, http and header; Chinese and Japanese words have pairs of characters."""
     assert keys(index(a=(text, "", ""), b=("Other", "", "")), query) == ["a"]
 
@@ -68,21 +68,21 @@ def test_a_part_of_a_word_is_no_match(query: str, text: str) -> None:
 
 def test_scores_are_parts_of_the_best_possible() -> None:
     """Between 0 and 1; a word that no text has takes its part away."""
-    found = index(a=("lock " * 500, "", ""), b=("file", "", ""))
+    texts = index(a=("lock " * 500, "", ""), b=("file", "", ""))
 
-    ((_, whole),) = hits(found, "lock")
-    ((_, part),) = hits(found, "lock nowhere")
-    ((_, less),) = hits(found, "lock nowhere elsewhere")
-    assert 0.9 < whole <= 1
-    assert 0 < less < part < whole
+    ((_, best),) = hits(texts, "lock")
+    ((_, part),) = hits(texts, "lock nowhere")
+    ((_, less),) = hits(texts, "lock nowhere elsewhere")
+    assert 0.9 < best <= 1
+    assert 0 < less < part < best
 
 
-def test_runs_of_characters_prefer_the_nearer_word() -> None:
+def test_character_grams_prefer_the_nearer_word() -> None:
     """Of texts that terms can't tell apart, the one with a word of the same root comes first."""
-    made = index(a=("lock", "", "garden"), b=("lock", "", "ledger"))
+    texts = index(a=("lock", "", "garden"), b=("lock", "", "ledger"))
 
-    assert keys(made, "lock the ledgerbook") == ["a", "b"]
-    assert keys(made, "lock the ledgerbook", 10) == ["b", "a"]
+    assert keys(texts, "lock the ledgerbook") == ["a", "b"]
+    assert keys(texts, "lock the ledgerbook", 10) == ["b", "a"]
 
 
 def test_a_secret_is_no_word() -> None:

@@ -14,7 +14,7 @@ from orbit_registry.search.search import Score
 
 
 @pytest.mark.parametrize(
-    ("said", "weights"),
+    ("text", "weights"),
     [
         ("a,b=1.5,c=1.3", {"a": 1.4, "b": 1.5, "c": 1.3}),
         ("a", {"a": 1.5}),
@@ -25,16 +25,16 @@ from orbit_registry.search.search import Score
         ("a=2,a", {"a": 2.0}),
     ],
 )
-def test_a_tag_without_a_weight_gets_the_average(said: str, weights: dict[str, float]) -> None:
+def test_a_tag_without_a_weight_gets_the_average(text: str, weights: dict[str, float]) -> None:
     """The average of the explicit weights, else 1.5."""
-    assert context_weights(said) == pytest.approx(weights)
+    assert context_weights(text) == pytest.approx(weights)
 
 
-@pytest.mark.parametrize("said", ["a=", "a=x", "a=-1", "a=inf", "a=nan", "=1.5", "a,b=1,5x=y"])
-def test_a_weight_that_is_none_is_refused(said: str) -> None:
+@pytest.mark.parametrize("text", ["a=", "a=x", "a=-1", "a=inf", "a=nan", "=1.5", "a,b=1,5x=y"])
+def test_an_invalid_weight_is_refused(text: str) -> None:
     """A number from 0 up is one."""
     with pytest.raises(UsageError, match="no tag with a weight"):
-        context_weights(said)
+        context_weights(text)
 
 
 def test_each_matching_tag_adds_a_tenth_of_its_weight() -> None:
@@ -70,13 +70,13 @@ def test_a_score_never_leaves_its_range(text: float, version: float, weights: di
         ("word " * 20, "deep"),
     ],
 )
-def test_the_shape_of_a_text_decides_how_deep_to_look(text: str, budget: str) -> None:
+def test_the_shape_of_a_text_sets_the_budget(text: str, budget: str) -> None:
     """An identifier wants one place, a question or a task all that bears on it; who says a budget gets it."""
     assert shape(text) == budget
     assert Query(text, budget="deep").depth.name == "deep"
 
 
-def test_a_budget_that_is_none_is_refused() -> None:
+def test_an_unknown_budget_is_refused() -> None:
     """The hint names those there are."""
     with pytest.raises(UsageError, match="no budget") as refused:
         Query("x", budget="huge").depth  # noqa: B018

@@ -29,10 +29,10 @@ def measured(index: Index, pool: int) -> tuple[float, float]:
     """Return mean reciprocal rank and recall among five, of the ranking that looks at so many texts twice."""
     ranks, recalls = [], []
     for question in CASES["questions"]:
-        found = [index.keys[slot][0] for slot, _ in index.ranked(terms(question["query"]), pool, 20)]
-        places = [found.index(one) + 1 for one in question["relevant"] if one in found]
-        ranks.append(1 / min(places) if places else 0.0)
-        recalls.append(sum(place <= 5 for place in places) / len(question["relevant"]))
+        keys = [index.keys[slot][0] for slot, _ in index.ranked(terms(question["query"]), pool, 20)]
+        positions = [keys.index(key) + 1 for key in question["relevant"] if key in keys]
+        ranks.append(1 / min(positions) if positions else 0.0)
+        recalls.append(sum(rank <= 5 for rank in positions) / len(question["relevant"]))
     return sum(ranks) / len(ranks), sum(recalls) / len(recalls)
 
 

@@ -96,8 +96,8 @@ def test_a_pair_at_the_threshold_is_found() -> None:
     """A pair that just reaches the threshold is found, however much of either text is its own."""
     sizes = {f"L-{number}": number for number in (1, 6, 25, 100, 400, 1300)}
     family = [f"family{number}" for number in range(100)]
-    texts = {key: Counter([*family, *(f"{key}own{one}" for one in range(size))]) for key, size in sizes.items()}
-    texts |= {f"F-{number}": Counter(f"filler{number}own{one}" for one in range(40)) for number in range(30)}
+    texts = {key: Counter([*family, *(f"{key}own{word}" for word in range(size))]) for key, size in sizes.items()}
+    texts |= {f"F-{number}": Counter(f"filler{number}own{word}" for word in range(40)) for number in range(30)}
 
     for pair, cosine_of_pair in pair_scores(texts, 0.01).items():
         assert pair in pair_scores(texts, cosine_of_pair)

@@ -16,7 +16,7 @@ from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
 from orbit_registry.search.search import Searcher
-from orbit_registry.search.vectors import Meanings, Model2Vec, unit, z_fused
+from orbit_registry.search.vectors import unit, z_fused
 
 pytestmark = pytest.mark.usefixtures("programs_on")
 
@@ -34,7 +34,10 @@ class Topics:
         """Return a vector for each text."""
         self.made += texts
         words = [[word.strip(".,").lower() for word in text.split()] for text in texts]
-        return [[sum(TOPICS.get(word) == topic for word in one) + self.floor for topic in range(3)] for one in words]
+        return [
+            [sum(TOPICS.get(word) == topic for word in text_words) + self.floor for topic in range(3)]
+            for text_words in words
+        ]
 
 
 @pytest.fixture
@@ -58,7 +61,7 @@ def searcher_of(root: Path, model: Topics) -> Searcher:
     return Searcher(registry.workspace, registry.records, model)
 
 
-def test_what_means_the_same_is_found(root: Path) -> None:
+def test_synonyms_are_found(root: Path) -> None:
     """Without a word in common; a hit that words led to stays, and says what led to the others."""
     assert titles(Searcher(Registry.open(root).workspace, Registry.open(root).records), "car") == []
     searcher = searcher_of(root, Topics())
@@ -74,7 +77,7 @@ def test_what_means_the_same_is_found(root: Path) -> None:
     )
 
 
-def test_vectors_are_kept_by_text_and_model(root: Path) -> None:
+def test_vectors_are_cached_by_text_and_model(root: Path) -> None:
     """A second run makes only the question's; another model, or another text, makes what is missing."""
     first, again, other = Topics(), Topics(), Topics("topics 2")
     titles(searcher_of(root, first), "car")
@@ -99,7 +102,7 @@ def test_a_secret_reaches_no_model(root: Path) -> None:
     assert secret not in "".join(model.made)
 
 
-def test_a_model_that_fails_leaves_words_and_one_note(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_model_leaves_words_and_a_note(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Missing, broken or of other sizes: the search answers as without it, and says so once."""
     plain = titles(Searcher(Registry.open(root).workspace, Registry.open(root).records), "ledger")
     config = root / ".orbit/config.yaml"
@@ -113,22 +116,6 @@ def test_a_model_that_fails_leaves_words_and_one_note(root: Path, capsys: pytest
     capsys.readouterr()
     assert run(["search", "ledger"]) == 0
     assert capsys.readouterr().err.count("searched by words alone") == 1
-
-
-def test_a_program_can_be_the_model(root: Path) -> None:
-    """It reads texts as JSON and prints vectors; where programs are off it is not run."""
-    program = root / "model.py"
-    program.write_text(
-        "import json, sys\n"
-        "texts = json.load(sys.stdin)['texts']\n"
-        "print(json.dumps({'vectors': [[float('auto' in t or 'car' in t), 0.1] for t in texts]}))\n",
-        "utf-8",
-    )
-    config = root / ".orbit/config.yaml"
-    command = json.dumps([sys.executable, str(program)])
-    config.write_text(f"{config.read_text('utf-8')}search: {{command: {command}}}\n", "utf-8")
-
-    assert Registry.open(root).search(Query("car")).hits[0].record.title == "Wash the automobile weekly"
 
 
 PROGRAM = """
@@ -158,27 +145,27 @@ def test_sql_ranks_by_exact_cosine(root: Path, tmp_path: Path, capsys: pytest.Ca
     config = root / ".orbit/config.yaml"
     command = json.dumps([sys.executable, str(root / "model.py")])
     config.write_text(f"{config.read_text('utf-8')}search: {{command: {command}}}\n", "utf-8")
-    held = asked("SELECT r.title, v.model, v.vector FROM vectors AS v JOIN records AS r USING (content_hash)")
-    assert {one["title"]: one["vector"].index(max(one["vector"])) for one in held} == {
+    stored = asked("SELECT r.title, v.model, v.vector FROM vectors AS v JOIN records AS r USING (content_hash)")
+    assert {row["title"]: row["vector"].index(max(row["vector"])) for row in stored} == {
         "Wash the automobile weekly": 0, "Bake a loaf slowly": 1, "Keep one ledger": 2
     }  # fmt: skip
-    assert {one["model"] for one in held} == {f"command {command}"}
-    first, *rest = asked("SELECT title, cosine FROM meaning('car')")
+    assert {row["model"] for row in stored} == {f"command {command}"}
+    first, *others = asked("SELECT title, cosine FROM meaning('car')")
     assert first["title"] == "Wash the automobile weekly"
     assert first["cosine"] > 0.999
-    assert all(abs(one["cosine"]) < 0.1 for one in rest)
-    (own,) = asked("SELECT id FROM records WHERE title = 'Keep one ledger'")
+    assert all(abs(row["cosine"]) < 0.1 for row in others)
+    (ledger,) = asked("SELECT id FROM records WHERE title = 'Keep one ledger'")
     nearest = ["Bake a loaf slowly", "Wash the automobile weekly"]  # the one has a share of it, the other nothing
-    assert [one["title"] for one in asked(f"FROM near('{own['id']}')")] == nearest
+    assert [row["title"] for row in asked(f"FROM near('{ledger['id']}')")] == nearest
 
     assert run(["snapshot", "export", str(tmp_path / "out.duckdb"), "--vectors"]) == 0
     with duckdb.connect(str(tmp_path / "out.duckdb"), read_only=True) as connection:
-        near = connection.execute("SELECT title FROM near(?)", [own["id"]]).fetchall()
+        near = connection.execute("SELECT title FROM near(?)", [ledger["id"]]).fetchall()
         assert [title for (title,) in near] == nearest
         assert connection.execute("SELECT count(DISTINCT content_hash) FROM vectors").fetchone() == (3,)
 
 
-def test_vectors_are_exported_only_where_they_tell_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_vectors_of_withheld_records_are_not_exported(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Not without a model, nor past what `site.publish` withholds."""
     assert run(["snapshot", "export", "out.duckdb", "--vectors"]) == 2
     assert "search.model" in capsys.readouterr().err
@@ -194,33 +181,16 @@ def test_vectors_are_exported_only_where_they_tell_nothing(root: Path, capsys: p
 
 def test_both_rankings_count() -> None:
     """Who is set off in one as much as others in both; no score leaves its range, and none rises down the list."""
-    found = z_fused({"a": 0.9, "b": 0.8, "c": 0.1}, {"a": 0.0, "b": 0.9, "c": 0.1, "d": 0.8}, 2)
+    fused = z_fused({"a": 0.9, "b": 0.8, "c": 0.1}, {"a": 0.0, "b": 0.9, "c": 0.1, "d": 0.8}, 2)
 
-    assert found[0][0] == "b"
-    assert {key for key, _ in found} == {"a", "b", "c", "d"}
-    scores = [score for _, score in found]
+    assert fused[0][0] == "b"
+    assert {key for key, _ in fused} == {"a", "b", "c", "d"}
+    scores = [score for _, score in fused]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
     assert z_fused({}, {}, 5) == []
     assert list(unit([3.0, 4.0])) == pytest.approx([0.6, 0.8])
     assert list(unit([0.0])) == [0.0]
-
-
-def test_a_static_model_is_read_from_a_folder(root: Path) -> None:
-    """A tiny one made here: two words of one direction are near, a third is not."""
-    pytest.importorskip("model2vec")
-    import numpy
-    from model2vec import StaticModel
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "car": 1, "automobile": 2, "loaf": 3}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    vectors = numpy.array([[0.01, 0.01], [1.0, 0.0], [1.0, 0.1], [0.0, 1.0]], dtype="float32")
-    StaticModel(vectors=vectors, tokenizer=tokenizer).save_pretrained(root / "model")
-    model = Model2Vec("model", root)
-
-    near = Meanings(Registry.open(root).workspace, model, {"a": "automobile", "b": "loaf"}).cosines("car")
-    assert near["a"] > 0.9 > near["b"]
 
 
 LIBRARY = """
@@ -240,7 +210,7 @@ class StaticModel:
 def library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return what searches with a model by a stand-in of the library: the note, and which model it was asked for."""
 
-    def searched(place: str, then: str = "") -> tuple[str, str]:
+    def searched(model: str, then: str = "") -> tuple[str, str]:
         log = tmp_path / "asked"
         (tmp_path / "library").mkdir(exist_ok=True)
         (tmp_path / "library/model2vec.py").write_text(LIBRARY.format(log=str(log), then=then or "pass"), "utf-8")
@@ -248,7 +218,7 @@ def library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         monkeypatch.delitem(sys.modules, "model2vec", raising=False)
         monkeypatch.setattr(sys, "dont_write_bytecode", True)
         config = root / ".orbit/config.yaml"
-        config.write_text(f"{config.read_text('utf-8')}search: {{model: {json.dumps(place)}}}\n", "utf-8")
+        config.write_text(f"{config.read_text('utf-8')}search: {{model: {json.dumps(model)}}}\n", "utf-8")
         result = Registry.open(root).search(Query("ledger"))
         assert "Keep one ledger" in [hit.record.title for hit in result.hits]
         return result.note, log.read_text("utf-8") if log.exists() else ""
@@ -272,8 +242,8 @@ def test_no_model_is_used_where_programs_are_off(root: Path, monkeypatch: pytest
     assert not (root / "owned").exists()
 
 
-@pytest.mark.parametrize("place", ["/OUTSIDE", "../outside", "linked", "dangling", "inner", "a-file", "~/model"])
-def test_no_model_is_read_from_outside_the_project(root: Path, tmp_path: Path, library: Any, place: str) -> None:
+@pytest.mark.parametrize("model", ["/OUTSIDE", "../outside", "linked", "dangling", "inner", "a-file", "~/model"])
+def test_no_model_is_read_from_outside_the_project(root: Path, tmp_path: Path, library: Any, model: str) -> None:
     """An absolute path, one upwards, a link or a folder with one is refused in the note, and no library asked."""
     (tmp_path / "outside").mkdir()
     (root / "linked").symlink_to(tmp_path / "outside")
@@ -282,21 +252,21 @@ def test_no_model_is_read_from_outside_the_project(root: Path, tmp_path: Path, l
     (root / "inner/model.safetensors").symlink_to(tmp_path / "nowhere")
     (root / "a-file").touch()
 
-    note, asked = library(place.replace("/OUTSIDE", str(tmp_path / "outside")))
+    note, loaded = library(model.replace("/OUTSIDE", str(tmp_path / "outside")))
 
     assert note.startswith("searched by words alone: ")
-    assert asked == ""
+    assert loaded == ""
 
 
-def test_a_folder_of_the_project_and_a_name_on_the_hub_are_asked_for(root: Path, library: Any) -> None:
+def test_a_folder_of_the_project_is_loaded(root: Path, library: Any) -> None:
     """The folder by its whole path, whatever the current folder is."""
     (root / "model").mkdir()
     assert library("model") == ("", str(root / "model"))
 
 
 @pytest.mark.parametrize("then", ["raise OSError", "raise ValueError('')", "raise Exception", "return None"])
-def test_what_a_library_raises_ends_in_the_note(library: Any, then: str) -> None:
+def test_a_failing_library_leaves_a_note(library: Any, then: str) -> None:
     """An error without words too."""
-    note, asked = library("some/model", then)
+    note, loaded = library("some/model", then)
     assert note.startswith("searched by words alone: the model some/model can't be loaded: ")
-    assert asked == "some/model"
+    assert loaded == "some/model"

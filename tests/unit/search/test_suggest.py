@@ -47,7 +47,7 @@ def clue(path: str, weight: float = SURE, words: str = "") -> Clue:
 )
 def test_a_text_names_files(text: str, paths: list[str]) -> None:
     """Tracked files and folders are found by path, by a path's end or by a name only one has; nothing else is."""
-    assert [one.path for one in clues_in_text(text, TREE)] == paths
+    assert [clue.path for clue in clues_in_text(text, TREE)] == paths
 
 
 @pytest.mark.parametrize(
@@ -70,17 +70,17 @@ def test_a_text_names_files(text: str, paths: list[str]) -> None:
 )
 def test_clues_become_globs(clues: list[Clue], globs: list[str]) -> None:
     """Enough clues make a glob; most of a folder becomes the folder; what is too broad or is not there becomes none."""
-    assert sorted(one.glob for one in propose(clues, TREE)) == globs
+    assert sorted(proposal.glob for proposal in propose(clues, TREE)) == globs
 
 
 def test_the_best_founded_come_first() -> None:
     """At most six globs are proposed, those with the most clues, each with how many files it matches and why."""
     paths = [f"lib/part{number}/main.rs" for number in range(9)]
     clues = [clue(path, words=f"{path} {count}") for number, path in enumerate(paths) for count in range(number + 1)]
-    found = propose(clues, TREE)
-    assert [one.glob for one in found] == paths[::-1][:MOST_GLOBS]
-    assert found[0].files == 1
-    assert found[0].reasons[0].startswith("lib/part8/main.rs")
+    proposals = propose(clues, TREE)
+    assert [proposal.glob for proposal in proposals] == paths[::-1][:MOST_GLOBS]
+    assert proposals[0].files == 1
+    assert proposals[0].reasons[0].startswith("lib/part8/main.rs")
 
 
 def test_order_of_clues_changes_nothing() -> None:

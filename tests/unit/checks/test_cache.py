@@ -1,4 +1,4 @@
-"""What the checks remember of earlier runs never changes an answer: every edit gives what a first run would give."""
+"""Cached findings of the gate: after every edit the answer is that of a first run."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import json
 import random
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from orbit_registry.checks.context import collect_inputs
+from orbit_registry.checks.engine import run_uncached
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.registry import Registry
+from orbit_registry.workspace.workspace import open_workspace
 
 Edit = Callable[[Path, random.Random], None]
 
@@ -65,9 +69,9 @@ def write_learning(root: Path, chance: random.Random) -> None:
 
 def remove_learning(root: Path, chance: random.Random) -> None:
     """Remove a learning, if there is one."""
-    held = sorted((root / ".orbit" / "learnings").glob("*"))
-    if held:
-        shutil.rmtree(chance.choice(held))
+    folders = sorted((root / ".orbit" / "learnings").glob("*"))
+    if folders:
+        shutil.rmtree(chance.choice(folders))
 
 
 def write_log(root: Path, chance: random.Random) -> None:
@@ -125,9 +129,9 @@ def vote(root: Path, chance: random.Random) -> None:
 
 def rename_learning(root: Path, chance: random.Random) -> None:
     """Give a learning's folder another name, so that it holds no record."""
-    held = sorted((root / ".orbit" / "learnings").glob("*"))
-    if held:
-        chosen = chance.choice(held)
+    folders = sorted((root / ".orbit" / "learnings").glob("*"))
+    if folders:
+        chosen = chance.choice(folders)
         other = chosen.with_name("L-bbbb1" if chosen.name != "L-bbbb1" else "L-aaaa1")
         if not other.exists():
             chosen.rename(other)
@@ -165,9 +169,9 @@ def found(root: Path) -> tuple[Diagnostic, ...]:
     return Registry.open(root).check(everything=True).diagnostics
 
 
-def found_anew(root: Path, place: Path) -> tuple[Diagnostic, ...]:
-    """Return what somebody finds who never ran it before."""
-    fresh = place / "fresh"
+def found_anew(root: Path, folder: Path) -> tuple[Diagnostic, ...]:
+    """Return the findings of a copy without a cache."""
+    fresh = folder / "fresh"
     shutil.copytree(root, fresh, symlinks=True, ignore=shutil.ignore_patterns("cache"))
     diagnostics = found(fresh)
     shutil.rmtree(fresh)
@@ -175,15 +179,30 @@ def found_anew(root: Path, place: Path) -> tuple[Diagnostic, ...]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_remembered_changes_no_answer(workspace: Path, tmp_path: Path, seed: int) -> None:
+def test_the_cache_changes_no_answer(workspace: Path, tmp_path: Path, seed: int) -> None:
     """After each of a row of random edits the gate says what it says to someone who never ran it before."""
     chance = random.Random(seed)
-    seen: set[str] = set()
+    codes: set[str] = set()
     for edit in (write_log, backfill, write_text, *[write_learning] * 8, commit):
         edit(workspace, chance)
     for _ in range(20):
         chance.choice(EDITS)(workspace, chance)
-        remembered = found(workspace)
-        assert remembered == found_anew(workspace, tmp_path)
-        seen |= {one.code for one in remembered}
-    assert len(seen) > 1
+        cached = found(workspace)
+        assert cached == found_anew(workspace, tmp_path)
+        codes |= {diagnostic.code for diagnostic in cached}
+    assert len(codes) > 1
+
+
+def test_a_run_with_a_changing_file_is_not_cached(workspace: Path) -> None:
+    """A document whose citations lead nowhere is not cached as one without any."""
+    file = workspace / "docs" / "plan.md"
+    file.parent.mkdir()
+    file.write_text("See ADR-0099.\n", "utf-8")
+    before = Registry.open(workspace).check(everything=True).diagnostics
+    assert [diagnostic.code for diagnostic in before] == ["ORB305"]
+    inputs = collect_inputs(open_workspace(workspace), None, datetime.now(UTC))
+    file.rename(file.with_suffix(".away"))
+    assert not run_uncached(inputs)[1]
+
+    file.with_suffix(".away").rename(file)
+    assert Registry.open(workspace).check(everything=True).diagnostics == before

@@ -42,23 +42,23 @@ def near(registry: Registry, summary: str, **fields: object) -> list[Neighbour]:
 
 def test_the_same_words_are_a_duplicate(registry: Registry) -> None:
     """Case and punctuation do not count, however few records there are."""
-    (found,) = near(registry, OURS.upper().replace(",", " -"))
+    (neighbour,) = near(registry, OURS.upper().replace(",", " -"))
 
-    assert (found.is_exact, found.is_duplicate, found.record.title) == (True, True, OURS)
-    assert found.words == "the same, word for word"
+    assert (neighbour.is_exact, neighbour.is_duplicate, neighbour.record.title) == (True, True, OURS)
+    assert neighbour.words == "the same, word for word"
 
 
-def test_nearly_the_same_is_one_where_there_are_enough(registry: Registry) -> None:
+def test_near_duplicates_need_twenty_records(registry: Registry) -> None:
     """One record fewer, and only the same text is."""
-    said = OURS.replace("nightly ", "")
-    (found,) = near(registry, said)
-    assert found.score >= 0.8
-    assert (found.is_exact, found.is_duplicate) == (False, True)
+    summary = OURS.replace("nightly ", "")
+    (neighbour,) = near(registry, summary)
+    assert neighbour.score >= 0.8
+    assert (neighbour.is_exact, neighbour.is_duplicate) == (False, True)
 
-    other = registry.collection.records.of_kind("learning")
-    registry.transition(next(one.id for one in other if one.title != OURS), "retired")
+    learnings = registry.collection.records.of_kind("learning")
+    registry.transition(next(record.id for record in learnings if record.title != OURS), "retired")
 
-    assert [one.is_duplicate for one in near(registry, said)] == [False]
+    assert [match.is_duplicate for match in near(registry, summary)] == [False]
 
 
 def test_a_copy_is_a_duplicate_among_few_records(tmp_path: Path) -> None:
@@ -72,45 +72,35 @@ def test_a_copy_is_a_duplicate_among_few_records(tmp_path: Path) -> None:
     assert (copy.score >= 0.95, copy.is_exact, copy.is_duplicate) == (True, False, True)
 
 
-def test_the_score_is_the_gate_s(registry: Registry) -> None:
-    """What is said before adding is what the gate says after it."""
-    said = "Close the ledger before the nightly export"
-    (found,) = near(registry, said)
-    registry.add("learning", {"summary": said})
-    registry.refresh()
-
-    (one,) = [one for one in registry.check(everything=True).diagnostics if one.code == "ORB602"]
-
-    assert f"({found.score:.0%} alike)" in one.message
-
-
-@pytest.mark.parametrize("said", [OURS.replace("Close", "Do not close"), OURS.replace("Close", "Don't close")])
-def test_one_negation_is_said_and_no_duplicate(registry: Registry, said: str) -> None:
+@pytest.mark.parametrize("summary", [OURS.replace("Close", "Do not close"), OURS.replace("Close", "Don't close")])
+def test_a_negation_makes_no_duplicate(registry: Registry, summary: str) -> None:
     """It may say the opposite, so it is a warning that names the difference; the gate says so too."""
-    (found,) = near(registry, said)
-    assert (found.score >= 0.8, found.is_duplicate) == (True, False)
-    assert found.words.endswith("alike; but only one of them says `not`")
+    (neighbour,) = near(registry, summary)
+    assert (neighbour.score >= 0.8, neighbour.is_duplicate) == (True, False)
+    assert neighbour.words.endswith("alike; but only one of them says `not`")
 
-    registry.add("learning", {"summary": said})
+    registry.add("learning", {"summary": summary})
     registry.refresh()
-    (one,) = [one for one in registry.check(everything=True).diagnostics if one.code == "ORB602"]
-    assert one.severity.value == "warning"
-    assert "but only one of them says `not`" in one.message
+    (duplicate,) = [
+        diagnostic for diagnostic in registry.check(everything=True).diagnostics if diagnostic.code == "ORB602"
+    ]
+    assert duplicate.severity.value == "warning"
+    assert "but only one of them says `not`" in duplicate.message
 
 
-def test_what_is_settled_or_closed_is_no_neighbour(registry: Registry) -> None:
+def test_distinct_or_closed_records_are_no_duplicates(registry: Registry) -> None:
     """`distinct_from` names it, or it no longer holds."""
-    (found,) = near(registry, OURS)
-    assert near(registry, OURS, distinct_from=[found.record.id]) == []
+    (neighbour,) = near(registry, OURS)
+    assert near(registry, OURS, distinct_from=[neighbour.record.id]) == []
 
-    registry.transition(found.record.id, "retired")
+    registry.transition(neighbour.record.id, "retired")
 
     assert near(registry, OURS) == []
 
 
-def test_a_text_of_common_words_alone_is_compared_too(registry: Registry) -> None:
+def test_texts_of_common_words_are_compared(registry: Registry) -> None:
     """It has no terms that weigh, and is the same all the same."""
     registry.add("learning", {"summary": "It is as it was"})
 
-    assert [one.is_exact for one in near(registry, "it is AS it was!")] == [True]
+    assert [neighbour.is_exact for neighbour in near(registry, "it is AS it was!")] == [True]
     assert near(registry, "It was as it is") == []

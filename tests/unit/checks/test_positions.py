@@ -19,14 +19,14 @@ VALUES = st.recursive(
 
 def pointers(value: object, above: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     """Return the way to every value."""
-    found = [above] if above else []
+    ways = [above] if above else []
     if isinstance(value, dict):
         for key, inner in value.items():
-            found += pointers(inner, (*above, key))
+            ways += pointers(inner, (*above, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            found += pointers(inner, (*above, index))
-    return found
+            ways += pointers(inner, (*above, index))
+    return ways
 
 
 @given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=4))
