@@ -70,7 +70,7 @@ def test_each_document_is_a_decision_or_skipped_with_a_reason(name: str) -> None
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_a_status_set_in_a_real_document_changes_that_status_alone(name: str) -> None:
+def test_setting_a_status_changes_nothing_else(name: str) -> None:
     """Everything before and after the places that state a status stays, and the new status is read back."""
     for path, text, file in collection(name):
         for entry in file.entries:

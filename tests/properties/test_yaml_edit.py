@@ -27,7 +27,7 @@ MAPPINGS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=5)
 
 @settings(max_examples=300)
 @given(MAPPINGS, st.data())
-def test_an_edit_means_the_new_value_and_keeps_every_other_line(data: dict[str, Any], draw: st.DataObject) -> None:
+def test_an_edit_changes_only_the_lines_of_its_key(data: dict[str, Any], draw: st.DataObject) -> None:
     """One changed key changes its own lines; comments above and behind the other keys stay byte for byte."""
     name = draw.draw(st.sampled_from(sorted(data)))
     text = "".join(f"# about {key}\n{dump({key: value})}" for key, value in data.items()) + "# the end\n"

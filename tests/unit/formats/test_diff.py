@@ -27,7 +27,7 @@ def test_a_diff_makes_one_text_the_other(before: str, after: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_what_it_says_of_itself_is_so(before: str, after: str) -> None:
+def test_added_and_removed_lines_are_those_of_the_diff(before: str, after: str) -> None:
     """It adds the lines it names, and says whether it takes any away."""
     diff = unified_diff("b.md", before, after)
     if not removes_lines(diff):
@@ -53,7 +53,7 @@ def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
      "--- a/b.md\n+++ b/b.md\n@@ -1 +1 @@\n-line 0\n+x\n--- a/c.md\n+++ b/c.md\n@@ -1 +1 @@\n-a\n+b\n",
      "--- a/b.md\n+++ b/b.md\n@@ -99999999999999999999 +1 @@\n-line 0\n+x\ngarbage\n"],
 )  # fmt: skip
-def test_what_is_no_diff_of_this_file_is_a_conflict(diff: str) -> None:
+def test_an_invalid_diff_is_a_conflict(diff: str) -> None:
     """Empty, torn, of two files, or garbage: the text stays."""
     assert isinstance(apply_diff(diff, "b.md", PAGE), Conflict)
 

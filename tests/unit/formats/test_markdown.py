@@ -62,7 +62,7 @@ def test_offsets_count_characters_of_the_text_as_given(newline: str, bom: str) -
     assert [(link.position.line, link.position.column) for link in document.links] == [(3, 3), (5, 5)]
 
 
-def test_what_stands_in_code_or_html_is_no_structure() -> None:
+def test_code_and_html_have_no_structure() -> None:
     """Fences (nested, unclosed, indented) and comments hide headings and links."""
     text = "````\n```\n# no\n```\n````\n\n    # no\n\n<!--\n# no\n[n](n.md)\n-->\n\n`[n](n.md)`\n\n~~~\n# no"
     document = parse_markdown(text)

@@ -39,6 +39,6 @@ def test_a_repeated_repetition_is_found(pattern: str, part: str) -> None:
         r"\(a+\)+", "[(a+)]+", "(a+){2}", "a{2,}b+", "(", "a)+", "[]+)*]+", "",
     ],
 )  # fmt: skip
-def test_what_is_tried_in_one_way_is_let_be(pattern: str) -> None:
+def test_unambiguous_repetitions_are_accepted(pattern: str) -> None:
     """Repetitions side by side, those in brackets or escaped, and those that are never tried again."""
     assert find_slow_repetition(pattern) is None

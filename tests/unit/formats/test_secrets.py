@@ -91,7 +91,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_a_value_that_looks_random_is_a_secret_by_its_name(name: str) -> None:
+def test_random_values_with_secret_names_are_secrets(name: str) -> None:
     """Only the value is one: what is redacted says what stood there."""
     text = f"Use {name}{NAMED[name]}'" if name.endswith("'") else f'Use {name}{NAMED[name]}"'
     (suspect,) = find_secrets(text)
@@ -104,13 +104,13 @@ def test_a_key_with_a_run_of_digits_is_a_secret() -> None:
 
 
 def test_the_page_says_which_kinds_are_found() -> None:
-    """Each kind stands in the section of ORB406."""
+    """The section of ORB406 lists each kind."""
     page = (Path(__file__).parents[3] / "docs" / "reference" / "checks.md").read_text("utf-8")
     section = page.partition("\n## ORB406")[2].partition("\n## ")[0]
     assert [kind for kind in sorted(KINDS) if kind not in section] == []
 
 
-def test_a_whole_private_key_is_one_however_its_lines_are_written() -> None:
+def test_a_private_key_is_found_with_escaped_line_ends() -> None:
     """A key in JSON, its line ends escaped, is found; dots after several lines of one don't make it harmless."""
     lines = ["-----BEGIN " + "PRIVATE KEY-----", *([LETTERS[:64]] * 4)]
     assert [suspect.kind for suspect in find_secrets("\\n".join(lines))] == ["private key"]
@@ -118,7 +118,7 @@ def test_a_whole_private_key_is_one_however_its_lines_are_written() -> None:
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_examples_and_words_are_let_be(text: str) -> None:
+def test_examples_and_words_are_no_secrets(text: str) -> None:
     """Made-up examples, placeholders, hashes and mentions are no secrets."""
     assert list(find_secrets(text)) == []
 

@@ -23,7 +23,7 @@ def rows(name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", rows("problems.yaml"))
-def test_what_is_not_accepted_is_said_with_its_place(case: dict[str, Any]) -> None:
+def test_refused_yaml_has_a_problem_with_a_position(case: dict[str, Any]) -> None:
     """Each bad text gives one problem: what is wrong, the line it is on, and the code of the check that reports it."""
     with pytest.raises(YamlProblemError) as caught:
         load(case["text"])
@@ -39,7 +39,7 @@ def test_what_is_not_accepted_is_said_with_its_place(case: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("case", rows("values.yaml"))
-def test_what_is_accepted_means_what_it_says(case: dict[str, Any]) -> None:
+def test_accepted_yaml_has_the_expected_value(case: dict[str, Any]) -> None:
     """What only looks like a tag, a merge key or a date is the text it is."""
     assert load(case["text"]) == json.loads(case["json"], strict=False)
 
@@ -80,7 +80,7 @@ DEEP = {
 
 
 @pytest.mark.parametrize("name", DEEP)
-def test_a_deep_text_is_refused_before_the_fast_reader_sees_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deep_nesting_is_refused_before_ryaml_reads_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would go over all open brackets at every token: for minutes, and nothing can stop it."""
     monkeypatch.delattr("ryaml.loads")
     with pytest.raises(YamlProblemError) as caught:
@@ -106,7 +106,7 @@ def test_many_brackets_are_no_depth(text: str, items: int) -> None:
     assert len(value["a"]) == items
 
 
-def test_a_long_text_is_read_but_not_looked_through_for_places() -> None:
+def test_a_long_text_is_read_without_positions() -> None:
     """Above the limit a good text still has its value; only the place of a part is no longer told."""
     text = "a: " + "x" * LONGEST + "\nb: 1\n"
 

@@ -145,7 +145,7 @@ def test_unusual_forms_are_edited_or_refused(text: str, new: dict[str, Any] | No
 
 
 @pytest.mark.parametrize("text", ["", "- a\n", "just text\n", "a: &x [1]\nb: *x\nc: *x\n", "a: &x 1\nb: *x\nc: [1]\n"])
-def test_what_can_not_be_edited_is_left_alone(text: str) -> None:
+def test_forms_that_cannot_be_edited_are_refused(text: str) -> None:
     """No mapping, or a value that an alias repeats: a problem with a place, and no half-made text."""
     new = {"a": [1, 2], "b": [1], "c": [1]}
 

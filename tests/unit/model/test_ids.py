@@ -37,7 +37,7 @@ def test_a_number_and_its_id_lead_to_each_other(number: int) -> None:
     "other", ["ADR-1", "ADR-001", "adr-0001", "ADR-0001x", "xADR-0001", "ADR-0001\n", "ADR-", "L-0001", "ADR_0001",
               "ADR-٠٠٠١", "", "ADR--0001", " ADR-0001"]
 )  # fmt: skip
-def test_what_only_looks_like_a_number_is_none(other: str) -> None:
+def test_similar_ids_are_no_sequence_ids(other: str) -> None:
     """Other prefixes, other digits, too few digits and text around it are not the sequence's."""
     assert sequence_number(other, "ADR-") is None
 

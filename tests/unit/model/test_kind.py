@@ -26,7 +26,7 @@ def test_a_new_record_starts_where_its_author_may_put_it(kind: Kind) -> None:
 
 
 @each_kind
-def test_what_is_pushed_waits_for_nobody_and_what_is_shown_without_holding_says_so(kind: Kind) -> None:
+def test_pushed_statuses_are_decided_and_shown_ones_have_banners(kind: Kind) -> None:
     """No record that waits or is closed is pushed; on the site it has a banner."""
     for status in kind.statuses.values():
         assert status.phase in PHASES
@@ -36,7 +36,7 @@ def test_what_is_pushed_waits_for_nobody_and_what_is_shown_without_holding_says_
 
 
 @pytest.mark.parametrize("kind", list(load_kinds()), ids=lambda kind: kind.name)
-def test_what_is_closed_stays_closed(kind: Kind) -> None:
+def test_closed_statuses_stay_closed(kind: Kind) -> None:
     """Of decisions and learnings no way leads back from closed to live or pending: a new record is made instead."""
     closed = [status for status in kind.statuses.values() if status.phase == "closed"]
 
@@ -44,7 +44,7 @@ def test_what_is_closed_stays_closed(kind: Kind) -> None:
     assert {kind.status(name).phase for status in closed for name in status.to} <= {"closed"}
 
 
-def test_a_status_that_no_table_knows_counts_as_pending_and_hidden() -> None:
+def test_an_unknown_status_is_pending_and_hidden() -> None:
     """A record from a newer version is neither pushed nor shown."""
     status = load_kinds()["adr"].status("superceded")
 
@@ -59,7 +59,7 @@ def test_a_status_that_no_table_knows_counts_as_pending_and_hidden() -> None:
 
 
 def test_kinds_are_found_by_name_plural_and_id() -> None:
-    """The longest prefix wins, so that RES- and R- can stand beside each other."""
+    """The longest prefix wins, so RES- and R- can both be used."""
     kinds = load_kinds(CASES)
 
     assert kinds["adr"].plural == "adrs"

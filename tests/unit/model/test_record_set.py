@@ -29,7 +29,7 @@ def decision(number: int, *legacy: str, uid: int | None = None, path: str = "", 
 
 
 def test_records_stand_in_the_order_of_their_ids() -> None:
-    """However they came, 9999 stands before 10000."""
+    """9999 comes before 10000."""
     records = RecordSet([decision(10000), decision(2), decision(9999)])
 
     assert [record.id for record in records] == ["ADR-0002", "ADR-9999", "ADR-10000"]
@@ -86,7 +86,7 @@ def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -
 
 
 @pytest.mark.parametrize("query", ["7", "ADR-7", "adr 007", "./docs/adr/0007-use-x.md", "0007-use-x.md"])
-def test_a_number_without_its_zeros_and_a_document_lead_to_their_record(query: str) -> None:
+def test_short_numbers_and_document_paths_suggest_their_record(query: str) -> None:
     """Ids that only look more alike are not named instead."""
     alike = [decision(number, title=f"Decision {number}") for number in (17, 27, 70, 207, 277, 297)]
     source = {"path": "docs/adr/0007-use-x.md", "format": "file", "authority": "document"}

@@ -24,7 +24,7 @@ LEARNING = {
 
 
 @pytest.mark.parametrize("case", json.loads(CASES.read_text("utf-8")), ids=lambda case: str(case["name"]))
-def test_what_is_wrong_is_said_in_plain_words(case: dict[str, Any]) -> None:
+def test_schema_problems_are_explained(case: dict[str, Any]) -> None:
     """One problem a cause, at the pointer of the part that is wrong, with a hint where there is something to do."""
     schema = load_kinds()["learning"].schema
     data = {**LEARNING, **case["with"]}

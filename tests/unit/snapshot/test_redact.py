@@ -42,7 +42,7 @@ def test_a_name_is_found_in_every_spelling(text: str) -> None:
         "ADR — see page 5",
     ],
 )
-def test_what_only_looks_like_a_name_stays(text: str) -> None:
+def test_similar_names_stay(text: str) -> None:
     """A longer word, a longer number, a part of a name and words that stand far apart are other things."""
     names = NameMask(["ADR-0005", "Use a secret vault", "L-7k3fq"])
     assert names.masked(text) is text
@@ -83,13 +83,13 @@ def test_a_name_is_found_as_it_is_shown(text: str, redacted: str) -> None:
 @pytest.mark.parametrize(
     "text", ["L&#45;c2d755", "Red&nbsp;stone", "Red<br>stone", "Acquire&shy; [it](u)", "Red</p><p>stone"]
 )
-def test_what_is_shown_apart_is_no_name(text: str) -> None:
+def test_words_shown_apart_are_no_name(text: str) -> None:
     """A space and a new line part words, however they are written."""
     names = NameMask(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
     assert names.masked(text) is text
 
 
-def test_a_name_that_is_written_with_entities_is_found_in_both_forms() -> None:
+def test_a_name_with_entities_is_found_in_both_forms() -> None:
     """A title may hold entities itself."""
     names = NameMask(["Questions &amp; answers of Redstone"])
     assert names.masked("Questions & answers of Redstone") == MASK

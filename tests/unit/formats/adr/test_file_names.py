@@ -104,6 +104,6 @@ def test_a_folder_may_say_a_status(path: str, status: str | None) -> None:
         ("", ""),
     ],
 )
-def test_nobody_writes_new_decisions_where_they_are_put_away(folder: str, home: str) -> None:
+def test_archives_and_status_folders_are_no_home(folder: str, home: str) -> None:
     """A folder named after a status or an archive belongs to the one above it."""
     assert home_folder(folder) == home

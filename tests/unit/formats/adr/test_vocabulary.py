@@ -55,7 +55,7 @@ def test_slashes_are_read_where_they_are_clear(text: str, date: str | None) -> N
     assert read_date(text) == date
 
 
-def test_the_dates_of_a_folder_settle_its_order_where_they_agree() -> None:
+def test_dates_of_a_folder_tell_their_order() -> None:
     """A date that is the same in both orders says nothing, and two that differ settle nothing."""
     dates = [("a", "17/04/2020"), ("a", "03/04/2020"), ("b", "04/17/2020"), ("c", "11/11/2020"), ("d", "2020-04-17")]
     assert date_orders(dates) == {"a": "day", "b": "month"}

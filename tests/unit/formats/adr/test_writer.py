@@ -57,7 +57,7 @@ def only(text: str, path: str = "docs/adr/0001-x.md") -> AdrDocument:
         ("nothing_stated", "accepted", "## Context", "## Status\n\nAccepted\n\n## Context"),
     ],
 )  # fmt: skip
-def test_a_new_status_replaces_the_old_one_in_its_own_style(name: str, status: str, old: str, new: str) -> None:
+def test_a_new_status_keeps_the_style_of_the_old(name: str, status: str, old: str, new: str) -> None:
     """Quotes, capitals, marks and the rest of the line stay as the document has them."""
     text, path = case(name)
     assert text.count(old) == 1
@@ -93,7 +93,7 @@ def test_a_log_entry_without_a_status_gets_a_line() -> None:
     assert changed == text.replace("### ADR-021 — Use it twice\n", "### ADR-021 — Use it twice\n\nStatus: Accepted\n")
 
 
-def test_a_status_that_is_in_force_again_drops_what_superseded_it() -> None:
+def test_a_live_status_removes_superseding_lines() -> None:
     """Otherwise the document would go on saying that it is superseded."""
     text, path = case("log_superseded_line")
 
@@ -282,7 +282,7 @@ def test_headings_stand_below_the_decisions_own(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", prose_cases("refused"))
-def test_what_would_swallow_its_surroundings_is_refused(case: dict[str, Any]) -> None:
+def test_open_blocks_in_prose_are_refused(case: dict[str, Any]) -> None:
     """The message says which line it is and what is wrong with it."""
     with pytest.raises(RefusedError) as raised:
         nest_headings(case["text"], 2)
@@ -329,7 +329,7 @@ def test_a_notice_names_the_successor(notice: str, successor: str | None) -> Non
 
 
 def test_a_remark_goes_with_the_mark_of_its_notice() -> None:
-    """Where a decision comes into force again, no empty notice stays."""
+    """When a decision is live again, no empty notice stays."""
     text = f"# Use X\n\nStatus: accepted\n\n> [!WARNING]\n> Superseded by {OTHER}{BODY}"
     entry = read_document(text, "docs/adr/0001-x.md").entries[0]
     assert set_status(text, entry, "accepted") == f"# Use X\n\nStatus: accepted{BODY}"
