@@ -123,7 +123,7 @@ def adopt(
     somebody named one by one, `command` is what a person has to run where an agent may not.
 
     Raises:
-        RefusedError: an agent runs it, and a decision is in force; nothing was written.
+        RefusedError: an agent runs it, and a decision is live; nothing was written.
         WriteError: the disk refused; what was written is taken back.
     """
     who = author or importer(workspace)
@@ -154,10 +154,10 @@ def backfill(
 ) -> TakeoverReport:
     """Make records for decisions that were written by hand, in the documents named or in all there are.
 
-    With `moves` none is made: records follow the documents that were renamed, see `moved.follow`.
+    With `moves` none is made: records follow the documents that were renamed, see `document_moves.follow_moves`.
 
     Raises:
-        RefusedError: an agent runs it, and a decision is in force; nothing was written.
+        RefusedError: an agent runs it, and a decision is live; nothing was written.
         UnsafePathError: a path leads out of the root.
     """
     if moves:
@@ -175,7 +175,7 @@ def backfill(
 
 
 def importer(workspace: Workspace) -> Author:
-    """Return the author of records that were taken over: whoever runs the command, as an import."""
+    """Return the author of imported records: the one who runs the command, with the role `import`."""
     return Author(current_author(workspace.git).name, "import")
 
 
@@ -384,7 +384,7 @@ _DIGITS = re.compile(r"\d{1,9}")
 
 @dataclass(slots=True)
 class ExistingRecords:
-    """What the records there are already stand for."""
+    """Existing records of a kind, by id, number, path and legacy id."""
 
     records: Mapping[str, Record]
     numbers: set[int]
@@ -395,7 +395,7 @@ class ExistingRecords:
 
 
 def existing_records(workspace: Workspace, kind: Kind, records: RecordSet) -> ExistingRecords:
-    """Return what the records of a kind stand for; a folder whose record can't be read takes its number too."""
+    """Return the existing records of a kind; a folder whose record can't be read still uses its number."""
     existing = ExistingRecords({record.id: record for record in records if record.kind.name == kind.name}, set())
     for pending in (False, True):
         try:
@@ -421,7 +421,7 @@ def candidates_of(
 ) -> list[Candidate]:
     """Return the decisions at `paths` that get a record; what becomes of the others goes into `outcomes`.
 
-    In a document that somebody chose `by_name`, or a record names, decisions are not doubted for where it stands.
+    The path of a document is no reason to leave it out when it was chosen `by_name` or a record names it.
     """
     documents = list(_documents(workspace, paths, outcomes))
     beside = _among_decisions(documents, existing)
@@ -457,7 +457,7 @@ def candidates_of(
 
 
 def _with_folder_dates(candidates: Sequence[Candidate], existing: ExistingRecords) -> list[Candidate]:
-    """Return the decisions, with the dates that others of their folder settle."""
+    """Return the decisions with ambiguous dates settled by the order of day and month in their folder."""
     peers = (*candidates, *(candidate for _, candidate in existing.reread))
     orders = date_orders((posixpath.dirname(peer.path), peer.entry.date_raw) for peer in peers)
     return [
@@ -481,7 +481,7 @@ def _documents(workspace: Workspace, paths: Iterable[str], outcomes: list[Outcom
 
 
 def _among_decisions(documents: Sequence[Document], existing: ExistingRecords) -> set[str]:
-    """Return the numbered documents that state a status and stand among decisions: tickets and tests don't."""
+    """Return numbered documents with a status in a folder of decisions: tickets and tests don't count."""
     sure = Counter(posixpath.dirname(path) for path in existing.by_path if number_of_path(path))
     doubted: dict[str, list[str]] = defaultdict(list)
     for document in documents:
@@ -501,7 +501,7 @@ def _among_decisions(documents: Sequence[Document], existing: ExistingRecords) -
 def _without_chapters(
     candidates: Sequence[Candidate], existing: ExistingRecords, by_name: Collection[str], outcomes: list[Outcome]
 ) -> Iterator[Candidate]:
-    """Yield the decisions less those that are chapters of another: they stand in the folder it has for itself."""
+    """Yield the decisions without chapters of another one, which are in that one's own folder."""
     folders = own_folders((*(candidate.path for candidate in candidates), *existing.by_path))
     for candidate in candidates:
         owner = owning_folder(candidate.path, folders) if candidate.path not in by_name else None

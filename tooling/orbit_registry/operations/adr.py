@@ -1,4 +1,4 @@
-"""Adds and amends decisions: the record and its entry in a document are one step; statuses are `lifecycle`'s."""
+"""New and amended decisions: the record and its entry in a document are written in one step."""
 
 from __future__ import annotations
 

@@ -72,9 +72,9 @@ def _decision_in(entry: Path) -> str | None:
 
 
 def _newest_first(names: Sequence[str]) -> list[str]:
-    """Return those that are named as decisions are, first those that are named as the newest is.
+    """Return the names of decisions, first those in the style of the newest name.
 
-    A naming that only one file has is nobody's custom where others share one: it counts after them, however new.
+    A style that only one file has comes after styles that several share, however new it is.
     """
     numbered = [name for name in names if (read := read_name(_stem(name))) is not None and _is_numbered(read)]
     sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
@@ -249,7 +249,7 @@ def log_of(config: Config, feature: str | None) -> str:
 
 
 def new_entry(workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, str], body: str | None) -> NewText:
-    """Return a log with a new entry: in the project's one log where and as its newest stands, else ascending by id.
+    """Return a log with a new entry: next to and like the newest one in the project's log, else ascending by id.
 
     Raises:
         RefusedError: the log names its entries by date and title, and has one of this title; or the text breaks it.

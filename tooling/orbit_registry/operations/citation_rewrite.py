@@ -30,7 +30,7 @@ _SEQUENCE = re.compile(r"([A-Z][A-Z0-9]*-)(\d{1,9})\Z")
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """A mention that was left as it is, because nothing tells which record it means."""
+    """A mention left unchanged, because it may mean several records."""
 
     path: str
     position: Position

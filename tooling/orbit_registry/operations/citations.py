@@ -1,6 +1,4 @@
-"""What a text cites: ids with their places, examples left out, and files it links to; it decides no meaning of either.
-
-Which file is read when, `checks.context` says."""
+"""Citations in a text: ids with their positions, without examples, and links to files."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)|^(?: {4}|\t)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CitedId:
-    """One citation: the id as written, where, and the record whose prose it stands in, if any."""
+    """One citation: the id as written, its location, and the record whose prose contains it, if any."""
 
     id: str
     location: Location
@@ -59,7 +57,7 @@ def in_text(
     markdown = is_markdown(path)
     citations = [candidate for candidate in find_citations(text, forms) if weak or not candidate.weak]
     if not citations:
-        return  # before the text is parsed: a prefix such as `R-` stands in many a word
+        return  # before the text is parsed: a prefix such as `R-` occurs in many words
     if code is None:
         code = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
     at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once

@@ -343,7 +343,7 @@ class Unresolved:
 
 @dataclass(frozen=True, slots=True)
 class RecordLocation:
-    """Where a record's text stands, for finding what others mean by it."""
+    """Path, number and names by which documents refer to a record."""
 
     id: str
     path: str | None
@@ -353,7 +353,7 @@ class RecordLocation:
 
 
 def location_of(record: Record) -> RecordLocation:
-    """Return where a record's text stands, and the number and names it is known by."""
+    """Return a record's path, number and names."""
     source = record.source
     numbers = [name for name in record.legacy_ids if name.isdigit()]
     digits = _DIGITS.search(source.heading) if source and source.heading else None
@@ -496,7 +496,7 @@ def _short_line(text: str) -> str:
 
 @dataclass(slots=True)
 class EdgeTable:
-    """What each record says of others, with the inverse of each supersession beside it."""
+    """Edges by record; a supersession is listed at both of its ends."""
 
     supersedes: dict[str, list[str]]
     superseded_by: dict[str, list[str]]
@@ -519,7 +519,7 @@ class EdgeTable:
 
 
 def tabulate(edges: Sequence[Edge]) -> EdgeTable:
-    """Return the edges by record, each once; supersession stands at both of its ends."""
+    """Return the edges by record, each once, supersession at both ends."""
     table = EdgeTable({}, {}, {}, [])
     sources: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     first: dict[tuple[str, str, str], Edge] = {}

@@ -50,13 +50,13 @@ def follow_moves(
 ) -> TakeoverReport:
     """Correct `source.path` of each decision whose document moved, and `adr` in the configuration, as one step.
 
-    `moves` are (old, new) files or folders, from the root. A decision whose text still stands at the old place, or
-    that the new document does not hold, is left, with the reason.
+    `moves` are (old, new) files or folders, from the root. A decision that is still in the old
+    document, or not in the new one, is left, with the reason.
 
     Raises:
         UsageError: nothing is at a new place, or no decision is of an old one.
         UnsafePathError: a path leads out of the root.
-        RefusedError: an agent runs it, and a decision is in force; nothing was written.
+        RefusedError: an agent runs it, and a decision is live; nothing was written.
     """
     with nullcontext() if dry_run else writing(workspace):
         records = [record for record in read_collection(workspace).records if record.source is not None]
@@ -161,8 +161,7 @@ _MANY = 5
 def config_changes(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[FileChange]:
     """Yield the change of the configuration that names new folders of decision files, so that later ones are found.
 
-    Where most of what was adopted stands in one folder, or in one log, and nobody chose another place, it becomes the
-    place of new decisions.
+    If most adopted decisions are in one folder or log, and the configuration names no other, new ones go there.
     """
     config = workspace.config
     folders_before = (config.adr.folder, *config.adr.folders)

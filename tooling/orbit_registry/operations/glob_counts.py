@@ -1,4 +1,4 @@
-"""Counts how many files globs match, all globs at once."""
+"""Number of files that each glob or scope matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Owns `orbit init`: makes a workspace, or brings one up to date; what stands already is kept."""
+"""`orbit init`: create a workspace, or bring one up to date without losing what exists."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SetupReport:
 
 
 def refuse_outside_git(folder: Path) -> None:
-    """Refuse a folder outside git, but for the home folder, where personal records stand, and for a workspace.
+    """Refuse a folder outside git, except the home folder, which holds personal records, and an existing workspace.
 
     Raises:
         WorkspaceNotFoundError: the folder is in no git repository, or is a git directory without files.
@@ -148,7 +148,7 @@ def _write(report: SetupReport, kinds: KindTable, git: Git, config: Path, dry_ru
         add_lines(report, ".gitignore", GITIGNORE, dry_run)
         add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
         report.driver = offer_driver(git, dry_run=dry_run)
-    else:  # whoever makes it a repository later commits nothing of this machine's
+    else:  # if it becomes a repository later, local state is not committed
         add_lines(report, f"{ORBIT}/.gitignore", OWN_GITIGNORE, dry_run)
 
 
@@ -317,7 +317,7 @@ def _write_file(report: SetupReport, path: str, text: str, dry_run: bool) -> Non
 
 
 def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: bool) -> None:
-    """Add the lines a file lacks at its end; whatever else it holds stays as it is.
+    """Append the lines that a file lacks; everything else in it stays unchanged.
 
     Raises:
         UnsafePathError: it is a symbolic link: what that leads to, a clone would have us copy into the repository.

@@ -1,6 +1,6 @@
-"""Moves records through their kinds' statuses: transitions and supersession, with the document kept in step.
+"""Transitions between the statuses of a kind, and supersession; the document follows the record.
 
-What is allowed stands in `kind.yaml`. A change of several files is one step of the journal: all of it or nothing.
+`kind.yaml` says what is allowed. A change of several files is one journal step: all of it or nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 _LONGEST_LINK = 500
-"""Characters of a link that `text.adr.relations` still reads."""
+"""Characters of a link that `formats.adr.relations` still reads."""
 
 
 def transition(
@@ -51,7 +51,7 @@ def transition(
 
     Raises:
         RefusedError: the kind's table has no such transition (it says which there are), an agent may not make it,
-            what would come into force holds a secret, or the record does not say any more what the reviewer read.
+            what would become live holds a secret, or the record does not say any more what the reviewer read.
     """
     with nullcontext() if dry_run else writing(workspace):
         record = read_collection(workspace).records.get(any_id)
@@ -94,7 +94,7 @@ def transitions(
 def _transition_changes(
     workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None
 ) -> tuple[list[FileChange], Record]:
-    """Return what giving a record another status changes, and the record as it is then."""
+    """Return the changes of a transition, and the record afterwards."""
     refuse_transition(record, to)
     if to == SUPERSEDED and not record.superseded_by:
         raise RefusedError(
@@ -114,7 +114,7 @@ def _transition_changes(
 
 
 def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
-    """Refuse to put a decision of ours into force whose template is not filled in; it names the line."""
+    """Refuse to make a decision live whose template is not filled in; the message names the line."""
     source = record.source
     if not record.kind.in_document or (source is not None and source.authority == "document"):
         return
@@ -226,7 +226,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
 
 
 def _successor_hint(record: Record) -> str:
-    """Return what brings a record into force, else what may stand in its place."""
+    """Return the verb that makes a record live, else the record that replaced it."""
     kind = record.kind
     to_live = [verb for verb, to in kind.verbs.items() if to in record.status.to and kind.status(to).phase == "live"]
     if to_live:
@@ -241,7 +241,7 @@ def _with_id(value: object, record_id: str) -> list[str]:
 
 
 def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
-    """Return what the old document says: the new one's id, linked where it stands in another file, at its entry."""
+    """Return what the old document says: the new one's id, with a link to its entry if that is in another file."""
     source, target = old.source, new.source
     if source is None or target is None or source.path == target.path:
         return f"Superseded by {new.id}"
@@ -255,7 +255,7 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _DocumentStatus:
-    """What a new status changes beside the record's own: its document, and the status as that has it now."""
+    """What a new status changes besides the record: its document, and `status_raw`."""
 
     changes: tuple[FileChange, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -297,7 +297,7 @@ def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
 def _out_of_inbox(
     workspace: Workspace, record: Record, result: Record, changes: list[FileChange]
 ) -> tuple[list[FileChange], Record]:
-    """Return the changes with the record's whole folder moved out of the inbox, where it stands in it."""
+    """Return the changes with the record's whole folder moved out of the inbox, if it is there."""
     path = record_path(workspace, record.kind, record.id)
     if record.path == path or record.kind.in_document:
         return changes, result

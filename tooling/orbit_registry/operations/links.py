@@ -1,4 +1,4 @@
-"""Writes and removes the links that records state, and adds globs to their scopes; which ones, its callers know."""
+"""Links between records, and globs in their scopes: add and remove."""
 
 from __future__ import annotations
 

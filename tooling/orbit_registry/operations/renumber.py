@@ -109,7 +109,7 @@ def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
 
 
 def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dry_run: bool = False) -> RenumberReport:
-    """Give a record a new number, the next free one unless `number` is given; the old id goes on resolving.
+    """Give a record a new number, the next free one unless `number` is given; the old id still resolves.
 
     `any_id` is an id, a legacy id, a uid, or the path of the record's file or folder (two records may share an id).
 
@@ -219,7 +219,7 @@ def move_record(
     """Draft a record's move to its new folder, and its document's to its new name, with the number in both.
 
     Raises:
-        RefusedError: something stands where it would go.
+        RefusedError: the target path exists.
     """
     old, kind = record.id, record.kind
     folder = f"{record.folder.rpartition('/')[0]}/{new}"
@@ -372,7 +372,7 @@ def renamed_votes(text: str, old: str, new: str) -> str:
 
 
 def in_order(text: str, path: str, *record_ids: str) -> str:
-    """Return a log with the entries of these ids moved to their places; one that did not ascend stays as it is."""
+    """Return a log with the entries of these ids moved to their places; a log that did not ascend stays unchanged."""
     file = read_document(text, path)
     numbers = [int(entry.number or 0) for entry in file.entries]
     moved = {number_of(record_id) for record_id in record_ids}

@@ -1,4 +1,4 @@
-"""Casts votes: which record may be voted for, by whom and for what; the file is `store.votes`'."""
+"""Votes: who may vote for which record, and for which task."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Resources: texts that are whole files, cut into chunks for search, taken over, brought up to date and run."""
+"""Resources: documents and scripts as records; import, refresh and run."""

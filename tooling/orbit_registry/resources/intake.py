@@ -1,8 +1,4 @@
-"""Takes documents and scripts over as resources: a document's text is copied, a script stays where it is.
-
-What a file is right now, bytes, hash and last commit, is asked here and nowhere else; when a record is brought up to
-date with it, `refresh` decides.
-"""
+"""Import of documents and scripts as resources: a document is copied, a script stays where it is."""
 
 from __future__ import annotations
 
@@ -37,7 +33,7 @@ _NAME = re.compile(r"[^/\\\n\r\x00]{1,200}\Z")
 
 @dataclass(frozen=True, slots=True)
 class IntakeSource:
-    """A text as it is now: where it stands (None: it came over standard input), its bytes' hash, its last commit."""
+    """Current text of a file: path (None: standard input), hash of its bytes, last commit."""
 
     path: str | None
     content: str
@@ -51,7 +47,7 @@ class IntakeSource:
 
 @dataclass(frozen=True, slots=True)
 class IntakeRequest:
-    """What is to be taken over; `fields` are those of the record beside what the text itself says."""
+    """A document or script to import; `fields` are further fields of the record."""
 
     type: str
     text: IntakeSource
@@ -64,7 +60,7 @@ class IntakeRequest:
 
 @dataclass(frozen=True, slots=True)
 class IntakeResult:
-    """What came of it: the record, new or the one there was, how its text is cut, and what its owner should know."""
+    """Result of an import: the record, new or existing, its chunks, and notes for the user."""
 
     record: Record
     is_new: bool
@@ -132,7 +128,7 @@ def versions_of(requested: Sequence[str]) -> list[str]:
     """Return the versions that a record states: those asked for, else that it has none.
 
     Raises:
-        UsageError: one can't be a version, or a version stands beside `unversioned`.
+        UsageError: one can't be a version, or a version is given together with `unversioned`.
     """
     versions = list(dict.fromkeys(requested)) or [UNVERSIONED]
     for version in versions:
@@ -158,7 +154,7 @@ def import_resource(
 
     Raises:
         UsageError: versions, name or chunking can't be.
-        RefusedError: a person retired it, or a text that looks like a secret stands in a field.
+        RefusedError: a person retired it, or a field contains what looks like a secret.
         InvalidRecordError: a field breaks the schema; nothing was written.
     """
     kind, text = workspace.kinds[KIND], request.text
@@ -215,7 +211,7 @@ def title_in(text: str, name: str) -> str:
 def existing_resource(
     workspace: Workspace, type_: str, text: IntakeSource, versions: Sequence[str], but: Record | None = None
 ) -> Record | None:
-    """Return the resource of a text that is at hand or waits, another one than `but`; None where there is none."""
+    """Return the live or pending resource of a text, other than `but`; None if there is none."""
     for record in read_collection(workspace).records.of_kind(KIND):
         if record.phase == "closed" or record.text("type") != type_ or record.text("path") != text.path:
             continue

@@ -1,4 +1,4 @@
-"""Brings a resource up to date with its file, and says what that changes; nothing else changes what was taken over."""
+"""Refresh of a resource from its file, and the difference that this makes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class RefreshRequest:
-    """What is to be changed beside the text; None leaves it as it is."""
+    """What to change besides the text; None leaves it unchanged."""
 
     versions: Sequence[str] | None = None
     chunking: Mapping[str, object] | None = None

@@ -1,6 +1,6 @@
-"""Runs a script that is a resource, if it is the one that was reviewed; everything else needs somebody who trusts it.
+"""Run of a reviewed script; a script that differs from the reviewed one needs `--trust`.
 
-No shell sees an argument, and the script sees little of the environment: what a person's shell holds is not for it.
+No shell sees the arguments, and the script gets only a few environment variables.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
 
 
 def _note_refused(workspace: Workspace, record: Record, author: Author, order: RunOptions, **fields: str) -> None:
-    """Write down that somebody wanted to run what was not: in the log stands also who tried."""
+    """Log a refused run, with who asked for it."""
     root, now = str(workspace.root), time.time()
     note(root, "run", order.surface, now, id=record.id, by=author.name, role=author.role, refused=1, **fields)
 
@@ -129,7 +129,7 @@ def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> 
 
 
 def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
-    """Yield what the last commit does not hold as it is, or the default branch where only that is trusted.
+    """Yield what differs from the last commit, or from the default branch where only that is trusted.
 
     Raises:
         GitError: git is missing, or takes too long.
@@ -162,13 +162,13 @@ def _is_record_committed(workspace: Workspace, record: Record, revision: str) ->
         data = load((committed[record.path] or b"").decode("utf-8"))
     except (YamlProblemError, UnicodeDecodeError):
         return False
-    # The record at hand may come from the cache, which is no file of git.
+    # The record may come from the cache, which git does not hold.
     return isinstance(data, dict) and all(data.get(name) == record.data.get(name) for name in _DECIDING)
 
 
 @contextlib.contextmanager
 def _copy(file: Path, content: bytes) -> Iterator[Path]:
-    """Give a private file with the bytes that were checked: nobody exchanges it, and nothing to import is beside it.
+    """Yield a private copy of the checked bytes, which no other user can replace, in a folder with nothing to import.
 
     Raises:
         WriteError: it can't be written.
@@ -229,7 +229,7 @@ def _start(root: Path, words: Sequence[str], environment: Mapping[str, str], ord
         with process:
             try:
                 code = process.wait(order.seconds)
-                _signal(process, signal.SIGKILL)  # what it left running was nobody's to review
+                _signal(process, signal.SIGKILL)  # background processes of the script were not reviewed
             except subprocess.TimeoutExpired:
                 over = True
                 code = _terminate(process)
@@ -241,7 +241,7 @@ def _start(root: Path, words: Sequence[str], environment: Mapping[str, str], ord
 
 
 def _terminate(process: subprocess.Popen[bytes]) -> int:
-    """End a script and all that it started, and return its code; it may end by itself for a moment."""
+    """End a script and all that it started, and return its code; it gets a moment to end first."""
     _signal(process, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE)

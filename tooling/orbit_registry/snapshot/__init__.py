@@ -1,1 +1,1 @@
-"""The snapshot: every record as tables that anyone can ask in SQL; derived, and built again when it is gone."""
+"""Snapshot: all records as DuckDB tables, rebuilt from the files when it is missing."""

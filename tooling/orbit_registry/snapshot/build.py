@@ -1,4 +1,4 @@
-"""Build of a DuckDB file from rows, and of its table of events."""
+"""DuckDB file of the snapshot: tables filled from rows and from the event log."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def event_lines(state: Path) -> list[str]:
         try:
             content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
         except OSError:
-            continue  # it was turned over just now, or it is none of ours
+            continue  # rotated just now, or not readable
         lines += (line.decode("utf-8", "replace") for line in content.splitlines() if 0 < len(line) <= LONGEST)
     return lines
 

@@ -1,4 +1,4 @@
-"""The snapshot of a workspace as others use it: brought up to date, then asked or copied; it holds no SQL."""
+"""Queries and copies of the snapshot, brought up to date first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def query(
     from orbit_registry.snapshot.build import event_lines
     from orbit_registry.snapshot.query import run_query
 
-    # What is written at every call is no reason to build anew; whoever asks for it gets what there is now.
+    # Events are written at every call, so they don't cause a build; a query of them gets the current ones.
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
     lines = event_lines(workspace.state) if asks else None
     loaded = _load_vectors(sql, vectors)
@@ -81,7 +81,7 @@ def limited_query(
     loaded = _load_vectors(sql, vectors)
 
     def asked(path: Path) -> QueryResult:
-        # The database looks up between steps alone, and one step may take as long as it likes; nobody waits for that.
+        # The database looks up between steps alone, and one step can take any time; the caller does not wait for it.
         thread = ThreadPoolExecutor(1)
         try:
             done = thread.submit(run_query, path, sql, seconds=seconds, rows=rows, vectors=loaded)
@@ -111,7 +111,7 @@ def export_snapshot(
     Raises:
         UsageError: vectors are wanted, and there is no model, or a filter that they would tell past.
         SnapshotError: the database refused.
-        WriteError: the disk refused; what was there stands.
+        WriteError: the disk refused; the old file stays.
     """
     from orbit_registry.snapshot.export import export, shared_rows
 

@@ -1,4 +1,4 @@
-"""Links and citations between records and files, as rows; resolves what an id or a path means."""
+"""Links and citations between records and files as rows, and resolution of ids and paths."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ _NUMBER = re.compile(r"[0-9]+|[^0-9._+-]+")
 def by_version(records: Sequence[Record], asking: Collection[str]) -> list[Record]:
     """Return records in the order in which a link means them, from a text that is for the versions `asking`, if any.
 
-    What is in force comes first; then what shares most with those versions, as searches weigh it; where nothing does,
+    Live records come first; then what shares most with those versions, as searches weigh it; where nothing does,
     or none is asked for, what is unversioned, else what is for the newest version, of two the one for more of them.
     """
     requested = frozenset(asking) - {UNVERSIONED}

@@ -1,4 +1,4 @@
-"""Write copies of the snapshot for others: without this machine's inbox, findings, events and file times."""
+"""Copies of the snapshot for others: without local inbox, findings, events and file times."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def export(
 ) -> list[Path]:
     """Write rows as a snapshot, and where asked a Parquet file a table; returns what was written.
 
-    An existing file is replaced as a whole; when anything fails, the old one stands.
+    An existing file is replaced as a whole; on any failure the old one stays.
 
     Raises:
         SnapshotError: the database refused.

@@ -1,8 +1,6 @@
-"""What of a workspace others may read: the one place that applies `site.publish`; it writes nothing.
+"""Filter of `site.publish`: what others may read of records, documents and texts.
 
-Site and exported snapshot take records, documents and plain texts through it before they do anything with them. Where
-it can't tell what something is (a record that can't be read, a decision in a log that no record claims) that is
-withheld.
+What cannot be judged is withheld: a record that can't be read, a decision in a log that no record claims.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ class Publication:
 
     @property
     def is_active(self) -> bool:
-        """Whether anything is withheld or struck out beside secrets."""
+        """Whether anything besides secrets is withheld or redacted."""
         return self.config.is_set
 
     @cached_property
@@ -124,7 +122,7 @@ class Publication:
     def _lost(self, document: Document) -> list[AdrDocument]:
         """Return the decisions of a document that may not be read.
 
-        Where records are chosen, a decision that no published one claims is lost: nobody can say what it is.
+        Where records are chosen, a decision that no published record claims is withheld too.
         """
 
         def claimed(records: Iterable[Record]) -> list[AdrDocument | None]:
@@ -168,7 +166,7 @@ class Publication:
 
     @property
     def _chooses(self) -> bool:
-        """Whether records are withheld for what they are, so that what nobody can judge is withheld too."""
+        """Whether records are withheld for what they are, so that what can't be judged is withheld too."""
         config = self.config
         return any(choice.only or choice.never for choice in (config.kinds, config.statuses, config.tags))
 
@@ -207,7 +205,7 @@ class Publication:
 
     @cached_property
     def _decisions(self) -> frozenset[str]:
-        """The documents in which decisions stand, those that no record names among them."""
+        """Documents with decisions, including those that no record names."""
         sources = {record.source.path for record in self.everything if record.source is not None}
         return frozenset({*sources, *decision_paths(self.workspace)})
 
@@ -291,7 +289,7 @@ class Publication:
 
     @cached_property
     def _kept(self) -> frozenset[str]:
-        """The names of what is published, of which a withheld name may be a part: `a/ADR-005` beside `ADR-0005`."""
+        """The names of what is published, of which a withheld name may be a part: `a/ADR-005` and `ADR-0005`."""
         names: set[str] = set()
         for record in self._published:
             names |= {record.id, *record.legacy_ids, *(name.rpartition("/")[2] for name in record.legacy_ids)}

@@ -1,4 +1,4 @@
-"""Asks a snapshot one question, read only and cut off from files and network, and prints the answer; builds nothing."""
+"""One read-only SQL query of a snapshot, without access to files or network, and its result as text."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def run_query(
 ) -> QueryResult:
     """Return the answer to one question, of at most so many rows.
 
-    `events` are the lines of the event log, where the table of events is to hold those of now; `vectors` stand as a
-    table beside the others.
+    `events` are the lines of the event log, where the table of events is to hold those of now; `vectors` become a
+    further table.
 
     Raises:
         CorruptSnapshotError: the file can't be opened.

@@ -1,4 +1,4 @@
-"""Walks the links between records, stated and derived, to those a record has to do with; it states none."""
+"""Records related to one record by stated and derived links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that a record becomes in the tables of the snapshot, and what the snapshot says of itself."""
+"""Rows of a record in the tables of the snapshot, and the snapshot's metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep the snapshot equal to the files: where something changed, it is built whole, under the next number."""
+"""Sync of the snapshot with the files: any change builds a new file under the next number."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def sync(
     `diagnostics` is asked only when the snapshot is built; files that hold no record are reported in any case.
 
     Raises:
-        WriteError: the disk refused; the old snapshot stands.
+        WriteError: the disk refused; the old snapshot stays.
         LockTimeoutError: another process is building.
         SnapshotError: the database refused.
     """
@@ -118,7 +118,7 @@ def sync(
 
 
 def last_built(workspace: Workspace) -> float | None:
-    """Return when the snapshot at hand was written, in seconds since 1970; None where none can be read."""
+    """Return when the current snapshot was written, in seconds since 1970; None if none can be read."""
     state = _current(cache_folder(workspace))
     return None if state is None else state.stamp[0] / 1e9
 
@@ -226,7 +226,7 @@ def _publish(workspace: Workspace, folder: Path, rows: Rows, meta: Mapping[str, 
 
 
 def _current(folder: Path, inputs: str | None = None) -> _State | None:
-    """Return the state of the snapshot at hand if it is the file that was written here, from these inputs."""
+    """Return the state of the current snapshot if it was written here, from these inputs."""
     try:
         state = _State(**json.loads(read_bytes(folder / STATE, limit=10_000)))
         if not NAME.match(state.file) or (inputs is not None and state.inputs != inputs):

@@ -1,1 +1,1 @@
-"""What records rest on, on disk and in git: hashed, looked for, moved, verified; what is stale, others judge."""
+"""Freshness of records: fingerprints, evaluation, renames and `orbit verify`."""

@@ -136,7 +136,7 @@ def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterat
 
 
 def evidence_paths(reference: str) -> tuple[str, ...]:
-    """Return the paths that evidence may mean: as it is written, and without a place in the file behind it."""
+    """Return the paths that evidence may mean: as written, and without a trailing position in the file."""
     return tuple(dict.fromkeys((reference, _PLACE_IN_FILE.sub("", reference))))
 
 
@@ -187,7 +187,7 @@ def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, lis
 
 @dataclass(frozen=True, slots=True)
 class FreshnessReport:
-    """How records stand outside the gate."""
+    """Freshness of records, and the file-system state it follows from."""
 
     freshness: Mapping[str, Freshness]
     """By the record's path; those left out are fresh or closed."""
@@ -207,10 +207,7 @@ class FreshnessReport:
 
     @property
     def relevant_untracked(self) -> tuple[str, ...] | None:
-        """The files that git would add, where one that comes or goes can change what is said; None where none can.
-
-        A record that a file speaks for stays what it is when another comes.
-        """
+        """Untracked files, if one that appears or disappears can change a result; None if none can."""
         untracked = self.files[len(self.tracked) :]
         hangs = self.counts is not None and (untracked or self.lost or self.filesystem.missing)
         return untracked if hangs else None
@@ -280,9 +277,9 @@ def evaluate_freshness(
     *,
     without: Sequence[str] = (),
 ) -> FreshnessReport:
-    """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it.
+    """Return the freshness of records from the current state of disk and git; `count` may be a cached `count_matches`.
 
-    `without` are folders, from the root, whose untracked files are nobody's: what we write ourselves.
+    `without` are folders, from the root, whose untracked files are ignored: Orbit's own output.
     """
     tracked, untracked = _files(workspace, without)
     dependencies = Dependencies.of(records, evidence_kinds(workspace.config))

@@ -1,7 +1,7 @@
-"""Hashes what records rest on: files, folders, fields of files; owns what counts as a change and what does not.
+"""Hashes of files, folders and fields of files that records depend on.
 
-Line endings and newlines at the end of a file do not count, nor do the order of keys and the spacing in JSON, TOML
-and YAML. Whatever stands in the way of a hash is a value with words, never an exception.
+Line endings and trailing newlines of a file do not count, nor do the order of keys and the spacing in JSON, TOML and
+YAML. What cannot be hashed is a value with a message, never an exception.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Fingerprints:
         return self._file(text, path)
 
     def _place(self, text: str) -> tuple[Path, int | None]:
-        """Return where an input stands and its mode, None where it is missing; no part of its way is a link."""
+        """Return an input's path and its mode, None where it is missing; no part of the path is a link."""
         parent, _, leaf = text.rpartition("/")
         try:
             if parent in self._safe and _PLAIN_NAME.fullmatch(leaf) and not text.startswith("/"):
@@ -201,7 +201,7 @@ def _unreadable(problem: str) -> _RefusedError:
 
 
 def _hash_of_bytes(content: bytes) -> str:
-    """Return the hash of a file; of a text, without the differences that an editor or git makes by itself."""
+    """Return the hash of a file; of a text, without differences in line ends that an editor or git makes."""
     if b"\0" not in content:
         if b"\r" in content:
             content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -1,4 +1,4 @@
-"""Follows files that moved, as git tells it, and writes their new names into records, as one step."""
+"""Renames that git knows, and the new names in the records that depend on the files."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class DanglingNames:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One name in a record: where it stands, what it was and what it is now; None where nobody can say."""
+    """One name in a record: its field, the old and the new name; None where the new one is unknown."""
 
     record: Record
     field: str
@@ -155,7 +155,7 @@ class Relocation:
 
 
 def plan(workspace: Workspace, lost: Sequence[DanglingNames], renames: Renames) -> Relocation:
-    """Return what would be written; `updated_at` stays, because nobody has looked at what the records say."""
+    """Return what would be written; `updated_at` stays, because nothing was reviewed."""
     moves: list[Move] = []
     changes: list[FileChange] = []
     for dangling in lost:

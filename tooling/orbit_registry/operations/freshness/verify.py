@@ -1,4 +1,4 @@
-"""Verifies records: hashes anew what they rest on and notes who looked, and when; says nothing about what is stale."""
+"""`orbit verify`: hash a record's inputs again and write down who verified it, and when."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEVER = "never"
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What somebody who verifies a record says of it beside that it holds; None leaves a field as it is."""
+    """What `verify` changes besides the hashes; None leaves a field unchanged."""
 
     by: str | None = None
     """Who looked; None: whoever runs this."""
@@ -45,7 +45,7 @@ def verify(workspace: Workspace, any_id: str, statement: Verification, author: A
     """Hash a record's inputs anew and note who verified it; nothing else of the record changes, `updated_at` neither.
 
     Raises:
-        RefusedError: the record is closed, in force and an agent asks, or an input can't be hashed or taken out.
+        RefusedError: the record is closed, live and an agent asks, or an input can't be hashed or taken out.
         UsageError: `expires` is no moment.
     """
     with writing(workspace):

@@ -1,1 +1,1 @@
-"""What happens where branches met: records, logs and votes merged by entry, numbers taken twice given again."""
+"""Merge of records, decision logs and votes from two branches."""

@@ -1,4 +1,4 @@
-"""Tells which records met in a merge, and which id each has afterwards; it claims numbers and changes no record."""
+"""Records that conflict in a merge, and the id of each afterwards."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class MergedRecord:
 
     @property
     def source(self) -> Mapping[str, object]:
-        """Where its prose stands on that side; empty where it has no document."""
+        """The record's `source` on that side; empty where it has no document."""
         value = self.data.get("source")
         return value if isinstance(value, Mapping) else {}
 
@@ -94,7 +94,7 @@ class MergedRecords:
 
 
 def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
-    """Return the records in unmerged files, and those whose entries stand in unmerged logs under a contested number."""
+    """Return the records in unmerged files, and those with entries in unmerged logs under a contested number."""
     by_uid: dict[str, MergedRecord] = {}
     unreadable: dict[str, str] = {}
     for path, stages in state.unmerged.items():
@@ -116,7 +116,7 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
 
 
 def kind_of(workspace: Workspace, path: str) -> Kind | None:
-    """Return the kind of the record whose file stands at a path; None where it is no record's file."""
+    """Return the kind of the record file at a path; None if it is no record file."""
     parts = path.split("/")
     kind = workspace.kinds.of_plural(parts[-3]) if len(parts) > 3 and parts[0] == ORBIT else None
     return kind if kind is not None and parts[-1] == f"{kind.name}.yaml" else None
@@ -229,7 +229,7 @@ def assign_ids(
 
 
 def _merged_id(subject: MergedRecord) -> str:
-    """Return the id the record has by itself: one side may have renumbered it since the base."""
+    """Return the record's id before conflicts: one side may have renumbered it since the base."""
     base, ours, theirs = (subject.id_on(side) for side in SIDES)
     if ours and theirs:
         return theirs if ours == base else ours

@@ -1,8 +1,8 @@
-"""Merges three versions of a decision log entry by entry, so that no entry is lost or doubled; it knows no record.
+"""Three-way merge of a decision log, entry by entry, and git's merge driver for logs.
 
-What git does by line fails on a log: two branches that each append an entry change the same place. Here an entry is
-one thing: those of one side are kept, an edit of one side wins, and only what both sides changed in the same lines is
-left as a conflict, around that entry alone.
+A merge by line fails on a log: two branches that each append an entry change the same place. Here entries of both
+sides are kept, an edit of one side wins, and only what both sides changed in the same lines stays a conflict, around
+that entry alone.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _merge(logs: Sequence[_Log]) -> LogMerge:
 
 
 def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> list[Key]:
-    """Return every entry once: in the order of ours, those of the other versions where they belong among them."""
+    """Return every entry once: in the order of ours, those of the other versions inserted at their positions."""
     result = list(ours)
     there = list(theirs)
     placed = set(result)
@@ -170,7 +170,7 @@ def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequenc
 
 
 def _usual_gap(logs: Sequence[_Log]) -> str:
-    """Return what stands between entries most often."""
+    """Return the most frequent gap between entries."""
     gaps: Counter[str] = Counter()
     for log in (logs[1], logs[2], logs[0]):
         gaps.update(piece.gap for piece in list(log.entries.values())[:-1] if piece.gap.count("\n") > 1)
@@ -180,7 +180,7 @@ def _usual_gap(logs: Sequence[_Log]) -> str:
 def merge_driver(base: Path, ours: Path, theirs: Path, path: str) -> int:
     """Merge a log for git: the result goes to `ours`. Returns 0, or 1 where it holds a conflict.
 
-    A version that can't be read as text is left as it is, for git to report.
+    A version that can't be read as text is left unchanged, for git to report.
 
     Raises:
         WriteError: the result can't be written.

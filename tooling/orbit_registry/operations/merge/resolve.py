@@ -1,8 +1,8 @@
-"""`orbit resolve`: mends a merge by record, entry and vote, from the index's stages; it commits nothing.
+"""`orbit resolve`: resolve a merge by record, entry and vote from the index's stages, without a commit.
 
-The index says what met (`state`), the records' uids say which id each has afterwards (`subjects`), each
-side's texts are put into those ids and merged (`files`), and what cites a renumbered record follows. All files
-change as one step; the index follows the files, so that a run that was killed is finished by the next one.
+`state` reads what conflicts, `conflicts` gives each record its id afterwards, `texts` merges the files under these ids,
+and citations of a renumbered record follow. All files change in one step; the index is updated last, so that the next
+run finishes one that was killed.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class ResolveReport:
 
 
 def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
-    """Mend the merge, rebase or cherry-pick under way: what is mended is added to the index, nothing is committed.
+    """Resolve the merge, rebase or cherry-pick under way; resolved files are added to the index, nothing is committed.
 
     Raises:
         GitError: git is missing, or this is no repository.

@@ -1,6 +1,6 @@
-"""What git knows of a merge under way: the operation, the three versions of each file, and which records they hold.
+"""State of a merge in git: the operation, three versions of each file, and the records they hold.
 
-Everything is read from the index's stages and from commits, never from conflict markers in the work tree.
+It is read from the index's stages and from commits, never from conflict markers in the work tree.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     """Return the merge of two versions of one record's file.
 
     A field that one side changed is taken from it; lists take what either side added and lose what either removed;
-    of two times of change the later one stands, and of two verifications the later. A failure that both met again
+    the later time of change wins, and the later verification. A failure that both met again
     says what the later one says, and counts the attempts of both. What else both changed differently is contested, and
     named. A base that can't be read counts as none.
 
@@ -121,7 +121,7 @@ def _replace(
 
 
 def _merged(base: object, ours: object, theirs: object, name: str, contested: list[str]) -> object:
-    """Return the merge of one value; `_ABSENT` stands for a field that is not there."""
+    """Return the merge of one value; `_ABSENT` means a missing field."""
     if ours == theirs or theirs == base:
         return ours
     if ours == base:
@@ -202,7 +202,7 @@ _BY_HAND = "it was edited by hand since; if it is right, `git add` it"
 
 @dataclass(slots=True)
 class Resolution:
-    """A merge being mended: what is known of it, and what was drafted so far."""
+    """A merge being resolved: its state, and the files drafted so far."""
 
     workspace: Workspace
     state: MergeState
