@@ -46,7 +46,7 @@ def apply_fixes(
     differ, `authority` decides, `record` or `document`; None: the authority of each.
 
     Raises:
-        WriteError: the disk refused; what was written before stands, each step as a whole.
+        WriteError: the disk refused; steps written before are kept, each as a whole.
     """
     applied = AppliedFixes()
     for diagnostic in _fixable(workspace, against, is_selected, authority)[1]:

@@ -66,7 +66,7 @@ class Unmatched:
 def unmatched(workspace: Workspace, record: Record, below: str = "") -> list[Unmatched]:
     """Return a record's including globs that match no file; none where git can't tell.
 
-    `below` is the folder that the writer stands in, from the root; a glob that would match from there is named so.
+    `below` is the current folder, from the root; a glob that would match from there gets that as its hint.
     """
     globs = [glob for _, glob in valid_globs(record.scope.paths) if not glob.exclude]
     files = _files(workspace) if globs else []

@@ -25,7 +25,7 @@ PROSE = "the text"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text of a record; `pointer` is None for prose that stands outside the record's file."""
+    """One text of a record; `pointer` is None for prose outside the record's file."""
 
     name: str
     value: str
@@ -41,13 +41,13 @@ class Text:
 
 
 def strings_of(record: Record) -> Iterator[Text]:
-    """Yield the texts of a record's file, keys of its own included, and its prose where that stands elsewhere."""
+    """Yield the texts of a record's file, keys of its own included, and its prose where that is in another file."""
     yield from _below(record.data, ())
     yield from prose_of(record)
 
 
 def prose_of(record: Record) -> Iterator[Text]:
-    """Yield a record's prose where that stands outside its file."""
+    """Yield a record's prose where that is outside its file."""
     if not record.kind.in_record and record.prose:
         yield Text(PROSE, record.prose, None)
 

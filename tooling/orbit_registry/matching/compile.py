@@ -50,7 +50,7 @@ def entry_of(text: str) -> str | None:
     """Return what a glob is compiled to; None for one that can't be read, which matches nothing.
 
     One text an alternative: whether its key decides, its canonical text, extension (with its dot), depth, then the
-    keys under which it may stand. A symbol is compiled to the one path that it names.
+    keys under which it may be stored. A symbol is compiled to the one path that it names.
     """
     if text.startswith(SYMBOL):
         path = text.removeprefix(SYMBOL).partition("::")[0]
@@ -77,7 +77,7 @@ def _alternative(alternative: Alternative, anchor: Anchor) -> str:
 
 
 def _more_keys(alternative: Alternative) -> Iterable[str]:
-    """Yield what else a path must have: a name in its place, whichever stands in the fewest globs will be asked for."""
+    """Yield further names that a path must have; the index is asked for the one in the fewest globs."""
     *directories, last = (segment for group in alternative.groups for segment in group)
     name = literal_of(last)
     if name is not None:

@@ -125,7 +125,7 @@ def sync_written() -> str:
         root = WRITTEN_ROOTS.pop()
         try:
             current_index(open_workspace(root))
-            if root == user_home().resolve():  # personal records stand in the index of the project at hand
+            if root == user_home().resolve():  # personal records are in the index of the current project
                 current_index(find_workspace(Path.cwd()))
         except FileNotFoundError:
             continue  # the workspace is gone, and its index with it
@@ -188,7 +188,7 @@ def match(
 def explain(workspace: Workspace, path: str, *, project: str = "", now: float | None = None) -> list[Verdict]:
     """Return a verdict on every record that has to do with a path: those that are pushed first, in rank order.
 
-    The index is asked as a hook asks it, not brought up to date; where there is none, one is made.
+    The index is read without a sync, as a hook does; where there is none, one is made.
 
     Raises:
         UsageError: the path is not one from the root.

@@ -132,5 +132,5 @@ def is_personal(row: Row) -> bool:
 
 
 def _headline(row: Sequence[str]) -> str:
-    """Return what a record says in one line, as it is compared."""
+    """Return a record's headline in the form that is compared."""
     return " ".join(row[reader.TEASER].partition("\n")[0].partition("] ")[2].casefold().split())

@@ -16,7 +16,7 @@ from orbit_registry.repository.votes import NAME as VOTES
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file the snapshot was made from: what it is (record, votes, document, body), and how it stands."""
+    """One file the snapshot was made from: its role (record, votes, document, body) and its state."""
 
     role: str
     path: str

@@ -68,7 +68,7 @@ class Inputs:
 
 
 def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
-    """Return the index as it is on disk; it is not brought up to date."""
+    """Return the index on disk, without a sync."""
     return reader.open_index(str(workspace.root))
 
 
@@ -76,7 +76,7 @@ def sync_index(workspace: Workspace, inputs: Inputs | None = None, *, rebuild: b
     """Bring the push index up to date; where nothing changed, nothing is written. `inputs` were read a moment ago.
 
     Raises:
-        WriteError: the disk refused; the old index stands.
+        WriteError: the disk refused; the old index is kept.
         LockTimeoutError: another process is building.
     """
     path = Path(index_file(str(workspace.root)))
@@ -131,7 +131,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
 
 
 def _entries(reading: Reading) -> Sequence[RecordFolder]:
-    """Return where records stand; of an id that stands in this machine's inbox and in git, the one in git counts."""
+    """Return the record folders; of an id in both this machine's inbox and git, the one in git counts."""
     shared = {entry.folder.rpartition("/")[2] for entry in reading.entries if not entry.pending}
     return [entry for entry in reading.entries if not entry.pending or entry.folder.rpartition("/")[2] not in shared]
 
@@ -152,7 +152,7 @@ def _tracked(workspace: Workspace) -> Sequence[str]:
 
 
 def _causes(workspace: Workspace, records: Iterable[Record]) -> dict[str, str]:
-    """Return why records that may be pushed are out of date, by path; the clock is left to whoever reads the index."""
+    """Return why records that may be pushed are out of date, by path; readers of the index see to the clock."""
     clock = (Cause.EXPIRED, Cause.AGE)
     open_records = [record for record in records if record.status.pushed and record.phase != "closed"]
     reasons = (
@@ -186,7 +186,7 @@ def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> Origin
         content, status = b"", None
     is_as_read = hashlib.sha256(content).hexdigest() == inputs.reading.states[entry.path].sha256
     if status is None or not is_as_read:
-        mtime_ns, size, checksum = 0, -1, ""  # it has changed since, which whoever reads the index sees by its size
+        mtime_ns, size, checksum = 0, -1, ""  # it has changed since: readers of the index see that by its size
     else:
         is_compared = len(content) <= reader.LARGEST_COMPARED
         mtime_ns, size = status.st_mtime_ns, status.st_size

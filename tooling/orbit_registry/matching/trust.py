@@ -50,7 +50,7 @@ class Trust:
             yield f"{self._workspace.relative(folder)}/kind.yaml"
 
     def _names_of(self, path: str) -> set[str]:
-        """Return git's names of a file's content as it is, and with the line ends that git keeps."""
+        """Return git's names of a file's content, unchanged and with the line ends that git keeps."""
         if path not in self._names:
             try:
                 content = read_bytes(inside(self._workspace.root, path), limit=DOCUMENT_LIMIT)

@@ -103,7 +103,7 @@ def chunking_from(value: object) -> Chunking:
 def cut(text: str, chunking: Chunking | None = None, *, markdown: bool = True) -> Cut:
     """Return a text in chunks; an empty one has none. Every line but front matter and delimiters is in one of them.
 
-    `markdown` says whether its headings count; where `headers` is asked for, they do in any text.
+    `markdown` says whether its headings count; with the strategy `headers` they do in any text.
     """
     return _Cutter(text, chunking or Chunking(), markdown=markdown).cut()
 
@@ -311,7 +311,7 @@ class _Cutter:
         index = bisect_right(self.code, offset, key=lambda span: span.start) - 1
         return index >= 0 and self.code[index].start < offset < self.code[index].end
 
-    # ------------------------------------------------------------------------------------------------- what is said
+    # ------------------------------------------------------------------------------------------------- chunks -----
 
     def _chunk(self, piece: _Piece) -> Chunk | None:
         """Return a piece as a chunk, without blank lines around it; None where nothing is left."""
@@ -349,7 +349,7 @@ class _Cutter:
         return f"{' > '.join(path)} … {' > '.join(last[shared:])}"
 
     def _path(self, offset: int) -> list[str]:
-        """Return the headings under which a place stands, its own among them."""
+        """Return the headings above an offset, from the top level down."""
         path: list[str] = []
         index = self._heading_above(offset)
         while index >= 0:
@@ -359,7 +359,7 @@ class _Cutter:
 
     @cached_property
     def parents(self) -> list[int]:
-        """By heading, the number of the one that it stands under; -1 where it stands under none."""
+        """The number of each heading's parent; -1 without one."""
         parents: list[int] = []
         under = [-1] * 8  # by level: the last heading of it or of one above
         for number, heading in enumerate(self.headings):

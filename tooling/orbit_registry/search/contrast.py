@@ -61,7 +61,7 @@ class Contrast:
 
 
 def _some(words: Sequence[str]) -> str:
-    """Return the first few words: two long texts differ in a hundred numbers, and nobody reads those."""
+    """Return the first few words: two long texts may differ in a hundred numbers."""
     listed = ", ".join(f"`{word}`" for word in words[:_LISTED])
     return f"{listed} and {len(words) - _LISTED} more" if len(words) > _LISTED else listed
 
@@ -72,7 +72,7 @@ class Words:
 
     counts: Counter[str]
     negated: Counter[str]
-    """Each negation with the word that it stands before."""
+    """Each negation with the word after it."""
 
     @classmethod
     def of(cls, text: str) -> Words:
@@ -97,7 +97,7 @@ def contrast(first: Words, second: Words) -> Contrast | None:
 
 
 _SENTENCE = 40
-"""In up to so many distinct words, a negation that stands elsewhere is meant: `tabs, not spaces`."""
+"""Texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`."""
 
 
 def _words(text: str) -> list[str]:

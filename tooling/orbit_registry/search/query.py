@@ -136,7 +136,7 @@ class Query:
 
     @property
     def depth(self) -> Budget:
-        """How much may be looked at.
+        """The budget of the search.
 
         Raises:
             UsageError: there is no such budget.

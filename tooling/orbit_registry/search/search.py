@@ -1,7 +1,7 @@
 """Search for records by words: narrows, weighs and cuts what the index of their texts ranks.
 
 A record is one text, or, where its prose is a whole file, one for its head and one for each chunk: it is found by the
-best of them, and the hit says where in the file that stands.
+best of them, and the hit names the lines of that part.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Hit:
     snippet: str
     parts: Score = field(default=Score(0.0))
     chunk: Chunk | None = None
-    """Where its best part stands, if it is long."""
+    """Its best part, if the text is long."""
     matched: tuple[str, ...] = ()
     """The words of the query that the text has."""
 
@@ -236,7 +236,7 @@ class Searcher:
         return len(numbers_met.union(self._numbers_by_path[path] for path in candidates))
 
     def _mask(self, query: Query, budget: Budget) -> bytearray:
-        """Return for each slot whether its text may be a hit; a path is asked of texts alone that have a term."""
+        """Return for each slot whether its text may be a hit; scopes are matched only of texts that have a term."""
         key = (query.everything, query.kind, *query.tags, None, *sorted(query.versions), budget.chunks)
         mask = self._masks.get(key)
         if mask is None:
@@ -340,7 +340,7 @@ def covers(record: Record, path: str) -> bool:
 
 
 def snippet(text: str, query: set[str], title: str) -> str:
-    """Return one line of at most `SNIPPET` characters of a text, from where most words of the query stand."""
+    """Return one line of at most `SNIPPET` characters of a text, from where most words of the query are."""
     line = " ".join(text.split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
     room = SNIPPET - 2

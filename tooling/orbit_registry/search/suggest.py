@@ -30,7 +30,7 @@ MOST_GLOBS = 6
 MOST_SHARE = 0.2
 """A scope that covers more of the project is shown nowhere but in briefs."""
 FOLDER_FILES = 3
-"""So many files of a folder, or all of them, stand for the folder."""
+"""So many files of a folder, or all of them, are replaced by the folder."""
 
 # No name is longer than 255 bytes; without that bound a long run of signs would be read again from each of them.
 _PATH = re.compile(
@@ -131,7 +131,7 @@ def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
 
 
 def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
-    """Return the globs that cover what the clues speak of, the best founded first, at most `MOST_GLOBS`.
+    """Return the globs that cover the files of the clues, the best founded first, at most `MOST_GLOBS`.
 
     Files become their folder where most of it is spoken of; what is covered already is left out, and so is a glob that
     matches more than a fifth of the project.

@@ -120,7 +120,7 @@ def _first_line(error: Exception) -> str:
 
 
 class Unusable:
-    """A model that is not asked; what it is asked for raises why."""
+    """A model that may not be used: every use raises the reason."""
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
@@ -152,7 +152,7 @@ class Command:
 
 
 def unit(vector: Iterable[float]) -> array[float]:
-    """Return a vector of length one with the same direction; one without a direction stays as it is."""
+    """Return a vector of length one with the same direction; a null vector is returned unchanged."""
     numbers = array("f", vector)
     length = math.sqrt(math.fsum(map(mul, numbers, numbers)))
     return (

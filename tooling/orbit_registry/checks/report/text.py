@@ -9,7 +9,7 @@ from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 
 MOST = 1_000
-"""So many findings are listed, the gravest; nobody reads more, and a hundred thousand are 20 MB of a CI log."""
+"""So many findings are listed, the gravest: a hundred thousand would be 20 MB of a CI log."""
 
 
 def render(outcome: CheckOutcome) -> str:

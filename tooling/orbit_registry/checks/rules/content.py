@@ -34,7 +34,7 @@ _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
 def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each decision without a `Cost:` line, a filled Negative or Risks section, or a "Bad, because".
 
-    Adopted documents have forms of their own, and are looked at where the configuration says so.
+    Adopted documents have forms of their own, and are checked only if configured.
     """
     is_wide = context.config.setting("checks", "adopted_costs")
     for record in context.records:
@@ -87,7 +87,7 @@ def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _is_empty(text: str, entry: AdrDocument, section: Section) -> bool:
-    """Say whether nothing stands below a heading, parts of its own included."""
+    """Say whether a section is empty, its subsections included."""
     inner = [part for part in entry.sections if section.body.start <= part.body.start < section.body.end]
     bodies = [section.body, *(part.body for part in inner)]
     return all(_NOTHING.fullmatch(line) for body in bodies for line in body.of(text).splitlines())
@@ -108,7 +108,7 @@ def _finding(
     "write the answer in its place, or delete the line",
 )
 def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record with prompts in it, at the first one; an error where a decision in force has no other text."""
+    """Yield each record with prompts in it, at the first one; an error where a live decision has no other text."""
     for record in context.records:
         if record.phase == "closed" or not record.prose:
             continue
@@ -138,7 +138,7 @@ MOST_IN_A_DOCUMENT = 40_000
     "split it, or move the detail into a document and link to it",
 )
 def too_long(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield records that fit into no brief, and decisions that nobody reads to the end."""
+    """Yield records that fit into no brief, and decisions that take over half an hour to read."""
     for record in context.records:
         if record.phase == "closed" or record.kind.in_file:  # a file is shown by its title, and cut for search
             continue
@@ -223,7 +223,7 @@ _REGULAR_EXPRESSION = re.compile(
     r"\\[dDsSwWbB.()\[\]+*?|^$/]|\.[*+]|\(\?|\(\w+(?:\|\w+)+\)|\[(?:a-z|A-Z|0-9|\^)|^\^|\w\$$"
 )
 """What error messages hardly ever hold and regular expressions are made of; a Windows path (`C:\\data`) is no match
-for the letters alone, so only escapes that stand before no word count."""
+for the letters alone, so escapes count only where no word follows."""
 _PATH = re.compile(r"[A-Za-z]:\\|\\\\\w")
 
 
@@ -278,7 +278,7 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _approver(record: Record, author: str | None) -> str:
-    """Return who approved a record, and whether git names the same person for the commit that holds it as it is."""
+    """Return who approved a record, and whether git names the same person for the commit of its current state."""
     approver = record.approval.get("approved_by")
     if not approver:
         return "and names nobody who approved it"

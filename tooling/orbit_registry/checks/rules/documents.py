@@ -95,7 +95,7 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
     "corrects a decision; of another kind, import the new file and retire this record",
 )
 def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record whose document is not there, or stands outside the project."""
+    """Yield each record whose document does not exist, or is outside the project."""
     for record in context.records if context.facts.documents_gone else ():
         source = record.source
         if source is not None and source.path in context.facts.documents_gone:
@@ -140,7 +140,7 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
     "keep the one in the document, and delete the other",
 )
 def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each text file beside a record whose text stands in a document, and those an import put aside."""
+    """Yield each `body.md` of a record whose text is in a document, and those that an import put aside."""
     for record in context.records:
         for name in (BODY, "imported-body.md"):
             path = f"{record.folder}/{name}"
@@ -367,7 +367,7 @@ DATE = Check(
 _LONGEST_TITLE = 300
 _MARKS = re.compile(r"[`*_\\]")
 _NEARNESS = {"closed": 0, "pending": 1, "live": 2}
-"""How near each phase is to being in force."""
+"""How near each phase is to being live."""
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
@@ -419,10 +419,10 @@ def _finding(
 
 
 def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str | None:
-    """Return why a document's status is not taken over by itself; None where it is.
+    """Return why a fix does not take over a document's status; None where it does.
 
-    A fix never brings a record nearer to being in force, whatever decides. It ends one in force only where the document
-    changed since the two last agreed (`status_raw`), or where somebody said what decides.
+    A fix never brings a record nearer to being live, whichever side wins. It closes a live one only where the document
+    changed since the two last agreed (`status_raw`), or where the user named the side that wins.
     """
     if entry.status == record.status.name:
         return None

@@ -50,7 +50,7 @@ def blamed_first(context: CheckContext, record_a: Record, record_b: Record) -> t
 
 
 def can_be_error(context: CheckContext, record: Record) -> bool:
-    """Say whether a duplicate is an error: in a record of ours that this change brings, not in what was adopted."""
+    """Say whether a duplicate is an error: in a changed record written with this tool, not in an adopted one."""
     return is_ours(record) and context.is_changed(record)
 
 

@@ -1,4 +1,4 @@
-"""Whether records still hold (8xx)."""
+"""Checks of freshness (8xx)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def expired(context: CheckContext) -> Iterator[Diagnostic]:
         if freshness is not None and freshness.cause is Cause.EXPIRED:
             message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
             hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
-            if freshness_time(record, "expires_at") is None:  # its kind's days are over, which nobody has to see to
+            if freshness_time(record, "expires_at") is None:  # expired by its kind's rule: nothing to do
                 hint = f"`orbit show {record.id}`: close it where it is settled, say it again where it happened again"
                 yield expired.at(context.at(record), message, severity=Severity.NOTE, hint=hint, record=record)
                 continue

@@ -224,7 +224,7 @@ def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence
     fix=_write_successors,
 )
 def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield records that nothing replaced, and records in force that something replaced."""
+    """Yield superseded records without a successor, and live records with one."""
     for record in context.records:
         status = record.status
         if status.name != SUPERSEDED and "superseded_by" not in record.data:
@@ -364,7 +364,7 @@ def changes_for(
 ) -> Sequence[FileChange]:
     """Return the changes that write `data` into a record, with its successors at both ends or at neither.
 
-    Nothing where even the record by itself would break its schema.
+    Nothing where the record alone would already break its schema.
     """
     other_end = [
         _rewritten(context, other, _with_added(other.data, "supersedes", [record.id])) for other in successors.records
