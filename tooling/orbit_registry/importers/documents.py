@@ -100,7 +100,7 @@ class DocumentImporter:
 def _workspace_around(path: Path) -> Workspace:
     try:
         return find_workspace(path if path.is_dir() else path.parent)
-    except ForeignWorkspaceError as error:  # whoever comes here was told to import, or will be
+    except ForeignWorkspaceError as error:  # its own hint would be to import
         hint = f"its {ORBIT}/ is of no tool that is known here: rename it, run `orbit init`, then import again"
         raise ForeignWorkspaceError(error.message, hint=hint) from None
 

@@ -100,7 +100,9 @@ def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dr
     """Return the plan of an import; without `dry_run` it reserves numbers, under the write lock."""
     plan = OrbitPlan()
     is_ours = (workspace.orbit / "config.yaml").exists()
-    records = [*read_collection(workspace, explain=False).records] if is_ours else []  # foreign ones break our schema
+    records = (
+        [*read_collection(workspace, explain=False).records] if is_ours else []
+    )  # foreign records break the schema
     assigned = _with_features([*_ids(workspace, layout, records, plan, dry_run=dry_run)])
     renamed: dict[str, str] = {}
     for assignment in assigned:
@@ -527,7 +529,7 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
     orbit = root / ORBIT
     target = target_of(root, orbit)
     if not dry_run and has_unfinished_steps(target):
-        with writing(target, wait=0):  # a migration that was killed is finished or undone first
+        with writing(target, wait=0):  # recovers a killed migration
             pass
     if not _learnings(orbit).learnings:
         note = "nothing to migrate: every learning stands where it does today"

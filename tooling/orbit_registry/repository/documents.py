@@ -55,7 +55,7 @@ def decision_paths(workspace: Workspace) -> Iterator[str]:
 def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
     if (workspace.root / folder).is_symlink():
         return
-    if folder == ".":  # the decisions of a repository that is all decisions: what is below it are other things
+    if folder == ".":  # a repository of decisions only: subfolders have other documents
         with contextlib.suppress(OSError):
             yield from sorted(
                 entry.name for entry in os.scandir(workspace.root) if is_markdown(entry.name) and entry.is_file()
@@ -80,9 +80,7 @@ class Document:
     @cached_property
     def file(self) -> AdrFile:
         """The parsed decisions."""
-        from orbit_registry.formats.adr.reader import (
-            read_document,  # the formats of decisions are much to load for one text
-        )
+        from orbit_registry.formats.adr.reader import read_document  # slow to import
 
         return read_document(self.text, self.path)
 
@@ -182,7 +180,7 @@ def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | No
 def _leads_inside(root: Path, path: str) -> bool:
     try:
         target = (root / path).resolve(strict=True)
-    except (OSError, RuntimeError):  # a circle of links
+    except (OSError, RuntimeError):  # a loop of links
         return False
     return (root / path).is_symlink() and target.is_file() and target.is_relative_to(root.resolve())
 
@@ -218,7 +216,7 @@ def entry_span(entry: AdrDocument) -> tuple[int, int]:
     return entry.heading_span.end if entry.heading_span else entry.span.start, entry.span.end
 
 
-@lru_cache(maxsize=65_536)  # a log of many decisions is asked for each of them
+@lru_cache(maxsize=65_536)  # called for every entry of a log and every record
 def _number(text: str) -> int | None:
     match = _DIGITS.search(text)
     return int(match[0]) if match else None
@@ -283,7 +281,7 @@ class ProseReading:
     def _text(self, path: str) -> tuple[str | None, str]:
         if path not in self.states:
             return None, ""
-        if self._latest[0] != path:  # the decisions of a log follow each other
+        if self._latest[0] != path:  # records of one log follow each other
             self._latest = (path, *self._read(path))
         return self._latest[1:]
 

@@ -131,9 +131,8 @@ def refuse_for_agent(
             pending_uids.add(before.uid)
         if after is not None and (after.phase == "live" or after.is_rejected):
             decided.append(after)
-    decided = [
-        record for record in decided if record.phase == "live" or record.uid in pending_uids
-    ]  # it may import what others rejected
+    # An import may bring rejected records.
+    decided = [record for record in decided if record.phase == "live" or record.uid in pending_uids]
     if decided:
         first = decided[0]
         message = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {_listed(decided)}"

@@ -122,7 +122,7 @@ class Reading:
         self._by_votes = {entry.votes_path: entry for entry in self.entries if entry.has_votes}
         files = workspace.values.files
         self.states: Mapping[str, FileValue] = {
-            **{path: FileValue(path) for path in (*self._by_path, *self._by_votes)},  # one may vanish meanwhile
+            **{path: FileValue(path) for path in (*self._by_path, *self._by_votes)},  # a file may vanish meanwhile
             **files("records", self._root, self._by_path, self._data_in),
             **files("votes", self._root, self._by_votes, self._votes_in, limit=DOCUMENT_LIMIT),
         }
@@ -147,7 +147,7 @@ class Reading:
             votes, problems = parse_votes(text, path, self._by_votes[path].record_id, self._now)
         except OrbitError as error:
             problems = [self._unreadable(path, error)]
-        if problems:  # the clock may end them
+        if problems:  # not cached: a future vote becomes valid with time
             self._problems[path], self._faulty_votes[path] = problems, votes
             return None
         return [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes]
@@ -236,7 +236,7 @@ def _entries_in(
             problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
         elif record_file in files:
             yield RecordFolder(kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files)
-        elif files:  # git keeps no empty folder, and a killed move may leave one
+        elif files:  # an empty folder may be left by a killed move
             problems.append(_misplaced(path, f"the folder holds no {record_file}", kind, name))
 
 

@@ -108,7 +108,7 @@ def statements(skill: Skill) -> Sequence[str]:
 
 
 def _head_fields(head_text: str) -> dict[str, str]:
-    from orbit_registry.formats.adr.header import read_fields  # with the formats of decisions, which are much to load
+    from orbit_registry.formats.adr.header import read_fields  # slow to import
 
     return {field.key: " ".join(field.value.split()) for field in read_fields(head_text, Span(0, len(head_text)))}
 

@@ -195,7 +195,7 @@ def build_record(
 def _new_id(workspace: Workspace, kind: Kind, uid: str, *, take: bool) -> str:
     if kind.numbering == "code":
         return free_code_id(workspace, kind, uid)
-    from orbit_registry.repository import ids as allocate  # numbers are sought in documents; codes need no Markdown
+    from orbit_registry.repository import ids as allocate  # slow to import, and codes don't need it
 
     return allocate.allocate(workspace, kind)[0].id if take else allocate.next_number(workspace, kind).id
 

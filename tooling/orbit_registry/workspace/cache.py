@@ -57,7 +57,7 @@ class Cache:
     @cached_property
     def db(self) -> sqlite3.Connection:
         """The open database."""
-        for file in (self._file, self._file, None):  # a damaged one is deleted, then made anew
+        for file in (self._file, self._file, None):  # a damaged file is deleted and opened again
             try:
                 return self._open(file)
             except (sqlite3.OperationalError, OSError):  # locked, read-only, no space

@@ -102,7 +102,7 @@ def _pattern_problem(pattern: str) -> str | None:
         return f"is no regular expression: {error}"
     if matches_nothing:
         return "matches the empty text, so it would strike out everything"
-    from orbit_registry.formats.repetition import find_slow_repetition  # most projects strike nothing out
+    from orbit_registry.formats.repetition import find_slow_repetition  # few projects redact
 
     part = find_slow_repetition(pattern)
     if part:

@@ -40,7 +40,7 @@ def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_re
                     f"{path} has {status.st_size:,} bytes; at most {limit:,} are read", hint="move long text elsewhere"
                 )
             content = os.read(handle, status.st_size + 1)
-            if len(content) != status.st_size:  # cut short by a signal, or growing
+            if len(content) != status.st_size:  # interrupted by a signal, or growing
                 with os.fdopen(handle, "rb", closefd=False) as file:
                     content += file.read(max(status.st_size + 1 - len(content), 0))
             return content, status
@@ -86,7 +86,7 @@ def inside(root: Path, relative: str) -> Path:
         raise UnsafePathError(f"{relative!r} does not stay inside the project", hint="name it from the project's root")
     try:
         os.fsencode(relative)
-    except UnicodeEncodeError:  # half a character, which JSON and YAML can spell and no file is called
+    except UnicodeEncodeError:  # a lone surrogate, which JSON and YAML can spell
         raise UnsafePathError(
             f"{relative[:60]!r} can't be the name of a file", hint="name a file of the project"
         ) from None

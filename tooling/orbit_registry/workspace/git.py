@@ -91,7 +91,7 @@ class Git:
     ) -> bytes:
         """Return what `git arguments` prints; `settings` are pairs of `-c` and a setting."""
         words = list(arguments)
-        if words[0].startswith("-"):  # what reads is known by its name, and would go unguarded
+        if words[0].startswith("-"):  # the guards depend on the first word
             raise ValueError("settings of git are given as `settings`")
         if words[0] in _WORK_TREE_COMMANDS:
             words.insert(1, "--ignore-submodules=dirty")
@@ -179,7 +179,7 @@ class Git:
 
     @cached_property
     def _places(self) -> tuple[str, str]:
-        # The name of a folder may hold a line break; what is asked between the two tells where the first one ends.
+        # A folder's name may have a line break: the option in the middle marks where the first answer ends.
         options = ("--show-toplevel", "--is-inside-work-tree", "--show-prefix")
         top, _, prefix = self._where(*options).partition("\ntrue\n")
         return top, prefix
@@ -239,7 +239,7 @@ class Git:
         listed = self.ask("for-each-ref", "--format=%(refname) %(objectname) %(symref)", *_DEFAULT_BRANCHES) or ""
         existing = {name: (commit, *branch) for name, commit, *branch in map(str.split, listed.splitlines())}
         origin_head, *others = _DEFAULT_BRANCHES
-        if len(existing.get(origin_head, ())) > 1:  # it stands for another one
+        if len(existing.get(origin_head, ())) > 1:  # a symbolic reference
             return existing[origin_head][1], existing[origin_head][0]
         return next(((branch, existing[branch][0]) for branch in others if branch in existing), None)
 
@@ -272,7 +272,7 @@ class Git:
     @contextmanager
     def checked_out(self, commit: str) -> Iterator[Path]:
         """Yield the folder at a commit, in a temporary repository that borrows this one's objects."""
-        import tempfile  # see `merge_lines`
+        import tempfile  # rarely needed and slow to import
 
         if uses_another_index():
             raise GitError("git looks at another index here", hint="run it outside of a hook")
@@ -295,7 +295,7 @@ class Git:
 
     def names(self, revisions: Sequence[str], folder: str) -> dict[str, list[str]]:
         """Return, for each revision, the names directly in a folder (a path from the repository's root)."""
-        if "\n" in folder:  # it would be two lines, and each is a question
+        if "\n" in folder:  # `--batch-check` reads one query a line
             trees = [
                 self.ask("rev-parse", "--verify", "--quiet", f"{revision}:{folder}/") or "" for revision in revisions
             ]
@@ -304,7 +304,7 @@ class Git:
             lines = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=queries).splitlines()
             trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
         asked_of = dict.fromkeys(filter(None, trees))
-        # From a folder git would look for that very folder within each tree.
+        # Without `--full-tree` git looks for the current folder in each tree.
         listed = {tree: self.run_names("ls-tree", "--full-tree", "--name-only", "-z", tree) for tree in asked_of}
         return {revision: listed.get(tree, []) for revision, tree in zip(revisions, trees, strict=True)}
 
@@ -316,7 +316,7 @@ class Git:
 
 def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
     """Merge three texts line by line as git does; return the text and whether it has conflict markers."""
-    import tempfile  # a merge alone needs it, and it brings every kind of archive
+    import tempfile  # rarely needed and slow to import
 
     with tempfile.TemporaryDirectory(prefix="orbit-merge-") as name:
         files = [Path(name) / side for side in ("ours", "base", "theirs")]
@@ -399,7 +399,7 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
         return {}
     dates: dict[str, tuple[float, float]] = {}
     time = 0.0
-    for text in texts:  # an empty text, the time of a commit, then its changes, the newest commit first
+    for text in texts:  # newest first: an empty text, the commit's time, its changes
         if not text:
             time = float(next(texts, "0"))
             continue
@@ -429,7 +429,7 @@ def _changes(texts: Sequence[str], index: int) -> tuple[list[CommitChange], int]
     changes: list[CommitChange] = []
     while index + 1 < len(texts) and texts[index].lstrip("\n").startswith(":"):
         _, mode, _, after, what = texts[index].split(" ")
-        index += 1 + what.startswith(("R", "C"))  # of a file that moved, the name it had comes first
+        index += 1 + what.startswith(("R", "C"))  # a move has the old name first
         changes.append((texts[index], after if mode in ("100644", "100755") else ""))
         index += 1
     return changes, index

@@ -123,7 +123,7 @@ def remove_leftovers(paths: Iterable[Path]) -> None:
 
 
 def _remove(folder: Path) -> None:
-    import shutil  # it brings every kind of archive, and a folder is left behind by few
+    import shutil  # rarely needed and slow to import
 
     shutil.rmtree(folder)
 
@@ -193,7 +193,7 @@ def _apply(root: Path, changes: Sequence[FileChange]) -> None:
         after = ((root / change.path, change.after) for change in changes)
         staging.write((path, _bytes(text)) for path, text in after if text is not None)
         for change in changes:
-            _refuse_changed(root / change.path, change)  # to wait for the disk takes as long as to save in an editor
+            _refuse_changed(root / change.path, change)  # somebody may have saved it during the flush
             applied.append(change)
             if change.after is None or not staging.rename(root / change.path):
                 _set_text(root, change.path, change.after)
@@ -217,7 +217,7 @@ def _refuse_changed(path: Path, change: FileChange) -> None:
 def _leave_note(workspace: Workspace, path: str) -> Iterator[None]:
     """Note the single file being written, so that a temporary file of a killed writer is found."""
     note = workspace.journal / f"{TEMPORARY}{os.urandom(6).hex()}{_NOTE}"
-    with contextlib.suppress(OSError):  # where no note can be left, the write itself says what is wrong
+    with contextlib.suppress(OSError):  # the write itself reports an unwritable folder
         note.parent.mkdir(parents=True, exist_ok=True)
         note.write_text(path, "utf-8")
     try:
@@ -302,7 +302,7 @@ def _set_text(root: Path, relative: str, text: str | None) -> None:
     try:
         path.unlink(missing_ok=True)
         parent = path.parent
-        # The file may be gone and its folder not: its writer was killed between the two.
+        # A killed writer may have removed the file and not its folder.
         while parent != root and parent.exists() and _is_empty(parent):
             parent.rmdir()
             parent = parent.parent

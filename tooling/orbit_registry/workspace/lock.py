@@ -47,7 +47,7 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
 
 def _note(holder: Path) -> None:
     """Write the holder: process and verb, but no argument, which may be a secret."""
-    verb = next((word for word in sys.argv[1:2] if _VERB.fullmatch(word)), "")  # what follows may be a value: a secret
+    verb = next((word for word in sys.argv[1:2] if _VERB.fullmatch(word)), "")  # other arguments may be secrets
     text = json.dumps({"pid": os.getpid(), "command": f"orbit {verb}".rstrip()})
     handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     with os.fdopen(handle, "w", encoding="utf-8") as file:

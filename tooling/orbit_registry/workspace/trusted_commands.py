@@ -285,8 +285,8 @@ def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: floa
                 size += len(content)
                 if size > LARGEST:
                     raise _failed(name, f"it printed more than {LARGEST:,} bytes", "let it print less")
-    # It is looked at and left a zombie: as long as it is one, its group's number is nobody else's. Nothing that works
-    # everywhere waits for that with a limit, so it is asked again and again; the output has ended, it ends any moment.
+    # WNOWAIT leaves it a zombie, so that its group id can't be reused before `_end` kills the group. No portable call
+    # waits for this with a limit, hence the polling; the output has ended, so the process ends soon.
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         if time.monotonic() > end:
             raise _failed(name, f"it took more than {seconds:g} s", "let it end once it has printed")

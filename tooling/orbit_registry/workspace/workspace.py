@@ -63,7 +63,7 @@ def checkout_cache(root: Path) -> Path | None:
 
 def _bases() -> Iterator[Path]:
     yield user_cache()
-    import tempfile  # few need it, and it brings every kind of archive
+    import tempfile  # rarely needed and slow to import
 
     yield Path(tempfile.gettempdir(), f"{_NAME}-{os.getuid()}")
 
@@ -123,7 +123,7 @@ class Workspace:
         cache_dir = folder / "orbit" if folder is not None else None
         if cache_dir is None or not is_writable(cache_dir):
             cache_dir = checkout_cache(self.root)
-        # A repository may hold several workspaces, whose files have the same names.
+        # A repository may have several workspaces, whose files have the same names.
         part = "" if (self.root / ".git").exists() else f"-{digest(str(self.root))[:8]}"
         file = cache_dir / f"cache{part}.sqlite" if cache_dir is not None else None
         return Cache(file, f"{code_version()} {self.kinds.fingerprint}")
@@ -215,7 +215,7 @@ def find_workspace(start: Path) -> Workspace:
     start = start.resolve()
     for folder in (start, *start.parents):
         if folder != start and folder == user_home():
-            break  # the personal workspace is nobody's project but its own
+            break  # the personal workspace is no project of the folders below it
         orbit = folder / ORBIT
         if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
             raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init`")
