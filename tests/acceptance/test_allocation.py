@@ -102,7 +102,7 @@ def test_decisions_added_at_once_all_arrive(two_trees: tuple[Path, Path], tmp_pa
 
 
 def test_kills_lose_no_number_and_give_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
-    """Processes killed while they add leave a valid store; whoever adds next gets a number nobody has."""
+    """The store stays valid, and the next decision gets an unused number."""
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
     def add(root: Path, process: int) -> Callable[[TextIO], None]:

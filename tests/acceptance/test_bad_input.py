@@ -95,7 +95,7 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_bad_file_is_one_finding_and_hides_nothing(shell: Shell, name: str) -> None:
-    """The gate names the bad file's place and goes on; the good records are still there, in every door."""
+    """The check names the file; good records are still listed."""
     content, *expected = FILES[name]
     bad_copy(shell.root, content)
     before = shell.tree()
@@ -121,7 +121,7 @@ FIELDS = {
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_wrong_field_is_reported_with_position_and_hint(shell: Shell, name: str) -> None:
-    """File, line, column, what is wrong and what to do stand in the finding."""
+    """The finding has file, line, column, message and remedy."""
     old, new, words = FIELDS[name]
     file = bad_copy(shell.root, edited(shell.root, old, new))
 
@@ -255,7 +255,7 @@ def test_a_name_that_is_no_utf_8_can_be_baselined(
     ids=" ".join,
 )  # fmt: skip
 def test_every_command_says_why_a_record_is_unreadable(shell: Shell, words: list[str]) -> None:
-    """Whoever names a record whose file holds none is told that place and reason, not that there is no such id."""
+    """The message has the file and the reason, not "no such id"."""
     file = learning_file(shell.root)
     file.write_text(file.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
     verb, more = (words[:2], words[2:]) if words[0] in ("learning", "adr") else (words[:1], words[1:])

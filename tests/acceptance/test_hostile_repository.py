@@ -93,7 +93,7 @@ def test_no_filter_and_no_transport_of_the_repository_is_run(repo: Path, git: Gi
 
 
 def test_searching_a_commit_starts_no_configured_fetch_program(repo: Path, git: Git) -> None:
-    """Where a partial clone lacks a file that is searched, what its configuration names to fetch it is not started."""
+    """A partial clone that lacks the file does not fetch it."""
     (repo / "cites.md").write_text("see ADR-0001\n", "utf-8")
     git(repo, "add", "-A")
     git(repo, "commit", "-m", "First")
@@ -213,7 +213,7 @@ def test_no_commit_message_breaks_the_reading_of_the_history(repo: Path, git: Gi
 
 
 def test_a_file_name_adds_nothing_to_the_printed_diff(repo: Path, git: Git, capsys: pytest.CaptureFixture[str]) -> None:
-    """A name with line breaks stands in a comment of one line: `git apply` of the output changes records alone."""
+    """A name with line breaks is one comment line: `git apply` changes records alone."""
     record = a_learning(repo)
     evil = "src/x\n--- a\n+++ b\n@@ -1 +1 @@\n-mine\n+owned\n"
     for name, text in {"a": "mine\n", "src/1.py": "", "src/2.py": "", evil: f"see {record}"}.items():
@@ -242,7 +242,7 @@ def test_a_vote_that_is_no_text_stops_nothing(repo: Path) -> None:
     row = {"learning_id": record, "voter_model": "\ud800", "voted_at": "2026-01-01T00:00:00Z", "task_id": "T"}
     rows = [row, {**row, "voter_model": "m"}]
     votes = repo / f".orbit/learnings/{record}/votes.jsonl"
-    votes.write_text("".join(json.dumps(one) + "\n" for one in rows), "utf-8")
+    votes.write_text("".join(json.dumps(fields) + "\n" for fields in rows), "utf-8")
 
     for arguments in (["show", record], ["learning", "list", "--format", "json"], ["sync", "--rebuild"], ["check"]):
         assert run(arguments) == 0
@@ -259,7 +259,7 @@ def test_a_vote_that_is_no_text_stops_nothing(repo: Path) -> None:
     ],
 )
 def test_an_input_that_blows_up_stops_nothing(repo: Path, file: str, text: str) -> None:
-    """A number or a nesting that can't be compared is a finding about one input; every command goes on."""
+    """A huge number or nesting is a finding about one input."""
     entry = {"input": file, "hash": "sha256:" + "0" * 64}
     a_learning(repo, freshness={"fingerprint": [entry]})
     (repo / file).write_text(text, "utf-8")

@@ -105,8 +105,8 @@ def adopted(
 
 def documents(root: Path) -> dict[str, bytes]:
     """Return the Markdown documents outside `.orbit/`, by path."""
-    found = (path for path in root.rglob("*.md") if ".orbit" not in path.relative_to(root).parts)
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+    paths = (path for path in root.rglob("*.md") if ".orbit" not in path.relative_to(root).parts)
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
 
 
 def squeezed(text: str) -> list[str]:

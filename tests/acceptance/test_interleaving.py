@@ -33,7 +33,7 @@ SHARED = 6
 
 @pytest.fixture
 def repo(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a repository with learnings that everybody knows; the test stands in it."""
+    """Return a repository with shared learnings, as the current folder."""
     monkeypatch.chdir(git_repo)
     Registry.init(git_repo)
     registry = Registry.open(git_repo)

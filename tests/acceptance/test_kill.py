@@ -19,7 +19,7 @@ MOST_OPERATIONS = 200
 
 
 def seeded(repo: Path) -> Path:
-    """Make a workspace with two decisions in one log, a learning, and one that waits with a vote beside it."""
+    """Make a workspace with two decisions in one log, a learning, and a pending one with a vote."""
     Registry.init(repo)
     registry = Registry.open(repo)
     for title in ("First", "Second"):
@@ -99,5 +99,5 @@ def test_a_kill_at_any_file_operation_leaves_a_valid_store(
 
 
 def leftovers(repo: Path) -> list[str]:
-    """Return journals that nobody finished."""
+    """Return the files of unfinished steps."""
     return [path.name for path in (repo / ".git/orbit/journal").glob("*")]

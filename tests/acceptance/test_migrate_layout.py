@@ -81,13 +81,13 @@ each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 @pytest.fixture
 def old(git_repo: Path, layout: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Make a workspace whose learnings stand in an older layout; return the old ids with their summaries."""
+    """Make a workspace with learnings in an older layout; return the old ids with their summaries."""
     Registry.init(git_repo)
     monkeypatch.chdir(git_repo)
     return LAYOUTS[layout](git_repo)
 
 
-def said(capsys: Any, *arguments: str) -> tuple[int, str, str]:
+def orbit(capsys: Any, *arguments: str) -> tuple[int, str, str]:
     """Run `orbit` and return its code and what it printed."""
     code = run(list(arguments))
     printed = capsys.readouterr()
@@ -107,7 +107,9 @@ def assert_migrated(root: Path, old: dict[str, str], *, by_gate: bool = True) ->
     assert {name: registry.get(name).title for name in old} == old
     assert len(registry.collection.records) == len(old)
     if by_gate:
-        assert [str(one) for one in registry.check().diagnostics if one.severity.value == "error"] == []
+        assert [
+            str(diagnostic) for diagnostic in registry.check().diagnostics if diagnostic.severity.value == "error"
+        ] == []
     assert not list((root / ".git/orbit/journal").glob("*"))
 
 
@@ -124,25 +126,27 @@ def test_an_older_layout_is_said_once(old: dict[str, str], git_repo: Path, capsy
 
     before = files(git_repo)
     for command, code in ((["learning", "add", "--summary", "New", "--yes"], 1), (["learning", "list"], 0)):
-        ended, _, err = said(capsys, *command)
+        ended, _, err = orbit(capsys, *command)
         assert (ended, err.count("orbit learning migrate-layout")) == (code, 1)
     assert files(git_repo) == before
 
 
 @each_layout
 def test_a_migration_keeps_ids_texts_votes_and_edges(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
-    """What had an id goes on having it; replaced and replacing name each other; votes count on."""
-    code, out, _ = said(capsys, "learning", "migrate-layout", "--format", "json")
+    """Old ids resolve, supersession links both ends, votes count."""
+    code, out, _ = orbit(capsys, "learning", "migrate-layout", "--format", "json")
 
     assert code == 0
     assert json.loads(out)["data"]["counts"]["taken"] == 3
     assert_migrated(git_repo, old)
     registry = Registry.open(git_repo)
-    closed, live = (next(one for one in registry.records if one.phase == phase) for phase in ("closed", "live"))
-    (new,) = [one for one in registry.records if closed.id in one.supersedes]
+    closed, live = (
+        next(record for record in registry.records if record.phase == phase) for phase in ("closed", "live")
+    )
+    (new,) = [record for record in registry.records if closed.id in record.supersedes]
     assert closed.superseded_by == (new.id,)
     assert live.prose.startswith("Why, in two lines.\nBecause.")
-    assert [len(one.votes) for one in registry.records] == [1 if name.startswith("L2") else 0 for name in old]
+    assert [len(record.votes) for record in registry.records] == [1 if name.startswith("L2") else 0 for name in old]
     assert not (git_repo / ".orbit/learnings/superseded").exists()
 
 
@@ -150,13 +154,13 @@ def test_a_migration_keeps_ids_texts_votes_and_edges(old: dict[str, str], git_re
 def test_a_second_run_and_a_dry_run_change_nothing(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
     """The one says what would be moved, the other that nothing is left."""
     before = files(git_repo)
-    code, out, _ = said(capsys, "learning", "migrate-layout", "--dry-run")
+    code, out, _ = orbit(capsys, "learning", "migrate-layout", "--dry-run")
     assert (code, files(git_repo)) == (0, before)
     assert "3 would be taken" in out
 
-    said(capsys, "learning", "migrate-layout")
+    orbit(capsys, "learning", "migrate-layout")
     after = files(git_repo)
-    code, out, _ = said(capsys, "learning", "migrate-layout")
+    code, out, _ = orbit(capsys, "learning", "migrate-layout")
     assert (code, files(git_repo)) == (0, after)
     assert "nothing to migrate" in out
 
@@ -166,11 +170,11 @@ def test_a_workspace_is_made_where_there_is_none(layout: str, git_repo: Path, mo
     """Before it, every command says which one helps; after it, they work."""
     monkeypatch.chdir(git_repo)
     old = LAYOUTS[layout](git_repo)
-    code, _, err = said(capsys, "learning", "list")
+    code, _, err = orbit(capsys, "learning", "list")
     assert code == 2
     assert "orbit learning migrate-layout" in err
 
-    assert said(capsys, "learning", "migrate-layout")[0] == 0
+    assert orbit(capsys, "learning", "migrate-layout")[0] == 0
 
     assert_migrated(git_repo, old)
 
@@ -192,11 +196,11 @@ def test_another_writer_is_named_and_not_waited_for(old: dict[str, str], git_rep
 
 @each_layout
 def test_an_agent_migrates_nothing(old: dict[str, str], git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
-    """What is in force is moved by a person."""
+    """A live record is moved by a person."""
     before = files(git_repo)
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
 
-    code, _, err = said(capsys, "learning", "migrate-layout")
+    code, _, err = orbit(capsys, "learning", "migrate-layout")
 
     assert (code, files(git_repo)) == (1, before)
     assert "a person runs" in err
@@ -207,11 +211,11 @@ def test_a_learning_in_both_layouts_is_left(git_repo: Path, monkeypatch: Any, ca
     monkeypatch.chdir(git_repo)
     Registry.init(git_repo)
     flat(git_repo)
-    said(capsys, "learning", "migrate-layout")
+    orbit(capsys, "learning", "migrate-layout")
     write(git_repo / ".orbit/learnings/L-0003.yaml", text("L-0003", 2))
     before = files(git_repo)
 
-    code, out, _ = said(capsys, "learning", "migrate-layout")
+    code, out, _ = orbit(capsys, "learning", "migrate-layout")
 
     assert (code, files(git_repo)) == (0, before)
     assert "L-0003 has its place already: compare the two, and delete this one" in out

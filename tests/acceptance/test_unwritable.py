@@ -1,4 +1,4 @@
-"""A disk that takes nothing, full or read-only: one clear error, nothing changed, and what only reads goes on."""
+"""A full or read-only disk: one clear error, nothing changed, and reading works."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_full_disk_changes_nothing(
 def test_a_read_only_tree_changes_nothing(
     small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
 ) -> None:
-    """Reading and checking go on; writing says that the file system is read-only."""
+    """Reading and checking work; writing says that the file system is read-only."""
     monkeypatch.chdir(small_disk)
     shell = Shell(small_disk, capsys)
     setup_workspace(small_disk, load_kinds())

@@ -1,4 +1,4 @@
-"""Steps of several files: wherever a writer was killed and whoever edited since, the next one finishes or undoes."""
+"""Journal steps: after a kill and edits, the next writer finishes or undoes them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def steps(draw: st.DrawFn) -> list[FileChange]:
     changes = []
     for path in draw(st.lists(st.sampled_from(PATHS), min_size=2, max_size=4, unique=True)):
         before = draw(TEXTS)
-        after = draw(TEXTS.filter(lambda text, held=before: text != held))
+        after = draw(TEXTS.filter(lambda text, old=before: text != old))
         changes.append(FileChange(path, before, after))
     return changes
 
@@ -48,7 +48,7 @@ def put(root: Path, path: str, text: str | None) -> None:
         file.write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
-def held(root: Path, path: str) -> str | None:
+def text_of(root: Path, path: str) -> str | None:
     """Return what a file holds, None where there is none."""
     file = root / path
     return file.read_bytes().decode("utf-8", "surrogateescape") if file.exists() else None
@@ -57,7 +57,7 @@ def held(root: Path, path: str) -> str | None:
 @settings(max_examples=120)
 @given(steps(), st.data())
 def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], draw: st.DataObject) -> None:
-    """From any mixture of old, new and foreign texts: all new, or, where somebody edited, nothing of ours is left."""
+    """From any mixture of old, new and edited texts: all new, or undone where one was edited."""
     states = [draw.draw(STATES) for _ in changes]
     with tempfile.TemporaryDirectory() as folder:
         workspace = workspace_in(folder)
@@ -73,7 +73,7 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], dr
 
         [message] = recover(workspace)
 
-        now = [held(workspace.root, change.path) for change in changes]
+        now = [text_of(workspace.root, change.path) for change in changes]
         if "foreign" in states:
             assert message.startswith("undid step")
             for change, state, text in zip(changes, states, now, strict=True):
@@ -96,7 +96,7 @@ def test_a_step_is_made_whole(changes: list[FileChange]) -> None:
 
         apply_step(workspace, "step", changes)
 
-        assert [held(workspace.root, change.path) for change in changes] == [change.after for change in changes]
+        assert [text_of(workspace.root, change.path) for change in changes] == [change.after for change in changes]
         assert not has_unfinished_steps(workspace)
         shutil.rmtree(workspace.state, ignore_errors=True)
         files = {path.relative_to(workspace.root).as_posix() for path in workspace.root.rglob("*") if path.is_file()}

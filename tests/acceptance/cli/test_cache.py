@@ -1,4 +1,4 @@
-"""Whatever happens to the cache, every answer is the same and nothing is said of it."""
+"""A lost, damaged or planted cache changes no answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def answers(shell: Any) -> list[tuple[int, str, str]]:
 
 @pytest.mark.parametrize("damage", ["deleted", "garbage", "cut", "folder", "locked", "other code"])
 def test_an_unusable_cache_changes_no_answer(shell: Any, file: Path, damage: str) -> None:
-    """A reader, a search and the gate go on without it, or make it anew."""
+    """Records, search and checks work without it or make it again."""
     expected = answers(shell)
     content = file.read_bytes()
     holder = sqlite3.connect(file) if damage in ("locked", "other code") else None
@@ -67,7 +67,7 @@ def test_a_cache_that_came_with_the_repository_is_not_read(shell: Any, file: Pat
 
 
 def test_no_secret_of_a_record_reaches_the_cache(shell: Any, file: Path) -> None:
-    """A record, its votes and its document are read in each run where a secret stands in them."""
+    """A record, its votes and its document with a secret are read in each run."""
     record = next(Path(shell.root).glob(".orbit/learnings/*/learning.yaml"))
     record.write_text(record.read_text("utf-8") + f"body: 'token {SECRET}'\n", "utf-8")
     for document in Path(shell.root).glob("docs/**/*.md"):

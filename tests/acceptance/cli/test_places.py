@@ -1,4 +1,4 @@
-"""Where one stands: subfolders, strange names, every state of a repository, and none at all."""
+"""Commands in subfolders, folders with strange names, and repositories in every state."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
 
 
 def test_init_in_a_subfolder_says_where_it_wrote(bare_shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The workspace stands at the repository's root; whoever stands there is not told so."""
+    """The workspace is at the repository's root; there the folder is not named."""
     (bare_shell.root / "pkg").mkdir()
     monkeypatch.chdir(bare_shell.root / "pkg")
 

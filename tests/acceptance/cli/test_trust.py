@@ -73,7 +73,7 @@ def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 @pytest.mark.parametrize("key", WAYS)
 def test_a_clone_s_command_runs_once_it_was_allowed(shell: Shell, key: str) -> None:
-    """Before, it is not run, what asks for it goes on without it, and one sentence says what, where and what to do."""
+    """Before, commands work without it, and one sentence says what was not run and what to do."""
     name_all(shell.root)
     code, _, err = shell(*WAYS[key])
     assert (code, ran(shell.root).exists()) == (0, False)
@@ -84,7 +84,7 @@ def test_a_clone_s_command_runs_once_it_was_allowed(shell: Shell, key: str) -> N
 
 
 def test_no_other_command_is_run_than_the_one_allowed(shell: Shell, at_terminal: Callable[[str], None]) -> None:
-    """One that changed, or the same words under another key, are asked about again; each is shown as what it is."""
+    """A changed command, or the same words under another key, need a new consent; control characters are escaped."""
     name_all(shell.root)
     at_terminal("y")
     code, out, _ = shell("trust")
@@ -111,7 +111,7 @@ def test_no_other_command_is_run_than_the_one_allowed(shell: Shell, at_terminal:
     ids=["path", "way", "module", "folder", "shell", "link"],
 )
 def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[str]) -> None:
-    """What a pull brings under the same words is other code: it is not run before somebody allowed it too."""
+    """A pull that changes the script needs a new consent."""
     tools = shell.root / "tools"
     tools.mkdir()
     (tools / "__init__.py").touch()
@@ -141,15 +141,15 @@ def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[st
 
 
 def test_showing_commands_as_json_allows_none(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As JSON the commands are shown to anybody, an agent too, with what a person does next; none is allowed by it."""
+    """An agent may look too; the reply says what a person does next."""
     name_all(shell.root)
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
 
-    code, said = shell.json("trust")
+    code, report = shell.json("trust")
 
     assert code == 0
-    assert {one["state"] for one in said["data"]["commands"].values()} == {"new"}
-    assert said["next"] == ["orbit trust"]
+    assert {command["state"] for command in report["data"]["commands"].values()} == {"new"}
+    assert report["next"] == ["orbit trust"]
     assert trusted_commands.allowed(find_workspace(shell.root)) == {}
 
 
@@ -164,7 +164,7 @@ def test_an_agent_or_a_script_allows_nothing(shell: Shell, monkeypatch: pytest.M
 
 
 def test_consent_is_private_and_can_be_revoked(shell: Shell, home: Path) -> None:
-    """It stands in a file of theirs alone, and counts for nothing where others may write it."""
+    """The file is the user's alone, and is ignored where others may write it."""
     name_all(shell.root)
     shell("trust", "--yes")
     (file,) = home.rglob("*.json")
@@ -181,7 +181,7 @@ def test_consent_is_private_and_can_be_revoked(shell: Shell, home: Path) -> None
 
 
 def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the user's folder lies in the clone, what stands there may be the clone's: nobody reads or writes it."""
+    """A user's folder inside the clone is neither read nor written."""
     name_all(shell.root)
     shell("trust", "--yes")
     shutil.copytree(home, shell.root / "config")
@@ -205,20 +205,20 @@ def test_a_linked_work_tree_shares_consent_and_a_forged_one_does_not(
         shutil.copytree(tmp_path / "linked", forged)
         (forged / ".git").write_text(f"gitdir: {leads}\n", "utf-8")
         assert trusted_commands.allowed(find_workspace(forged)) == {}
-    own = tmp_path / "forged-whole"
-    shutil.copytree(tmp_path / "linked", own)
-    (own / "meta").mkdir()
-    (own / "meta/commondir").write_text(f"{shell.root}/.git\n", "utf-8")
-    (own / "meta/gitdir").write_text(f"{own}/.git\n", "utf-8")
-    (own / ".git").write_text("gitdir: meta\n", "utf-8")
-    assert trusted_commands.allowed(find_workspace(own)) == {}
+    whole_copy = tmp_path / "forged-whole"
+    shutil.copytree(tmp_path / "linked", whole_copy)
+    (whole_copy / "meta").mkdir()
+    (whole_copy / "meta/commondir").write_text(f"{shell.root}/.git\n", "utf-8")
+    (whole_copy / "meta/gitdir").write_text(f"{whole_copy}/.git\n", "utf-8")
+    (whole_copy / ".git").write_text("gitdir: meta\n", "utf-8")
+    assert trusted_commands.allowed(find_workspace(whole_copy)) == {}
 
 
 @pytest.mark.parametrize(("switch", "runs"), [("on", True), ("off", False)])
 def test_the_environment_decides_where_it_is_set(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, switch: str, runs: bool
 ) -> None:
-    """CI, where nobody is asked, says so in a variable; `off` counts more than what was allowed."""
+    """`on` is for CI; `off` overrides a consent."""
     name_all(shell.root)
     if not runs:
         shell("trust", "--yes")
@@ -228,7 +228,7 @@ def test_the_environment_decides_where_it_is_set(
 
 
 def test_the_user_s_own_workspace_needs_no_consent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands in the home is nobody else's; a clone that calls itself so by a relative home is a clone."""
+    """The workspace in the home needs none; a relative home is no home."""
     name_all(shell.root)
     monkeypatch.setenv("HOME", ".")
     monkeypatch.delenv("XDG_CONFIG_HOME")

@@ -73,23 +73,25 @@ def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def test_each_file_has_its_outcome(imported: Imported) -> None:
-    """The report has the expected files, reasons and notes; `?` stands for any id."""
+    """The report has the expected files, reasons and notes; `?` is any id."""
     report, expected = imported.report, imported.expected
     ids = {outcome.source: outcome.record for outcome in report.of("taken")}
     assert set(ids) == set(expected["taken"])
     assert [name for name, record_id in expected["taken"].items() if record_id not in ("?", ids[name])] == []
     reasons = [(outcome.source, outcome.reason) for outcome in report.of("left")]
-    left = expected.get("left", {})
-    for name, part in left.items():
+    expected_reasons = expected.get("left", {})
+    for name, part in expected_reasons.items():
         assert [reason for source, reason in reasons if source == name and part in reason], (name, report.text())
-    assert [source for source, reason in reasons if source not in left and "is no link between" not in reason] == []
+    assert [
+        source for source, reason in reasons if source not in expected_reasons and "is no link between" not in reason
+    ] == []
     for part in expected.get("changed", ()):
         assert [outcome for outcome in report.of("changed") if part in outcome.reason], (part, report.text())
     assert list(report.notes) == expected.get("notes", list(report.notes))
 
 
 def test_the_records_are_those_expected(imported: Imported) -> None:
-    """Fields, votes, files and earlier ids; null stands for an absent field."""
+    """Fields, votes, files and earlier ids; null is an absent field."""
     records, expected = imported.records, imported.expected
     for name, fields in expected.get("records", {}).items():
         assert {field: records.get(name).data.get(field) for field in fields} == fields

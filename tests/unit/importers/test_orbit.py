@@ -43,7 +43,7 @@ def test_records_are_copied_into_another_workspace(foreign: Path, tmp_path: Path
 
 
 def test_an_agent_takes_over_nothing_in_force(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even the workspace is begun, and the message says what a person runs; a dry run shows what it would take."""
+    """Nothing is written, and the message names the command for a person; a dry run works."""
     before = {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     with pytest.raises(RefusedError) as caught:
@@ -97,7 +97,7 @@ def test_files_that_git_ignores_are_let_in(foreign: Path, git: Git) -> None:
 
 
 def test_a_corrected_record_is_imported_next_time(git_repo: Path) -> None:
-    """A file that couldn't be read stays where it is; once it is mended, the next import takes it."""
+    """An unreadable file stays; once corrected, it is imported."""
     shutil.copytree(CASES / "orbit-odd-records/tree/dot_orbit", git_repo / ".orbit")
     import_from(git_repo, "auto", start=git_repo)
     torn = git_repo / ".orbit/adrs/accepted/ADR-0010/adr.yaml"

@@ -1,4 +1,4 @@
-"""Prose that somebody gives for a decision: whatever it is, the decision and its neighbours read as before."""
+"""Text given for a decision, in any form, leaves the decision and its neighbours readable."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_body_stays_inside_its_decision(registry: Registry, case: dict[str, An
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("case", cases("fitted"))
 def test_an_amendment_stays_inside_its_decision(registry: Registry, case: dict[str, Any], style: str) -> None:
-    """Its text is the decision's, with every heading below `Amendments`; what stands around it is read as before."""
+    """Its headings go below `Amendments`; the text around it reads as before."""
     amended = add(registry, "Amended", style)
     add(registry, "After", style)
     before = heads(registry)
@@ -104,7 +104,7 @@ def test_a_text_that_states_what_the_head_states_is_refused(registry: Registry, 
 
 
 def test_a_new_entry_takes_the_level_of_a_logs_entries(registry: Registry) -> None:
-    """In a log whose entries stand on the third level, the new one does too, and its sections below it."""
+    """A new entry has the heading level of the others, its sections one below."""
     log = registry.workspace.root / "docs/design/f/4_decisions.md"
     log.parent.mkdir(parents=True)
     log.write_text(

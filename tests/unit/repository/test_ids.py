@@ -1,4 +1,4 @@
-"""Numbers: one above every number anybody has, wherever it was seen, and said where that was."""
+"""Allocation of numbers: one above the highest, with where that one was seen."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_number_on_any_ref_counts(repo: Path, git: Git, kind: str) -> None:
 
 
 def test_a_number_on_a_remote_says_how_old_that_is(repo: Path, git: Git, tmp_path: Path) -> None:
-    """What was fetched three hours ago may be out of date, and whoever adds can see that."""
+    """The age of the last fetch is in the message."""
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(repo), str(clone))
     committed(repo, git, "ADR-0041")

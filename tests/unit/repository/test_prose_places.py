@@ -1,4 +1,4 @@
-"""Where a decision's prose stands is said alike by the quick look at headings and by the reader of facts."""
+"""Position of a decision's prose: the quick look at headings and the full reader agree."""
 
 from __future__ import annotations
 

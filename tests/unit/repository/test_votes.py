@@ -123,7 +123,7 @@ def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("room", [0, 1, 60])
 def test_a_partly_written_vote_is_removed(tmp_path: Path, room: int) -> None:
-    """A disk that fills up within the line refuses the vote: nobody is told that it counts, and no part of it stays."""
+    """A disk that fills up within the line refuses the vote and keeps no part of it."""
     file = tmp_path / "votes.jsonl"
     before = b"" if room == 0 else (line(task_id="T-0") + "\n").encode()
     if before:
@@ -174,7 +174,7 @@ def test_a_missing_folder_is_a_refused_write(tmp_path: Path) -> None:
 
 
 def test_a_vote_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While somebody else votes, nothing is read or written: two votes with one key could both count as new."""
+    """Two votes with one key could both count as new otherwise."""
     monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
     with locked(tmp_path / "votes.lock"), pytest.raises(LockTimeoutError, match=r"votes\.lock"):
         cast(tmp_path)
@@ -213,7 +213,7 @@ def test_the_half_life_is_the_environment_s(value: str | None, days: float) -> N
 
 @pytest.mark.parametrize("value", ["never", "-1", "nan", "inf", "1e308", "1e9", "1,5", "180 days"])
 def test_an_invalid_half_life_is_refused(value: str) -> None:
-    """One error that names the variable, its value and what it may be."""
+    """The error names the variable, its value and valid ones."""
     with pytest.raises(UsageError, match="ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS is ") as caught:
         half_life_days({"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": value})
 

@@ -1,4 +1,4 @@
-"""Creating and changing records: valid or not at all, untouched bytes, ids nobody has."""
+"""Creating and changing records: validation, untouched bytes, unique ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HUMAN = Author("Ada", "human")
 
 
 def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> None:
-    """The schema is named on its first line, the way to it leads there, and the fields stand in the schema's order."""
+    """Its first line names the schema by a path that works; fields have the schema's order."""
     record = registry.add("learning", {"x-own": [1], "summary": "Leap", "scope": {"paths": ["src/**"]}, "labels": []})
     file = registry.workspace.root / record.path
     first, *lines = file.read_text("utf-8").splitlines()
@@ -50,7 +50,7 @@ def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> N
     ],
 )
 def test_an_invalid_record_is_never_saved(registry: Registry, fields: dict[str, object], words: str) -> None:
-    """The reason names the field, and nothing stands where it would have been."""
+    """The reason names the field, and no file is written."""
     with pytest.raises(InvalidRecordError) as caught:
         registry.add("learning", fields)
 
@@ -96,7 +96,7 @@ updated_at: 2026-01-01T00:00:00Z
 
 @pytest.fixture
 def hand_written(registry: Registry) -> Path:
-    """Return a record's file that somebody wrote in their own style."""
+    """Return a record's file in a person's own style."""
     text = HAND_WRITTEN.format(id="L-aaaaa", uid="0" * 32)
     file = registry.workspace.root / ".orbit/learnings/L-aaaaa/learning.yaml"
     file.parent.mkdir(parents=True)
@@ -143,7 +143,7 @@ def test_an_edit_that_would_break_the_record_is_refused(
 
 
 def test_the_file_is_read_anew_before_it_is_changed(registry: Registry, hand_written: Path) -> None:
-    """What somebody else wrote meanwhile is not lost."""
+    """Another writer's change survives."""
     assert registry.get("L-aaaaa").data["labels"] == ["one", "two"]
     hand_written.write_text(hand_written.read_text("utf-8").replace("[one,two]", "[one,two,three]"), "utf-8")
 
@@ -156,7 +156,7 @@ def test_the_file_is_read_anew_before_it_is_changed(registry: Registry, hand_wri
 def test_a_record_broken_meanwhile_is_not_overwritten(
     registry: Registry, hand_written: Path, content: bytes | None
 ) -> None:
-    """Whoever edits it is told; its bytes stay for them to mend."""
+    """The edit fails and the bytes stay."""
     if content is None:
         hand_written.unlink()
     else:
@@ -182,7 +182,7 @@ def test_leftovers_of_a_killed_writer_go_after_an_hour(registry: Registry) -> No
 
 
 def test_sweeping_follows_no_link(registry: Registry) -> None:
-    """A link that is called like a temporary folder takes nothing else with it."""
+    """A link named like a temporary folder is removed alone."""
     folder = registry.workspace.folder_of(registry.workspace.kinds["learning"])
     outside = registry.workspace.root.parent / "outside"
     for path in (folder, outside):

@@ -1,4 +1,4 @@
-"""Who is writing: a person, or an agent by what its host sets; `ORBIT_ACTOR` decides."""
+"""The author: a person, or an agent by its host's variables; `ORBIT_ACTOR` overrides both."""
 
 from __future__ import annotations
 
@@ -78,6 +78,6 @@ def test_an_unknown_actor_is_a_usage_error(tmp_path: Path, value: str) -> None:
 
 
 def test_an_author_without_model_has_no_model_key() -> None:
-    """No empty model stands in a record."""
+    """A missing model is left out."""
     assert Author("Ada", "human").as_data() == {"name": "Ada", "role": "human"}
     assert Author("bot", "agent", "m").as_data() == {"name": "bot", "role": "agent", "model": "m"}

@@ -55,7 +55,7 @@ BOTH = {"a.txt": "a.txt", "b.txt": "b.txt"}
 
 
 def test_an_edit_that_keeps_size_and_time_is_seen(ask: Ask, folder: Path) -> None:
-    """The time of the change tells it from what it was."""
+    """The change time reveals it."""
     ask()
     (folder / "a.txt").write_text("A.TXT", "utf-8")
     os.utime(folder / "a.txt", (LONG_AGO, LONG_AGO))

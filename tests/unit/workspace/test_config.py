@@ -37,7 +37,7 @@ def uncommented(text: str) -> str:
 
 
 def test_the_file_of_init_means_the_defaults(tmp_path: Path) -> None:
-    """Each default that stands there as a comment is the one that holds; taking away every `#` changes nothing."""
+    """With the commented defaults as comments or as settings."""
     text = config_text(AdrConfig("file", "docs/adr"))
     written, plain = read(tmp_path, text), read(tmp_path, HEAD)
     spelled = read(tmp_path, uncommented(text))
@@ -151,16 +151,16 @@ REQUIRED = {
 }
 
 
-@pytest.mark.parametrize("said", ["security-specialist", "Security Specialist", " SECURITY_SPECIALIST "])
-def test_an_agent_name_is_found_in_any_spelling(said: str) -> None:
+@pytest.mark.parametrize("name", ["security-specialist", "Security Specialist", " SECURITY_SPECIALIST "])
+def test_an_agent_name_is_found_in_any_spelling(name: str) -> None:
     """Case and the sign between words make no difference."""
-    assert config_of({}).learnings.categories_for(said) == Categories(REQUIRED["security-specialist"], True)
+    assert config_of({}).learnings.categories_for(name) == Categories(REQUIRED["security-specialist"], True)
 
 
-@pytest.mark.parametrize("said", ["", "  "])
-def test_without_a_name_nothing_is_narrowed(said: str) -> None:
+@pytest.mark.parametrize("name", ["", "  "])
+def test_without_a_name_nothing_is_narrowed(name: str) -> None:
     """No categories is something else than none of them."""
-    assert config_of({}).learnings.categories_for(said) is None
+    assert config_of({}).learnings.categories_for(name) is None
 
 
 def test_a_project_changes_one_agent_and_keeps_the_others(tmp_path: Path) -> None:

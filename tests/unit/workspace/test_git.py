@@ -26,7 +26,7 @@ def repo(git_repo: Path, git: Run) -> Path:
 
 
 def test_an_untracked_path_has_an_ignore_line(repo: Path) -> None:
-    """A folder or a file of which git holds nothing; not where that line stands already, nor outside the repository."""
+    """For an untracked file or folder; None if tracked, ignored or outside."""
     for name in ("site [1]/index.html", "docs/new.json", "out/kept.html"):
         (repo / name).parent.mkdir(exist_ok=True)
         (repo / name).touch()
@@ -70,7 +70,7 @@ def test_a_strange_revision_is_none(repo: Path, revision: str) -> None:
 
 
 def test_the_remote_decides_the_default_branch(repo: Path, git: Run, tmp_path: Path) -> None:
-    """A clone says what its origin says; alone, main or master."""
+    """A clone follows its origin; without one it is main or master."""
     assert Git(repo).default_branch() == "refs/heads/main"
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(repo), str(clone))
@@ -84,7 +84,7 @@ def test_the_remote_decides_the_default_branch(repo: Path, git: Run, tmp_path: P
 
 
 def test_work_trees_share_a_folder(repo: Path, git: Run) -> None:
-    """Claims of numbers stand there."""
+    """The claims of numbers are in it."""
     second = repo.parent / "second"
     git(repo, "worktree", "add", "-q", "-b", "second", str(second))
 
@@ -118,7 +118,7 @@ def test_lines_are_merged_as_git_merges(base: str, ours: str, theirs: str, merge
 
 
 def test_lines_that_meet_are_a_conflict() -> None:
-    """It is said, and both sides are in the text."""
+    """Both sides are in the text."""
     text, conflict = merge_lines("a\n", "ours\n", "theirs\n")
 
     assert conflict
@@ -138,7 +138,7 @@ def test_a_pattern_means_its_path_alone(git_repo: Path, git: Run, name: str) -> 
 
 
 def test_newest_commits_follow_a_moved_file(git_repo: Path, git: Run) -> None:
-    """Followed, a move is one file, and a commit is told by git's short name; not followed, it is one gone, one new."""
+    """`commits_since` has it as one file gone and one new, with full hashes."""
     (git_repo / "old.py").write_text("x = 1\n" * 20, "utf-8")
     git(git_repo, "add", "-A")
     git(git_repo, "commit", "-qm", "Add")
@@ -154,7 +154,7 @@ def test_newest_commits_follow_a_moved_file(git_repo: Path, git: Run) -> None:
 
 
 def test_a_merge_has_the_changes_of_records_alone(git_repo: Path, git: Run) -> None:
-    """What it brought against its first parent; the newest leave merges out."""
+    """Against its first parent; `newest_commits` leaves merges out."""
     git(git_repo, "checkout", "-qb", "side")
     for name in (".orbit/adrs/ADR-0001/adr.yaml", "src/x.py"):
         (git_repo / name).parent.mkdir(parents=True)

@@ -76,7 +76,7 @@ def test_a_step_that_the_disk_refuses_is_put_back(workspace: Workspace) -> None:
 
 @pytest.fixture
 def editor(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let somebody save `a.md` in an editor while the disk is first waited for."""
+    """Change `a.md` during the first fsync."""
     synced = os.fsync
 
     def fsync(handle: int) -> None:
@@ -91,7 +91,7 @@ def editor(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("after", ["new", None])
 @pytest.mark.parametrize("others", [[], [FileChange("b.md", None, "b"), FileChange("deep/c.md", None, "c")]])
 def test_an_edit_made_during_a_step_stays(workspace: Workspace, after: str | None, others: list[FileChange]) -> None:
-    """The step is undone as far as it went, and nobody's words are lost."""
+    """The step is undone as far as it went."""
     before = tree(workspace)
     if after is None and not others:
         others = [FileChange("b.md", None, "b")]
@@ -139,7 +139,7 @@ def test_a_folder_that_becomes_empty_goes(workspace: Workspace) -> None:
     ],
 )
 def test_an_unreadable_journal_is_set_aside(workspace: Workspace, content: bytes) -> None:
-    """It changes no file, blocks nobody, and is kept for whoever wants to look."""
+    """It changes no file and blocks no writer."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     (workspace.journal / "adr-add-1.json").write_bytes(content)
 
@@ -153,7 +153,7 @@ def test_an_unreadable_journal_is_set_aside(workspace: Workspace, content: bytes
 
 
 def test_a_step_over_a_folder_is_set_aside(workspace: Workspace) -> None:
-    """Somebody put a folder where the step's file was: the next writer is not blocked for ever."""
+    """A folder in place of the step's file does not block the next writer."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
     (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
@@ -181,7 +181,7 @@ def test_steps_are_finished_in_turn(workspace: Workspace) -> None:
 
 
 def test_a_reader_does_not_wait_for_a_long_step(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process writes and does not end soon: what is there is read, and the step is left to whoever makes it."""
+    """The reader reads the current state and leaves the step to its writer."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
     (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
@@ -202,7 +202,7 @@ def names(root: Path) -> set[str]:
 
 
 def test_staged_files_appear_only_when_renamed(tmp_path: Path) -> None:
-    """A file in a new folder comes with the folder; one that was not asked for is removed."""
+    """A new folder appears with its file; unused staged files are removed."""
     (tmp_path / "old").mkdir()
     old, new, unwanted = tmp_path / "old/a.yaml", tmp_path / "new/b.yaml", tmp_path / "old/c.yaml"
     staging = Staging()

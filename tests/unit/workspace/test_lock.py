@@ -49,7 +49,7 @@ def test_a_lock_timeout_names_the_holder(tmp_path: Path) -> None:
 def test_the_holder_note_has_no_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], command: str
 ) -> None:
-    """The verb alone stands in the file, which stays: what follows it may be a secret."""
+    """Arguments may be secrets; the note stays in the file."""
     monkeypatch.setattr("sys.argv", ["/usr/bin/orbit", *words])
     with locked(tmp_path / "write.lock"):
         pass
@@ -67,7 +67,7 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
 
 
 def test_a_lock_file_that_cant_be_made_is_reported(tmp_path: Path) -> None:
-    """A file where the folder belongs is said, with the path."""
+    """A file in place of the folder is named."""
     (tmp_path / "file").write_text("", "utf-8")
 
     with pytest.raises(WriteError, match=r"can't write"), locked(tmp_path / "file" / "write.lock"):
@@ -75,7 +75,7 @@ def test_a_lock_file_that_cant_be_made_is_reported(tmp_path: Path) -> None:
 
 
 def test_no_link_is_followed_to_a_lock(tmp_path: Path) -> None:
-    """A link where the file belongs is refused, and what it leads to is neither made nor opened."""
+    """A link in place of the lock file is refused."""
     (tmp_path / "write.lock").symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(WriteError), locked(tmp_path / "write.lock", wait=0):
@@ -84,7 +84,7 @@ def test_no_link_is_followed_to_a_lock(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_holder_note_is_another_process(tmp_path: Path) -> None:
-    """What stands in the holder's file is shown only if it is what we wrote."""
+    """A note of another form is not shown."""
     child, release = held_by_child(tmp_path / "write.lock")
     (tmp_path / "write.holder").write_text('{"pid": "x', "utf-8")
     try:

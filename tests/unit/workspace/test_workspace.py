@@ -1,4 +1,4 @@
-"""Finding the workspace around a folder, and where things stand in it."""
+"""Finding the workspace around a folder, and the user's own folders."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_home_is_a_whole_path(environment: dict[str, str], home: Path, monkeyp
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
 def test_an_unknown_user_has_no_home(tmp_path: Path) -> None:
-    """As in a container with a made-up user id: commands go on, and keep nothing in a home."""
+    """As in a container with an unknown user id: commands work without a home."""
     script = (
         "import os, tempfile; from pathlib import Path; from orbit_registry.errors import WorkspaceNotFoundError\n"
         "from orbit_registry.workspace.workspace import checkout_cache, user_home\n"
