@@ -122,7 +122,7 @@ def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, 
     assert sum(record.id == hits[0] for record, hits in zip(records, by_title, strict=True)) > 180
     ranks = []
     for question, hits in zip(queries, by_words, strict=True):
-        answers = {one.id for name in question["relevant"] for one in registry.records.candidates(name)}
+        answers = {candidate.id for name in question["relevant"] for candidate in registry.records.candidates(name)}
         ranks.append(next((1 / rank for rank, hit in enumerate(hits, 1) if hit in answers), 0.0))
     assert sum(ranks) / len(ranks) > MRR
 

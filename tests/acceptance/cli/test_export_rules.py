@@ -24,7 +24,7 @@ def export(shell: Any, *more: str, agents: tuple[str, ...] = AGENTS) -> tuple[in
     """Run the export for some agents and return its exit code and data by agent."""
     options = [word for agent in agents for word in ("--agent", agent)]
     code, output = shell.json("export", "rules", *options, *more)
-    return code, {one["agent"]: one for one in output["data"]["rules"]}
+    return code, {name["agent"]: name for name in output["data"]["rules"]}
 
 
 def test_each_agent_gets_the_records_in_its_own_format(shell: Any) -> None:

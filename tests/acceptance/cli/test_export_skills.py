@@ -37,9 +37,9 @@ def test_every_command_of_a_skill_runs(shell: Any, tmp_path: Path, name: str) ->
     program.chmod(0o755)
     (shell.root / "decision.md").write_text(DECISION, "utf-8")
     environment = {**os.environ, "ORBIT_ACTOR": "agent", "PATH": f"{program.parent}:{os.environ['PATH']}"}
-    asked = [line.replace("L-7k3fq", shell.learning) for line in commands(page)]
-    assert len(asked) >= 6
-    for line in asked:
+    lines = [line.replace("L-7k3fq", shell.learning) for line in commands(page)]
+    assert len(lines) >= 6
+    for line in lines:
         done = subprocess.run(
             ["sh", "-c", line], cwd=shell.root, env=environment, capture_output=True, text=True, check=False
         )

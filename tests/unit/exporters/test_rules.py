@@ -96,13 +96,13 @@ def test_what_claude_code_is_told_it_reads_as_we_do(globs: list[str], files: set
     """For every tracked file: the `paths`, read as `.gitignore` with a last `/**` taken away, match as our globs do."""
     parsed = {text: glob for text in globs if isinstance(glob := parse_glob(text), Glob)}
     rules, unsupported = rules_of({"L-1": {"globs": list(parsed)}}, "claude", sorted(files))
-    left = [glob for text, glob in parsed.items() if text not in {one.glob for one in unsupported}]
+    skipped = [glob for text, glob in parsed.items() if text not in {entry.glob for entry in unsupported}]
     if not rules:
-        assert left == []
+        assert skipped == []
         return
     spec = GitIgnoreSpec.from_lines([glob.removesuffix("/**") for glob in rules[0].globs])
     for file in files:
-        assert bool(not rules[0].globs or spec.match_file(file)) == (match_any(left, file) is not None), file
+        assert bool(not rules[0].globs or spec.match_file(file)) == (match_any(skipped, file) is not None), file
 
 
 def test_only_what_holds_is_pushed_and_names_paths_is_exported() -> None:

@@ -93,7 +93,7 @@ def test_everything_is_in_the_list_and_no_drawing_is_too_large() -> None:
     rows = re.findall(r'orbit-id">([^<]+)</span>.*?orbit-word">([^<]+)<.*?orbit-id">([^<]+)<', html)
     assert sorted(rows) == sorted((edge.start, edge.word, edge.end) for edge in edges)
     drawings = [
-        ElementTree.fromstring(one) for one in re.findall(r'<svg class="orbit-drawing orbit-map".*?</svg>', html)
+        ElementTree.fromstring(words) for words in re.findall(r'<svg class="orbit-drawing orbit-map".*?</svg>', html)
     ]
     assert len(drawings) > 20
     for drawing in drawings:

@@ -77,9 +77,9 @@ def test_a_forge_is_told_by_its_address_or_named(name: str, told: bool) -> None:
     if not told:
         repository = "https://code.example.org/projects/ACME/repos/demo"
     forge = forge_of(repository, "release/2", COMMIT, "auto" if told else name)
-    found = forge.view("docs/a b.md"), forge.edit("docs/a b.md"), forge.built("docs/a b.md", line=7)
+    detected = forge.view("docs/a b.md"), forge.edit("docs/a b.md"), forge.built("docs/a b.md", line=7)
     expected = [None if end is None else repository + end for end in ends]
-    assert [*found, forge.built("docs", folder=True)] == expected
+    assert [*detected, forge.built("docs", folder=True)] == expected
 
 
 CHANGES = {

@@ -42,13 +42,13 @@ def test_every_file_is_in_one_field(files: list[str]) -> None:
     html = coverage_html(folders(files, [("L-1", ["src/**"])]), "health/")
     drawing, for_a_phone = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     assert re.findall("<title>.*?</title>", drawing) == re.findall("<title>.*?</title>", for_a_phone)
-    titles = [one.text or "" for one in ElementTree.fromstring(drawing).iter("title")]
-    numbers = [re.search(r": ([\d,]+) of ([\d,]+) files", one) for one in titles]
-    assert sum(int(one[2]) for one in numbers if one) == len(files)
+    titles = [cell.text or "" for cell in ElementTree.fromstring(drawing).iter("title")]
+    numbers = [re.search(r": ([\d,]+) of ([\d,]+) files", cell) for cell in titles]
+    assert sum(int(cell[2]) for cell in numbers if cell) == len(files)
     assert len(titles) <= MOST
     rows = re.findall(r"<code>(.*?)</code></a></td><td>(\d+)</td>", html)
     assert sorted(f"{unescape(name)} {count}" for name, count in rows) == sorted(
-        f"{one.partition(':')[0]} {number[2]}" for one, number in zip(titles, numbers, strict=True) if number
+        f"{cell.partition(':')[0]} {number[2]}" for cell, number in zip(titles, numbers, strict=True) if number
     )
 
 
