@@ -139,12 +139,12 @@ def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run:
     """An old text is never shown, its file is; the hook starts one sync, which another call does not repeat."""
     learning(root, 1, summary="Another text")
     learning(root, 8)
-    asked = root / ".orbit/state/cache/sync.asked"
+    stamp = root / ".orbit/state/cache/sync.asked"
 
     with locked(root / ".git/orbit/hook.lock"):  # else a quick sync is done before the second call
         text = shown(run(edit(root)))
         assert "- [L-00001] has changed since it was read: .orbit/learnings/L-00001/learning.yaml\n- [L-00002]" in text
-        first = asked.stat().st_mtime_ns
+        first = stamp.stat().st_mtime_ns
         assert ids(shown(run(edit(root)))) == ["L-00006", "L-00007"]
     ended = time.monotonic() + 60
     while not (new := shown(run(edit(root)))):
@@ -152,7 +152,7 @@ def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run:
 
     assert ids(new) == ["L-00008"]
     assert "Another text" in shown(run(edit(root, session="other")))
-    assert asked.stat().st_mtime_ns == first
+    assert stamp.stat().st_mtime_ns == first
 
 
 @pytest.mark.parametrize("harm", ["state", "log"])
@@ -172,9 +172,9 @@ def test_a_place_that_cant_be_written_to_silences(root: Path, run: Run, tmp_path
 def test_nothing_is_for_others_to_read(root: Path, run: Run) -> None:
     """What the hook keeps is for its owner alone, and stays where git ignores it."""
     shown(run(edit(root, "../../../../../x")))
-    kept = [path for path in (root / ".orbit/state/log").rglob("*") if path.is_file()]
-    assert len(kept) == 2
-    assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o600}
+    files = [path for path in (root / ".orbit/state/log").rglob("*") if path.is_file()]
+    assert len(files) == 2
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     status = subprocess.run(["git", "status", "--short"], cwd=root, capture_output=True, text=True, check=True).stdout
     assert status.split() == ["??", ".claude/"]
 

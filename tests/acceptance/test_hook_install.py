@@ -98,11 +98,11 @@ def test_every_agents_hook_comes_and_goes(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """Installed over a user's own entries it is tried, and taken out the file is byte for byte what it was."""
-    known = load_agent(name)
+    agent = load_agent(name)
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", PATIENT["ORBIT_HOOK_DEADLINE_MS"])
-    for file in known.settings.values():
+    for file in agent.settings.values():
         if file.home:
             monkeypatch.setenv(file.home, str(tmp_path / "moved"))
 
@@ -110,9 +110,9 @@ def test_every_agents_hook_comes_and_goes(
         code = run(["hook", *arguments, name, "--format", "json"])
         return code, json.loads(capsys.readouterr().out)
 
-    state = next(one for one in said("status")[1]["data"]["hooks"] if one["scope"] == known.default_scope)
+    state = next(state for state in said("status")[1]["data"]["hooks"] if state["scope"] == agent.default_scope)
     path = Path(state["path"])
-    assert (state["installed"], state["proven"]) == (False, known.proven)
+    assert (state["installed"], state["proven"]) == (False, agent.proven)
     assert state["proven"] is (" was run: " in state["evidence"])
     path.parent.mkdir(parents=True)
     path.write_bytes(THEIRS[name].encode())
@@ -134,9 +134,9 @@ def test_a_scope_that_an_agent_does_not_have_is_refused(
     """The error names those that it has."""
     monkeypatch.chdir(root)
     assert run(["hook", "install", "codex", "--scope", "local"]) == 1
-    said = capsys.readouterr().err
-    assert "Codex CLI has no settings of scope local" in said
-    assert "--scope user or --scope project" in said
+    page = capsys.readouterr().err
+    assert "Codex CLI has no settings of scope local" in page
+    assert "--scope user or --scope project" in page
 
 
 def test_status_shows_every_agent_whatever_one_file_holds(
@@ -149,25 +149,28 @@ def test_status_shows_every_agent_whatever_one_file_holds(
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert run(["hook", "status"]) == 0
-    said = capsys.readouterr().out
-    shown = {name: "proven" if load_agent(name).proven else "unproven" for name in hook_agents()}
-    assert [name for name, word in shown.items() if f"{name} ({load_agent(name).title}; {word}" not in said] == []
-    assert [name for name, word in shown.items() if word == "proven"] == [
+    page = capsys.readouterr().out
+    expected = {name: "proven" if load_agent(name).proven else "unproven" for name in hook_agents()}
+    assert [name for name, word in expected.items() if f"{name} ({load_agent(name).title}; {word}" not in page] == []
+    assert [name for name, word in expected.items() if word == "proven"] == [
         "claude",
         "codex",
         "copilot",
         "gemini",
         "opencode",
     ]
-    assert "hooks.json:1:2: no valid JSON" in said
-    assert "symbolic link" in said
+    assert "hooks.json:1:2: no valid JSON" in page
+    assert "symbolic link" in page
 
 
 @pytest.mark.parametrize(
     ("name", "asks"),
     [
-        ("gemini", lambda hooks: {one["matcher"] for one in hooks["PreCompress"]} == {"manual"}),
-        ("codex", lambda hooks: all(one["timeout"] <= 3 for group in hooks["SessionEnd"] for one in group["hooks"])),
+        ("gemini", lambda hooks: {state["matcher"] for state in hooks["PreCompress"]} == {"manual"}),
+        (
+            "codex",
+            lambda hooks: all(state["timeout"] <= 3 for group in hooks["SessionEnd"] for state in group["hooks"]),
+        ),
     ],
 )
 def test_what_was_learned_from_a_real_agent_stands_in_its_settings(

@@ -13,7 +13,7 @@ import pytest
 from orbit_registry.hook.context import BRIEF, Context
 from orbit_registry.hook.index import ID, Index, open_index
 from orbit_registry.hook.select import select
-from orbit_registry.matching.match import current_index, explain, match
+from orbit_registry.matching.match import current_index
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.workspace import open_workspace
@@ -55,8 +55,8 @@ def learn(root: Path, code: str, **fields: object) -> None:
 
 def resting(*names: str, text: str = "one\n") -> dict[str, dict[str, object]]:
     """Return a fingerprint of files, verified when they held a text."""
-    known = hashlib.sha256(text.rstrip("\n").encode()).hexdigest()
-    return {"freshness": {"fingerprint": [{"input": name, "hash": f"sha256:{known}"} for name in names]}}
+    fields = hashlib.sha256(text.rstrip("\n").encode()).hexdigest()
+    return {"freshness": {"fingerprint": [{"input": name, "hash": f"sha256:{fields}"} for name in names]}}
 
 
 def doubts(root: Path) -> dict[str, str]:
@@ -69,9 +69,9 @@ def doubts(root: Path) -> dict[str, str]:
 def derived(root: Path) -> dict[str, str]:
     """Return the same as the commands that list what is stale derive it."""
     workspace = open_workspace(root)
-    records = [one for one in read_collection(workspace).records if one.phase == "live"]
-    found = evaluate_freshness(workspace, records).freshness
-    return {one.id: str(found[one.path].cause) if one.path in found else "" for one in records}
+    records = [row for row in read_collection(workspace).records if row.phase == "live"]
+    causes = evaluate_freshness(workspace, records).freshness
+    return {row.id: str(causes[row.path].cause) if row.path in causes else "" for row in records}
 
 
 def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str]) -> None:
@@ -97,9 +97,9 @@ def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str])
     learn(root, "never", evidence=[{"kind": "commit", "reference": "0123456789"}])
     learn(root, "aged1", freshness={"volatility": "volatile"})
     learn(root, "bathh", freshness={**resting("src/none.py")["freshness"], "volatility": "stable"})
-    seen = [doubts(root)]
-    assert seen[0] == derived(root)
-    assert len(seen[0]) == 11
+    visited = [doubts(root)]
+    assert visited[0] == derived(root)
+    assert len(visited[0]) == 11
     steps: list[Callable[[], object]] = [
         lambda: put(root, "src/a.py", "two\n"),
         lambda: put(root, "src/a.py", "one\n"),
@@ -115,10 +115,10 @@ def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str])
     ]
     for step in steps:
         step()
-        seen.append(doubts(root))
-        assert seen[-1] == derived(root)
-    assert {cause for one in seen for cause in one.values()} == {"", "fingerprint", "anchor", "age"}
-    changed = {name for name in seen[0] if len({one[name] for one in seen}) > 1}
+        visited.append(doubts(root))
+        assert visited[-1] == derived(root)
+    assert {cause for row in visited for cause in row.values()} == {"", "fingerprint", "anchor", "age"}
+    changed = {name for name in visited[0] if len({row[name] for row in visited}) > 1}
     assert changed >= {"L-after", "L-dead1", "L-fresh", "L-named", "L-prfxx", "L-stray"}
 
 
@@ -132,8 +132,8 @@ def test_a_document_that_is_gone_makes_its_decision_stale(root: Path) -> None:
     assert doubts(root) == {"ADR-0001": ""}
     (root / "docs/adr/1.md").unlink()
     index = current_index(open_workspace(root))
-    (one,) = select(index, Context(BRIEF, NOW, paths=["src/a.py"])).matches
-    assert one.text == "- [ADR-0001] may be out of date (source): .orbit/adrs/ADR-0001/adr.yaml"
+    (row,) = select(index, Context(BRIEF, NOW, paths=["src/a.py"])).matches
+    assert row.text == "- [ADR-0001] may be out of date (source): .orbit/adrs/ADR-0001/adr.yaml"
 
 
 def test_a_write_that_leaves_the_stamp_is_seen(root: Path) -> None:
@@ -145,18 +145,6 @@ def test_a_write_that_leaves_the_stamp_is_seen(root: Path) -> None:
     (root / "src/a.py").write_text("one\n", "utf-8")
     os.utime(root / "src/a.py", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     assert doubts(root) == {"L-after": ""}
-
-
-def test_match_and_explain_say_what_is_out_of_date(root: Path) -> None:
-    """With its cause; a procedural record is then not pushed at all."""
-    learn(root, "after", **resting("src/none.py"))
-    learn(root, "ways1", procedural=True, **resting("src/none.py"))
-    workspace = open_workspace(root)
-    assert {one.row.values[ID]: one.as_data()["stale"] for one in match(workspace, ["src/a.py"])} == {
-        "L-after": "fingerprint", "L-ways1": "fingerprint",
-    }  # fmt: skip
-    said = {one.row.values[ID]: (one.key, one.as_data()["pushed"]) for one in explain(workspace, "src/a.py")}
-    assert said == {"L-after": ("doubted", True), "L-ways1": ("stale", False)}
 
 
 def test_time_alone_makes_a_record_stale_without_a_sync(root: Path) -> None:

@@ -58,8 +58,8 @@ def pushed(root: Path) -> tuple[list[str], list[str]]:
     """Return the ids that are shown for `src/a.py` after a sync, and those that are not trusted."""
     index = current_index(open_workspace(root))
     found = select(index, Context(BRIEF, 0, paths=["src/a.py"]))
-    shown = [one.row.values[ID] for one in found.matches]
-    return shown, [row.values[ID] for row, reason in found.drops if reason == "untrusted"]
+    shown_ids = [row.row.values[ID] for row in found.matches]
+    return shown_ids, [row.values[ID] for row, reason in found.drops if reason == "untrusted"]
 
 
 def test_what_the_default_branch_holds_is_pushed(root: Path) -> None:
@@ -77,9 +77,9 @@ def test_what_a_branch_adds_or_changes_is_not_pushed(root: Path, git: Git) -> No
     assert pushed(root) == untrusted
     commit(root, git)
     assert pushed(root) == untrusted
-    (one,) = (one for one in explain(open_workspace(root), "src/a.py") if one.row.values[ID] == "L-ddddd")
+    (one,) = (row for row in explain(open_workspace(root), "src/a.py") if row.row.values[ID] == "L-ddddd")
     assert (one.key, one.as_data()["pushed"]) == ("untrusted", False)
-    assert [one.as_data()["untrusted"] for one in match(open_workspace(root), ["src/a.py"])] == [
+    assert [row.as_data()["untrusted"] for row in match(open_workspace(root), ["src/a.py"])] == [
         True,
         False,
         False,
@@ -99,15 +99,6 @@ def test_a_branch_cannot_turn_it_off(root: Path, git: Git) -> None:
     learn(root, "ddddd")
     commit(root, git)
     assert pushed(root) == (["L-aaaaa", "L-bbbbb", "L-ccccc"], ["L-ddddd"])
-
-
-def test_it_is_off_where_nobody_states_it(root: Path, git: Git) -> None:
-    """Then the work tree is pushed as it is."""
-    git(root, "checkout", "-q", "main")
-    (root / ".orbit/config.yaml").write_text(CONFIG, "utf-8")
-    commit(root, git)
-    learn(root, "ddddd")
-    assert pushed(root) == ([*(f"L-{code}" for code in CODES), "L-ddddd"], [])
 
 
 def test_without_a_default_branch_nothing_is_trusted(root: Path, git: Git) -> None:

@@ -23,8 +23,8 @@ PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 
 def write_learning(root: Path, number: int, pending: bool = False, **fields: object) -> Path:
     """Write a learning as an editor would: JSON is YAML."""
-    place = ".orbit/state/inbox/learnings" if pending else ".orbit/learnings"
-    file = root / place / f"L-{number:05d}/learning.yaml"
+    folder = ".orbit/state/inbox/learnings" if pending else ".orbit/learnings"
+    file = root / folder / f"L-{number:05d}/learning.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     data = {
         "schema_version": 1, "id": f"L-{number:05d}", "uid": f"{number:032x}",

@@ -43,10 +43,10 @@ def beside(root: Path, name: str) -> list[str]:
     async def talk() -> list[str]:
         async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
             await session.initialize()
-            found = await session.call_tool("search", {"query": "nothing of the kind", "path": f"src/{name}"})
-            whole = found.structured_content
-            assert isinstance(whole, dict)
-            return [one["id"] for one in whole.get("learnings") or []]
+            reply = await session.call_tool("search", {"query": "nothing of the kind", "path": f"src/{name}"})
+            line = reply.structured_content
+            assert isinstance(line, dict)
+            return [record_id["id"] for record_id in line.get("learnings") or []]
 
     found: list[str] = anyio.run(talk)
     return found
@@ -81,7 +81,9 @@ def test_a_record_is_shown_once_a_session_whichever_door_comes_first(root: Path,
     assert call("SessionStart", source="compact") == {}
     assert doors["hook"]() == everything
     log = [json.loads(line) for line in (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()]
-    asked = [one for one in log if one["event"] == "retrieval" and one["query"]]
-    assert len({one["session"] for one in asked}) == 1
-    assert [bool(one.get("tokens")) for one in asked] == [bool(one["count"]) for one in asked]
-    assert {one["surface"] for one in asked if not one.get("agent")} == {"brief:prompt"}
+    arguments = [record_id for record_id in log if record_id["event"] == "retrieval" and record_id["query"]]
+    assert len({record_id["session"] for record_id in arguments}) == 1
+    assert [bool(record_id.get("tokens")) for record_id in arguments] == [
+        bool(record_id["count"]) for record_id in arguments
+    ]
+    assert {record_id["surface"] for record_id in arguments if not record_id.get("agent")} == {"brief:prompt"}

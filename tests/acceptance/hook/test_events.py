@@ -32,12 +32,12 @@ def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[st
     """Whichever events tell of a compaction, in whichever order: what was shown before comes again, and once."""
     assert ids(call("PreToolUse", **edit(root))) == ALL
     assert ids(call("PreToolUse", **edit(root))) == []
-    shown: list[str] = []
+    shown_ids: list[str] = []
     for event in order:
-        shown += ids(call(event, source="compact", trigger="auto"))
-    shown += ids(call("PreToolUse", **edit(root)))
-    shown += ids(call("PreToolUse", **edit(root)))
-    assert shown == ALL
+        shown_ids += ids(call(event, source="compact", trigger="auto"))
+    shown_ids += ids(call("PreToolUse", **edit(root)))
+    shown_ids += ids(call("PreToolUse", **edit(root)))
+    assert shown_ids == ALL
 
 
 def test_what_was_shown_between_the_events_of_a_compaction_is_not_repeated(
@@ -80,11 +80,11 @@ def test_a_session_that_stops_is_asked_once(root: Path, call: Call) -> None:
     call("PostToolUseFailure", **failed)
     call("PreCompact", trigger="auto")
     assert call("Stop", stop_hook_active=True) == {}
-    said = call("Stop", **stops)
+    text = call("Stop", **stops)
     call("PostCompact", trigger="auto")
 
-    assert "orbit note" in said["hookSpecificOutput"]["additionalContext"]
-    assert "decision" not in said
+    assert "orbit note" in text["hookSpecificOutput"]["additionalContext"]
+    assert "decision" not in text
     assert call("Stop", **stops) == {}
     config.write_text(config.read_text("utf-8").replace("ask_at_stop: true", "ask_at_stop: false"), "utf-8")
     bring_up_to_date(root)
@@ -96,13 +96,6 @@ def configure(root: Path, lines: str) -> None:
     config = root / ".orbit/config.yaml"
     config.write_text(f"{config.read_text('utf-8')}{lines}", "utf-8")
     bring_up_to_date(root)
-
-
-def test_a_word_like_a_setting_is_none(root: Path, call: Call) -> None:
-    """A key of somebody's own that ends like it, or stands elsewhere, has no session asked."""
-    configure(root, "x-note: {never_ask_at_stop: true, loop: {ask_at_stop: true}}\n")
-    call("PostToolUseFailure", tool_name="Bash", tool_input={"command": "make"}, error="no")
-    assert call("Stop", stop_hook_active=False) == {}
 
 
 def test_turns_are_noted_where_that_is_turned_on(
@@ -124,8 +117,8 @@ def test_turns_are_noted_where_that_is_turned_on(
     call("Stop", session="on")
     call("PreToolUse", session="other", **edit(root))
     call("Stop", session="on", last_assistant_message="secret")
-    notes = [one for one in events(root) if one["event"] == "noted"]
-    assert [(one["tools"], one["errors"], one["skip_reason"]) for one in notes] == [
+    notes = [event for event in events(root) if event["event"] == "noted"]
+    assert [(event["tools"], event["errors"], event["skip_reason"]) for event in notes] == [
         (1, True, None), (0, False, "no-new-information"),
     ]  # fmt: skip
     assert said() == 1, "that of before it was turned on"
@@ -135,7 +128,7 @@ def test_turns_are_noted_where_that_is_turned_on(
 def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str, events: Events) -> None:
     """Nothing is printed: a stop that is answered would go on. The event has no words of the session."""
     assert call(event, last_assistant_message="secret", compact_summary="secret") == {}
-    assert [one["surface"] for one in events(root)] == [f"hook:{event}"]
+    assert [event["surface"] for event in events(root)] == [f"hook:{event}"]
     assert set(events(root)[0]) == {"at", "event", "surface", "session", "agent", "fault", "ms"}
     assert events(root)[0]["event"] != "retrieval"
 
@@ -160,19 +153,19 @@ def test_a_record_that_is_written_is_not_opened(root: Path, call: Call, events: 
     call("PreToolUse", tool_name="Edit", tool_input={"file_path": path})
     call("PreToolUse", tool_name="Bash", tool_input={"command": f"ls .orbit/learnings/L-00001; sed -i s/a/b/ {path}"})
     call("PreToolUse", tool_name="Read", tool_input={"file_path": ".orbit/config.yaml"})
-    assert {one["event"] for one in events(root)} == {"retrieval"}
+    assert {event["event"] for event in events(root)} == {"retrieval"}
 
 
 def test_a_decisions_document_is_the_decision(
     root: Path, call: Call, events: Events, sync: Callable[[Path], None]
 ) -> None:
     """A read of the document of one decision opens it; of a log of several, those that the session was shown."""
-    said = ["## Context\n\nx\n\n## Decision\n\ny\n\n## Consequences\n\n- Cost: z\n"]
+    text = ["## Context\n\nx\n\n## Decision\n\ny\n\n## Consequences\n\n- Cost: z\n"]
     log = root / "docs/4_decisions.md"
     log.parent.mkdir()
     log.write_text("# Decisions\n", "utf-8")
     for number, (path, scope) in enumerate([("docs/one.md", "lib/**"), (str(log), "src/**"), (str(log), "lib/**")], 1):
-        heading = f"\n## ADR-{number:04d} — Title {number}\n\nStatus: Accepted · 2026-01-01\n\n{said[0]}"
+        heading = f"\n## ADR-{number:04d} — Title {number}\n\nStatus: Accepted · 2026-01-01\n\n{text[0]}"
         file = root / path
         file.write_text((file.read_text("utf-8") if file.exists() else "") + heading, "utf-8")
         record = root / f".orbit/adrs/ADR-{number:04d}/adr.yaml"
@@ -190,7 +183,7 @@ def test_a_decisions_document_is_the_decision(
     call("PreToolUse", tool_name="Read", tool_input={"file_path": str(log)})
     assert "ADR-0002" in ids(call("PreToolUse", **edit(root)))
     call("PreToolUse", tool_name="Read", tool_input={"file_path": str(log)})
-    assert [one["ids"] for one in events(root) if one["event"] == "opened"] == [["ADR-0001"], ["ADR-0002"]]
+    assert [event["ids"] for event in events(root) if event["event"] == "opened"] == [["ADR-0001"], ["ADR-0002"]]
 
 
 def test_the_person_is_told_what_awaits(root: Path, call: Call, learning: Callable[..., Path]) -> None:
@@ -233,10 +226,10 @@ def test_a_command_knows_the_session_of_its_host(root: Path, events: Events, lau
     arguments = [sys.executable, "-c", program, f"{' '.join(launch)} claude", " ".join(ORBIT), content]
     done = subprocess.run(arguments, cwd=root, env=environment, capture_output=True, text=True, check=True)
     assert '"deduplicated": true' in done.stdout
-    shown, brief, opened = events(root)
-    assert (shown["hits"], brief["skip_reason"]) == (ALL, "already shown")
+    shown_ids, brief, opened = events(root)
+    assert (shown_ids["hits"], brief["skip_reason"]) == (ALL, "already shown")
     assert (opened["event"], opened["surface"], opened["ids"]) == ("opened", "show", ["L-00002"])
-    assert shown["session"] == brief["session"] == opened["session"] != ""
+    assert shown_ids["session"] == brief["session"] == opened["session"] != ""
     assert session_of_process(str(root)) is None
     subprocess.run([*ORBIT, "show", "L-00002"], cwd=root, check=True, capture_output=True)
     assert len(events(root)) == 3

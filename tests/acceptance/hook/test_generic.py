@@ -17,7 +17,7 @@ from orbit_registry.agents.agent import load_agent
 HERE = Path(__file__).resolve().parents[3]
 OPENCODE = HERE / "tests/cases/push/opencode"
 CALL, REPLY = (
-    json.loads((HERE / f"docs/schemas/hook-{one}.schema.json").read_text("utf-8")) for one in ("call", "reply")
+    json.loads((HERE / f"docs/schemas/hook-{entry}.schema.json").read_text("utf-8")) for entry in ("call", "reply")
 )
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
@@ -66,16 +66,16 @@ def test_a_file_of_somebody_else_is_left(root: Path, name: str) -> None:
 def test_a_plugin_of_another_place_is_replaced(root: Path) -> None:
     """Installing again changes nothing; a plugin that names another command is called old, and brought up to date."""
     file = installed(root, "opencode", "--scope", "project")
-    made = file.read_bytes()
+    text = file.read_bytes()
     installed(root, "opencode", "--scope", "project")
-    assert file.read_bytes() == made
-    assert str(sys.executable).encode() not in made
-    file.write_bytes(made.replace(b'const COMMAND = "', b'const COMMAND = "true; '))
+    assert file.read_bytes() == text
+    assert str(sys.executable).encode() not in text
+    file.write_bytes(text.replace(b'const COMMAND = "', b'const COMMAND = "true; '))
     states = json.loads(called([*ORBIT, "hook", "status", "--format", "json"], root, None))["data"]["hooks"]
-    [state] = [one for one in states if (one["agent"], one["scope"]) == ("opencode", "project")]
+    [state] = [entry for entry in states if (entry["agent"], entry["scope"]) == ("opencode", "project")]
     assert (state["installed"], state["current"]) == (True, False)
     installed(root, "opencode", "--scope", "project")
-    assert file.read_bytes() == made
+    assert file.read_bytes() == text
     subprocess.run([*ORBIT, "hook", "uninstall", "opencode", "--scope", "project"], cwd=root, check=True)
     assert not file.exists()
 
@@ -96,21 +96,21 @@ def test_the_plugin_of_opencode_runs(
     plugin.write_text(text.replace(sys.executable, "/nowhere/python") if broken else text, "utf-8")
     command = ["node", str(OPENCODE / "drive.mjs"), str(plugin), str(root), str(OPENCODE / "sequence.json")]
     done = subprocess.run(command, env={**os.environ, **PATIENT}, check=True, capture_output=True, text=True)
-    said = json.loads(done.stdout)
-    _, system, env, first, second, patch, odd, _, forgotten, again, _, nobody = said["outputs"]
+    events = json.loads(done.stdout)
+    _, system, env, first, second, patch, odd, _, forgotten, again, _, nobody = events["outputs"]
 
-    assert said["exports"] == ["OrbitPlugin"]
+    assert events["exports"] == ["OrbitPlugin"]
     assert env == {"env": {"ORBIT_SESSION_ID": "ses_1"}}
     assert (second["output"], odd, forgotten, nobody) == (
         "Edit applied.", {"title": "", "metadata": {}}, {"system": []}, {"system": []},
     )  # fmt: skip
     if broken:
-        assert (system["system"], first["output"], patch["output"], said["shown"]) == (
+        assert (system["system"], first["output"], patch["output"], events["shown"]) == (
             ["You are OpenCode"], "Edit applied.", "Success.", [],
         )  # fmt: skip
         return
     assert len(system["system"]) == 2
-    assert all(one in system["system"][1] for one in ("L-00002", "L-00003"))
+    assert all(entry in system["system"][1] for entry in ("L-00002", "L-00003"))
     assert first["output"].startswith("Edit applied.\n\n<project-notes>")
-    assert ["L-00001" in one["output"] for one in (first, second, patch, again)] == [True, False, True, True]
-    assert said["shown"] == [{"message": "1 record awaits review: orbit queue", "variant": "info"}]
+    assert ["L-00001" in entry["output"] for entry in (first, second, patch, again)] == [True, False, True, True]
+    assert events["shown"] == [{"message": "1 record awaits review: orbit queue", "variant": "info"}]

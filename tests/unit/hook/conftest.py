@@ -31,9 +31,9 @@ def packed(scopes: Iterable[Iterable[str]], pushed: Callable[[int], bool] = lamb
 
 def opened(content: bytes) -> Index:
     """Return an index in memory."""
-    held = mmap(-1, len(content))
-    held.write(content)
-    index = read_index(held, "/")
+    memory = mmap(-1, len(content))
+    memory.write(content)
+    index = read_index(memory, "/")
     assert isinstance(index, Index), index.reason
     return index
 

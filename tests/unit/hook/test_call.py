@@ -42,17 +42,17 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def placed(root: Path, value: object) -> Any:
     """Return a case's value with the project's folder in it."""
     if isinstance(value, dict):
-        return {key: placed(root, one) for key, one in value.items()}
+        return {key: placed(root, path) for key, path in value.items()}
     if isinstance(value, list):
-        return [placed(root, one) for one in value]
+        return [placed(root, path) for path in value]
     return value.replace("ROOT", str(root)) if isinstance(value, str) else value
 
 
-def taken(root: Path, folder: str, tool: str, asked: object) -> Call:
+def taken(root: Path, folder: str, tool: str, arguments: object) -> Call:
     """Return a call of a tool."""
     call = Call("PreToolUse", "tool")
     call.folder = folder
-    take_tool(call, tool, asked)
+    take_tool(call, tool, arguments)
     return call
 
 
@@ -70,19 +70,21 @@ def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
     folder = placed(root, case.get("folder", "ROOT"))
     call = taken(root, folder, case["tool"], placed(root, case["input"]))
 
-    paths, written = project_paths(str(root), call.folder or folder, call)
+    paths, loggable = project_paths(str(root), call.folder or folder, call)
 
     assert paths == case["paths"]
     assert (call.task_class == "code") is case.get("code", False)
-    seen = [in_project(str(root), call.folder or folder, one) or "" for one in call.reads]
-    assert [path for path in paths if path.rstrip("/") in {one.rstrip("/") for one in seen}] == case.get("reads", [])
-    assert set(written) <= set(paths)
+    visited = [in_project(str(root), call.folder or folder, path) or "" for path in call.reads]
+    assert [path for path in paths if path.rstrip("/") in {path.rstrip("/") for path in visited}] == case.get(
+        "reads", []
+    )
+    assert set(loggable) <= set(paths)
     if call.paths_are_heuristic:
-        assert all((root / path).exists() for path in written), "a word that names nothing may be a secret"
+        assert all((root / path).exists() for path in loggable), "a word that names nothing may be a secret"
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("text", "words"),
     [
         ("git status --short", []),
         ("Look at `src/a.py`|head>out.txt", ["src/a.py", "out.txt"]),
@@ -95,19 +97,19 @@ def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
         ("", []),
     ],
 )
-def test_words_of_a_prompt_that_may_be_paths_are_found(said: str, words: list[str]) -> None:
+def test_words_of_a_prompt_that_may_be_paths_are_found(text: str, words: list[str]) -> None:
     """A word with a slash or a dot inside is one; options, addresses and plain words are none."""
-    assert path_words(said) == words
+    assert path_words(text) == words
     call = Call("UserPromptSubmit", "prompt")
-    take_prompt(call, said)
-    assert (call.paths, call.paths_are_heuristic, call.text) == (words, True, said)
+    take_prompt(call, text)
+    assert (call.paths, call.paths_are_heuristic, call.text) == (words, True, text)
 
 
 @given(st.lists(SHELL, max_size=40).map("".join))
 def test_any_command_is_read_to_its_end(command: str) -> None:
     """Whatever stands in a command, it is read without an error, and to a bounded number of words."""
-    found = paths_in_command(command)
-    assert len(found.paths) + len(found.candidate_paths) <= MOST_PATHS
+    paths = paths_in_command(command)
+    assert len(paths.paths) + len(paths.candidate_paths) <= MOST_PATHS
 
 
 def test_no_more_than_a_bounded_number_is_taken() -> None:
@@ -117,8 +119,8 @@ def test_no_more_than_a_bounded_number_is_taken() -> None:
     assert len(paths_in_command(f"cat {' '.join(many)}").paths) == MOST_PATHS
     assert len(paths_in_command("cat " + "{a,b}" * 12).candidate_paths) <= MOST_PATHS
     assert len(named_paths({"paths": many})) == MOST_PATHS
-    assert len(patch_paths("".join(f"*** Add File: {one}\n" for one in many))) == MOST_PATHS
-    call = taken(Path("/p"), "/p", "mcp__x__y", {"paths": many, "more": [{"path": one} for one in many]})
+    assert len(patch_paths("".join(f"*** Add File: {path}\n" for path in many))) == MOST_PATHS
+    call = taken(Path("/p"), "/p", "mcp__x__y", {"paths": many, "more": [{"path": path} for path in many]})
     assert len(call.paths) == MOST_PATHS
     assert in_project("/r", "/r", "a" * (LONGEST_PATH + 1)) is None
 
@@ -131,7 +133,7 @@ def test_a_large_patch_is_read_to_its_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "said", "path"),
+    ("folder", "text", "path"),
     [
         ("/p/r", "src/a.py", "src/a.py"),
         ("/p/r/src", "a.py", "src/a.py"),
@@ -152,15 +154,15 @@ def test_a_large_patch_is_read_to_its_end() -> None:
         ("/p/r", "", None),
     ],
 )
-def test_a_path_counts_from_the_project(folder: str, said: str, path: str | None) -> None:
+def test_a_path_counts_from_the_project(folder: str, text: str, path: str | None) -> None:
     """It is normal, without a way round, or it is none of the project's."""
-    assert in_project("/p/r", folder, said) == path
+    assert in_project("/p/r", folder, text) == path
 
 
 @given(st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES, max_size=4).map("".join))
-def test_nothing_leads_out(said: str, folder: str) -> None:
+def test_nothing_leads_out(text: str, folder: str) -> None:
     """Whatever is written, a path of the project has no upward step, no empty name and no slash in front."""
-    path = in_project("/p/r", folder, said)
+    path = in_project("/p/r", folder, text)
     if path is not None:
         names = path.removesuffix("/").split("/")
         assert path
@@ -170,5 +172,5 @@ def test_nothing_leads_out(said: str, folder: str) -> None:
 def test_only_a_compression_that_was_asked_for_shows_all_anew() -> None:
     """Gemini CLI says `auto` before each request, whether it then compresses or not."""
     payload = {"hook_event_name": "PreCompress", "session_id": "s", "cwd": "/r"}
-    found = [gemini.read({**payload, "trigger": trigger}) for trigger in ("auto", "manual")]
-    assert [call is not None and call.context_was_compacted for call in found] == [False, True]
+    paths = [gemini.read({**payload, "trigger": trigger}) for trigger in ("auto", "manual")]
+    assert [call is not None and call.context_was_compacted for call in paths] == [False, True]

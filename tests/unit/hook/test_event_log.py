@@ -43,9 +43,12 @@ def test_what_a_surface_writes_is_read_back(tmp_path: Path) -> None:
     quiet = Event("brief:prompt", 1_790_000_001)
     quiet.skip_reason = "no match"
     append(str(tmp_path), quiet)
-    found = list(logged_events(log_files(tmp_path / ".orbit/state"), NOW, LogScan()))
+    events = list(logged_events(log_files(tmp_path / ".orbit/state"), NOW, LogScan()))
 
-    assert [(one.at, one.surface, one.session, one.shown, one.omitted, one.skip_reason, one.ms) for one in found] == [
+    assert [
+        (event.at, event.surface, event.session, event.shown, event.omitted, event.skip_reason, event.ms)
+        for event in events
+    ] == [
         (1_790_000_000, "hook:PreToolUse", "s-1", ("L-7k3fq", "ADR-0001"), 2, "", 3.5),
         (1_790_000_001, "brief:prompt", "", (), 0, "no match", 0.0),
     ]
@@ -58,9 +61,9 @@ def test_lines_that_are_no_event_are_counted_by_why(tmp_path: Path) -> None:
         line(at="yesterday"), line(surface="a\u001b[31m"), b"x" * (LONGEST_LINE * 3) + b"\n",
         line(at="2099-01-01T00:00:00Z"), line(hits=["L-8m2xd"])[:-1],
     ]  # fmt: skip
-    found, met = read(*parts, folder=tmp_path)
+    events, met = read(*parts, folder=tmp_path)
 
-    assert [one.shown for one in found] == [("L-7k3fq",), ("L-8m2xd",)]
+    assert [event.shown for event in events] == [("L-7k3fq",), ("L-8m2xd",)]
     assert met.skipped == {"torn or no JSON": 3, "no event": 4, "too long": 1, "dated ahead of the clock": 1}
     assert met.lines == len(parts) - 1
 
@@ -68,8 +71,8 @@ def test_lines_that_are_no_event_are_counted_by_why(tmp_path: Path) -> None:
 def test_a_clock_that_was_set_back_is_noticed(tmp_path: Path) -> None:
     """A jump backwards is counted once; processes that write side by side are none."""
     times = ["01:00:00", "01:00:30", "01:00:29", "00:10:00", "00:10:01"]
-    found, met = read(*(line(at=f"2026-11-22T{one}Z") for one in times), folder=tmp_path)
-    assert (len(found), met.backwards) == (5, 1)
+    events, met = read(*(line(at=f"2026-11-22T{event}Z") for event in times), folder=tmp_path)
+    assert (len(events), met.backwards) == (5, 1)
 
 
 def test_the_older_log_comes_first_and_links_are_not_followed(tmp_path: Path) -> None:
@@ -78,41 +81,45 @@ def test_the_older_log_comes_first_and_links_are_not_followed(tmp_path: Path) ->
     folder.mkdir()
     (folder / "events.1.jsonl").write_bytes(line(session="old"))
     (folder / "events.jsonl").write_bytes(line(session="new"))
-    assert [one.session for one in logged_events(log_files(tmp_path), NOW, LogScan())] == ["old", "new"]
+    assert [event.session for event in logged_events(log_files(tmp_path), NOW, LogScan())] == ["old", "new"]
     (folder / "events.jsonl").unlink()
     (folder / "events.jsonl").symlink_to(folder / "events.1.jsonl")
-    assert [one.session for one in logged_events(log_files(tmp_path), NOW, LogScan())] == ["old"]
+    assert [event.session for event in logged_events(log_files(tmp_path), NOW, LogScan())] == ["old"]
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), JSON), st.booleans())
-def test_no_value_of_a_field_is_believed_unseen(fields: dict[str, object], known: bool) -> None:
+def test_no_value_of_a_field_is_believed_unseen(fields: dict[str, object], existing: bool) -> None:
     """Whatever the fields hold, a line gives an event of plain short values, or the reason why it gives none."""
-    found = read_line(json.dumps({**GOOD, **fields} if known else fields).encode())
-    if isinstance(found, tuple):
-        found = found[0]
-        texts = [found.kind, found.surface, found.session, found.agent, found.skip_reason, *found.shown, *found.opened]
+    events = read_line(json.dumps({**GOOD, **fields} if existing else fields).encode())
+    if isinstance(events, tuple):
+        events = events[0]
+        texts = [
+            events.kind,
+            events.surface,
+            events.session,
+            events.agent,
+            events.skip_reason,
+            *events.shown,
+            *events.opened,
+        ]
         assert all(len(text) <= 100 and text.isprintable() for text in texts)
-        assert found.ms is None or found.ms >= 0
-        EventCounter(None, {}, 0).add_all([found])
-
-
-@given(st.binary(max_size=300))
-def test_bytes_of_any_kind_raise_nothing(content: bytes) -> None:
-    """A line is an event, or a reason."""
-    assert isinstance(read_line(content), tuple | str)
+        assert events.ms is None or events.ms >= 0
+        EventCounter(None, {}, 0).add_all([events])
 
 
 def test_a_log_of_ever_new_names_is_counted_in_bounded_memory() -> None:
     """Beyond a number of names the others are counted together, and the sums stay right."""
-    said = [
-        LoggedEvent(NOW + place, "retrieval", "hook:x", f"s{place}", "", (f"L-{place}",), (), (), 0, "", "", 1.0, 10)
-        for place in range(MOST_NAMES + 7)
+    lines = [
+        LoggedEvent(
+            NOW + position, "retrieval", "hook:x", f"s{position}", "", (f"L-{position}",), (), (), 0, "", "", 1.0, 10
+        )
+        for position in range(MOST_NAMES + 7)
     ]
-    found = EventCounter(None, {}, 0).add_all(said)
+    events = EventCounter(None, {}, 0).add_all(lines)
 
-    assert found.shown[OTHERS] == 7
-    assert len(found.sessions) == MOST_NAMES + 1
-    assert (found.total.calls, found.shown.total(), found.total.tokens) == (
+    assert events.shown[OTHERS] == 7
+    assert len(events.sessions) == MOST_NAMES + 1
+    assert (events.total.calls, events.shown.total(), events.total.tokens) == (
         MOST_NAMES + 7,
         MOST_NAMES + 7,
         10 * (MOST_NAMES + 7),
@@ -123,48 +130,48 @@ def test_a_log_of_ever_new_names_is_counted_in_bounded_memory() -> None:
 def test_a_percentile_is_a_time_that_occurs(times: list[float], share: float) -> None:
     """It is, to a tenth, the time that so many of the calls did not exceed."""
     counted = Times()
-    for one in times:
-        counted.add(one)
-    found = counted.percentile(share)
-    rounded = sorted(round(one, 1) for one in times)
-    assert found in rounded
-    assert sum(one <= found for one in rounded) >= share * len(rounded)
-    assert sum(one < found for one in rounded) < share * len(rounded)
+    for duration in times:
+        counted.add(duration)
+    percentile = counted.percentile(share)
+    rounded = sorted(round(duration, 1) for duration in times)
+    assert percentile in rounded
+    assert sum(duration <= percentile for duration in rounded) >= share * len(rounded)
+    assert sum(duration < percentile for duration in rounded) < share * len(rounded)
 
 
 def test_what_comes_after_it_was_shown_is_told_from_what_comes_before() -> None:
     """Opening counts once a session and record; a failure says whether the session had the record by then."""
 
-    def said(session: str, shown: str = "", opened: str = "", failed: str = "") -> LoggedEvent:
-        ids = [(one,) if one else () for one in (shown, opened, failed)]
+    def said(session: str, shown_ids: str = "", opened: str = "", failed: str = "") -> LoggedEvent:
+        ids = [(record_id,) if record_id else () for record_id in (shown_ids, opened, failed)]
         return LoggedEvent(NOW, "retrieval", "hook:x", session, "", ids[0], ids[1], ids[2], 0, "", "", None, None)
 
-    found = EventCounter(None, {"L-1": 7}, 20).add_all(
+    events = EventCounter(None, {"L-1": 7}, 20).add_all(
         [
             said("a", opened="L-1"),
             said("a", failed="L-1"),
-            said("a", shown="L-1"),
+            said("a", shown_ids="L-1"),
             said("a", opened="L-1"),
             said("a", opened="L-1"),
             said("a", failed="L-1"),
-            said("b", shown="L-1"),
+            said("b", shown_ids="L-1"),
             said("b", failed="L-2"),
-            said("trial-1", shown="L-1"),
+            said("trial-1", shown_ids="L-1"),
         ]
     )
-    assert (found.opened["L-1"], found.opened_after["L-1"], found.pairs) == (3, 1, 2)
-    assert (dict(found.failed_before), dict(found.failed_after)) == ({"L-1": 1, "L-2": 1}, {"L-1": 1})
-    assert (found.total.tokens, found.estimated, found.trials) == (2 * 27, 2, 1)
+    assert (events.opened["L-1"], events.opened_after["L-1"], events.pairs) == (3, 1, 2)
+    assert (dict(events.failed_before), dict(events.failed_after)) == ({"L-1": 1, "L-2": 1}, {"L-1": 1})
+    assert (events.total.tokens, events.estimated, events.trials) == (2 * 27, 2, 1)
 
 
 def test_what_a_session_forgot_it_was_not_shown() -> None:
     """After a compaction a failure is one that pushing missed, and a record that is shown again counts again."""
 
-    def said(kind: str, shown: str = "", failed: str = "") -> LoggedEvent:
-        ids = [(one,) if one else () for one in (shown, failed)]
+    def said(kind: str, shown_ids: str = "", failed: str = "") -> LoggedEvent:
+        ids = [(record_id,) if record_id else () for record_id in (shown_ids, failed)]
         return LoggedEvent(NOW, kind, "hook:x", "a", "", ids[0], (), ids[1], 0, "", "", None, None)
 
-    found = EventCounter(None, {}, 0).add_all(
+    events = EventCounter(None, {}, 0).add_all(
         [said("retrieval", "L-1"), said("compaction"), said("retrieval", failed="L-1"), said("retrieval", "L-1")]
     )
-    assert (found.pairs, found.failed_before["L-1"], found.total.calls) == (2, 1, 3)
+    assert (events.pairs, events.failed_before["L-1"], events.total.calls) == (2, 1, 3)

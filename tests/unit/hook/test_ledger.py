@@ -32,10 +32,10 @@ def root(tmp_path: Path) -> Path:
 def shown(root: Path, session: str, *more: str, agent: str = "") -> list[str]:
     """Return what a session was shown, and show it more."""
     ledger = SessionLog(str(root), session, agent)
-    found = ledger.begin()
+    ids = ledger.begin()
     ledger.add(list(more))
     ledger.end()
-    return found
+    return ids
 
 
 @given(st.text(), st.text())
@@ -137,7 +137,7 @@ for number in range(200):
 
 def test_eight_processes_lose_and_mix_no_line(root: Path) -> None:
     """All write at once while the log is turned over: every line of every process is there, whole, and once."""
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(root), str(one)]) for one in range(8)]
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(root), str(process)]) for process in range(8)]
     assert [writer.wait() for writer in writers] == [0] * 8
     folder = root / ".orbit/state/log"
     parts = [(folder / name).read_text("utf-8") for name in events.FILES if (folder / name).exists()]

@@ -83,10 +83,10 @@ def test_the_first_few_are_those_of_all(make_index: Make) -> None:
     """A limit reads only the start of long lists, and gives the first of what no limit gives."""
     scopes = [["src/**"], ["**/*.py", "src/a/*"], ["!src/a/x.py", "src/**"], ["*/a/x.*"]] * 60
     index = make_index(scopes)
-    whole = index.match("src/a/x.py")
-    assert len(whole) == 180
+    content = index.match("src/a/x.py")
+    assert len(content) == 180
     assert [index.match("src/a/x.py", limit) for limit in (1, 5, 50, 179, 200)] == [
-        whole[:limit] for limit in (1, 5, 50, 179, 200)
+        content[:limit] for limit in (1, 5, 50, 179, 200)
     ]
 
 
@@ -108,9 +108,9 @@ def test_any_text_may_be_asked(make_index: Make, path: str) -> None:
 
 def in_memory(content: bytes) -> Any:
     """Return what some bytes are as an index."""
-    held = mmap(-1, max(1, len(content)))
-    held.write(content)
-    return read_index(held, "/")
+    memory = mmap(-1, max(1, len(content)))
+    memory.write(content)
+    return read_index(memory, "/")
 
 
 @pytest.mark.parametrize("length", [1, 8, 100, 320, 328, 400])
@@ -134,8 +134,8 @@ def test_an_index_of_another_version_is_none(make_bytes: Any) -> None:
 def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> None:
     """Whichever byte of the header is another one, the index is refused."""
     content = bytearray(make_bytes([["src/**"], ["**/*.py"]]))
-    place = data.draw(st.integers(0, reader.HEADER_WORDS * 8 - 1))
-    content[place] ^= data.draw(st.integers(1, 255))
+    position = data.draw(st.integers(0, reader.HEADER_WORDS * 8 - 1))
+    content[position] ^= data.draw(st.integers(1, 255))
     assert isinstance(in_memory(bytes(content)), NoIndex)
 
 
@@ -147,8 +147,8 @@ def test_a_damaged_body_never_ends_in_a_traceback(make_bytes: Any, data: st.Data
 
     content = bytearray(make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]]))
     for _ in range(data.draw(st.integers(1, 5))):
-        place = data.draw(st.integers(reader.HEADER_WORDS * 8, len(content) - 1))
-        content[place] = data.draw(st.integers(0, 255))
+        position = data.draw(st.integers(reader.HEADER_WORDS * 8, len(content) - 1))
+        content[position] = data.draw(st.integers(0, 255))
     whole = bytes(content) == make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]])
     index = in_memory(bytes(content))
     assert is_whole(index) is whole
@@ -175,20 +175,6 @@ def test_an_index_may_not_be_a_link(make_bytes: Any, tmp_path: Path) -> None:
     assert isinstance(open_index(str(tmp_path)), NoIndex)
 
 
-def test_what_an_index_was_made_from_stands_behind_it(make_bytes: Any) -> None:
-    """Lines without a stamp are never behind; whatever stands there, it breaks nothing."""
-    content = make_bytes([["src/**"]])
-    assert in_memory(content + b"hash").inputs == ["hash"]
-    assert not in_memory(content + b"hash").stale
-    assert in_memory(content + b"\xff\0\n\t\n1 2 3\tsrc\n\n").stale
-    assert len(in_memory(content + b"\n" * (reader.LONGEST_TAIL + 9)).inputs) == reader.LONGEST_TAIL + 1
-
-
-def test_nothing_is_no_index(tmp_path: Path) -> None:
-    """Where nothing was built there is a value that says so."""
-    assert open_index(str(tmp_path / "none")).reason == "there is no push index yet"
-
-
 def test_each_project_has_an_index_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In git's folder; of a project below the top beside it, of a linked work tree in its own, else in the cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
@@ -198,8 +184,8 @@ def test_each_project_has_an_index_of_its_own(tmp_path: Path, monkeypatch: pytes
     tree.mkdir()
     assert index_file(str(top)) == f"{top}/.git/orbit/hook.idx"
     assert index_file(str(top / "a/b")) == f"{top}/.git/orbit/below/a/b/hook.idx"
-    for own in (f"{top}/.git/worktrees/tree", "../top/.git/worktrees/tree"):
-        (tree / ".git").write_text(f"gitdir: {own}\n", "utf-8")
+    for index_path in (f"{top}/.git/worktrees/tree", "../top/.git/worktrees/tree"):
+        (tree / ".git").write_text(f"gitdir: {index_path}\n", "utf-8")
         (top / ".git/worktrees/tree/HEAD").unlink(missing_ok=True)
         assert index_file(str(tree)).startswith("/cache/")  # its repository was moved away
         (top / ".git/worktrees/tree/HEAD").write_text("ref: refs/heads/tree\n", "utf-8")

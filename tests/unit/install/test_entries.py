@@ -70,9 +70,9 @@ def settings_texts(draw: st.DrawFn, settings: JsonSettings) -> str:
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_is_put_in_comes_out_again(text: str) -> None:
     """Installing and taking out gives the very bytes of before, whatever style they are in."""
-    made = FORMAT.with_entries(text, COMMAND, "settings")
-    assert FORMAT.is_current(made, COMMAND, "settings")
-    assert FORMAT.without_entries(made, "settings") == text
+    installed = FORMAT.with_entries(text, COMMAND, "settings")
+    assert FORMAT.is_current(installed, COMMAND, "settings")
+    assert FORMAT.without_entries(installed, "settings") == text
 
 
 @each_format
@@ -80,25 +80,25 @@ def test_what_is_put_in_comes_out_again(text: str) -> None:
 def test_any_settings_come_back(settings: JsonSettings, data: st.DataObject) -> None:
     """The same holds for any settings of every agent; theirs stay theirs in between, and once is as good as twice."""
     text = data.draw(settings_texts(settings))
-    made = settings.with_entries(text, COMMAND, "settings")
-    before, after = json.loads(without_comments(text)), json.loads(without_comments(made))
+    installed = settings.with_entries(text, COMMAND, "settings")
+    before, after = json.loads(without_comments(text)), json.loads(without_comments(installed))
     for event, groups in before.get("hooks", {}).items():
         assert after["hooks"][event][: len(groups)] == groups
     assert {key: after[key] for key in before if key != "hooks"} == {
         key: before[key] for key in before if key != "hooks"
     }
-    assert settings.is_current(made, COMMAND, "settings")
-    assert settings.with_entries(made, COMMAND, "settings") == made
-    assert settings.without_entries(made, "settings") == text
+    assert settings.is_current(installed, COMMAND, "settings")
+    assert settings.with_entries(installed, COMMAND, "settings") == installed
+    assert settings.without_entries(installed, "settings") == text
 
 
 @each_format
 def test_a_file_that_is_ours_alone_goes(settings: JsonSettings) -> None:
     """What was made where nothing was leaves nothing; what its owner added since stays."""
-    made = settings.with_entries(None, COMMAND, "settings")
-    assert settings.is_current(made, COMMAND, "settings")
-    assert settings.without_entries(made, "settings") is None
-    grown = made.replace("{", '{\n  "model": "x",', 1)
+    installed = settings.with_entries(None, COMMAND, "settings")
+    assert settings.is_current(installed, COMMAND, "settings")
+    assert settings.without_entries(installed, "settings") is None
+    grown = installed.replace("{", '{\n  "model": "x",', 1)
     assert json.loads(settings.without_entries(grown, "settings") or "") == {"model": "x", **settings.spec.head}
 
 
@@ -109,19 +109,19 @@ def test_another_versions_entries_are_replaced(settings: JsonSettings) -> None:
     text = json.dumps({"hooks": {event: [THEIRS if settings.spec.grouped else HANDLER]}, **settings.spec.head})
     old = settings.with_entries(text, f"/old/python {MARK}", "settings")
     assert not settings.is_current(old, COMMAND, "settings")
-    made = settings.with_entries(old, COMMAND, "settings")
-    assert made == settings.with_entries(text, COMMAND, "settings")
-    assert "/old/python" not in made
+    installed = settings.with_entries(old, COMMAND, "settings")
+    assert installed == settings.with_entries(text, COMMAND, "settings")
+    assert "/old/python" not in installed
 
 
 def test_comments_stay_where_ours_goes() -> None:
     """What an owner wrote around our entries since is kept, whichever side of them it is on."""
     settings = format_of(load_agent("gemini").settings["user"])
-    made = settings.with_entries('{\n  "a": 1 // one\n}\n', COMMAND, "settings")
-    commented = made.replace('"hooks": {', '// ours\n  "hooks": {', 1).replace("\n}", "\n  // last\n}")
-    left = settings.without_entries(commented, "settings") or ""
-    assert [word for word in ("// one", "// ours", "// last") if word not in left] == []
-    assert json.loads(without_comments(left)) == {"a": 1}
+    installed = settings.with_entries('{\n  "a": 1 // one\n}\n', COMMAND, "settings")
+    commented = installed.replace('"hooks": {', '// ours\n  "hooks": {', 1).replace("\n}", "\n  // last\n}")
+    remaining = settings.without_entries(commented, "settings") or ""
+    assert [word for word in ("// one", "// ours", "// last") if word not in remaining] == []
+    assert json.loads(without_comments(remaining)) == {"a": 1}
     alone = "// mine\n" + settings.with_entries(None, COMMAND, "settings")
     assert (settings.without_entries(alone, "settings") or "").startswith("// mine\n")
 
@@ -130,8 +130,8 @@ def test_ours_beside_theirs_in_one_group_is_taken_out_alone() -> None:
     """A group that its owner put our command into keeps the rest."""
     ours = {"type": "command", "command": COMMAND}
     group = {"matcher": "Edit", "hooks": [ours, HANDLER, ours]}
-    left = FORMAT.without_entries(json.dumps({"hooks": {"PreToolUse": [group]}}), "settings")
-    assert json.loads(left or "") == {"hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": [HANDLER]}]}}
+    remaining = FORMAT.without_entries(json.dumps({"hooks": {"PreToolUse": [group]}}), "settings")
+    assert json.loads(remaining or "") == {"hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": [HANDLER]}]}}
 
 
 @each_format
