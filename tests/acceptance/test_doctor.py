@@ -48,17 +48,17 @@ def examined(capsys: Capture, code: int = 0, *arguments: str) -> dict[str, Any]:
     """Return the data, which the schema describes."""
     capsys.readouterr()
     assert run(["doctor", *arguments, "--format", "json"]) == code
-    whole = json.loads(capsys.readouterr().out)
-    assert list(SCHEMA.iter_errors(whole)) == []
-    assert whole["ok"] is (code == 0)
-    data: dict[str, Any] = whole["data"]
+    answer = json.loads(capsys.readouterr().out)
+    assert list(SCHEMA.iter_errors(answer)) == []
+    assert answer["ok"] is (code == 0)
+    data: dict[str, Any] = answer["data"]
     return data
 
 
 def found(data: dict[str, Any], level: str, topic: str) -> str:
     """Return what the findings of a level and a topic say, and what they propose."""
-    listed = [one for one in data["findings"] if (one["level"], one["topic"]) == (level, topic)]
-    return "\n".join(f"{one['what']} -> {one['next']}" for one in listed)
+    listed = [entry for entry in data["findings"] if (entry["level"], entry["topic"]) == (level, topic)]
+    return "\n".join(f"{entry['what']} -> {entry['next']}" for entry in listed)
 
 
 def shown(workspace: Path, *events: tuple[str, list[str]]) -> None:
@@ -86,9 +86,9 @@ def test_a_second_store_is_found(workspace: Path, capsys: Capture) -> None:
     (below / ".orbit").mkdir(parents=True)
     (below / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
     Registry.open(below).add("learning", {"summary": "Nobody reads this"})
-    said = found(examined(capsys), "warning", "workspace")
-    assert "a second store holds 1 records" in said
-    assert "move its folders into" in said
+    text = found(examined(capsys), "warning", "workspace")
+    assert "a second store holds 1 records" in text
+    assert "move its folders into" in text
 
 
 def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: Capture) -> None:
@@ -131,11 +131,11 @@ def test_a_command_that_is_not_todays_is_not_run(
 ) -> None:
     """Settings and a launcher that came with a clone may hold anything: neither `doctor` nor `hook test` starts it."""
     assert run(["hook", "install", "claude", "--scope", scope]) == 0
-    place = workspace / file
-    place.write_text(place.read_text("utf-8").replace(before, after), "utf-8")
-    said = found(examined(capsys, 1), "problem", "hook")
-    assert "it was not run" in said
-    assert f"orbit hook install claude --scope {scope}" in said
+    path = workspace / file
+    path.write_text(path.read_text("utf-8").replace(before, after), "utf-8")
+    text = found(examined(capsys, 1), "problem", "hook")
+    assert "it was not run" in text
+    assert f"orbit hook install claude --scope {scope}" in text
     assert run(["hook", "test", "claude", "--scope", scope]) == 1
     assert not (workspace / "owned").exists()
 
@@ -146,8 +146,8 @@ def test_a_record_with_wrong_fields_is_found_and_a_torn_vote_is_no_record(worksp
     (record.parent / "votes.jsonl").write_text("{torn\n", "utf-8")
     assert "votes.jsonl are no votes" in found(examined(capsys), "warning", "workspace")
     record.write_text(record.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
-    said = found(examined(capsys, 1), "problem", "workspace")
-    assert f"1 file holds no record that can be read, the first one {record.relative_to(workspace)}" in said
+    text = found(examined(capsys, 1), "problem", "workspace")
+    assert f"1 file holds no record that can be read, the first one {record.relative_to(workspace)}" in text
 
 
 def test_a_git_that_is_killed_is_a_problem(
@@ -220,8 +220,8 @@ def test_all_that_was_shown_stands_in_the_transcript(workspace: Path, capsys: Ca
     transcript(workspace).write_bytes((CASES / "claude.jsonl").read_bytes())
     shown(workspace, (SESSION, ["ADR-0009"]), (SESSION, ["L-7k3fq", "L-8m2xd"]), (SESSION, ["L-7k3fq"]))
     data = examined(capsys)
-    (one,) = data["transcripts"]
-    assert (one["claimed"], one["found"], one["missing"], one["broken"]) == (4, 4, [], 1)
+    (entry,) = data["transcripts"]
+    assert (entry["claimed"], entry["found"], entry["missing"], entry["broken"]) == (4, 4, [], 1)
     assert "all 4 records that 1 of 1 sessions" in found(data, "ok", "transcript")
     capsys.readouterr()
     assert run(["doctor"]) == 0
@@ -259,8 +259,8 @@ def test_a_transcript_written_from_what_the_hook_said_holds_it_all(workspace: Pa
     assert command is not None
     payload = {"session_id": SESSION, "cwd": str(workspace), "hook_event_name": "PreToolUse", "tool_name": "Edit",
                "tool_input": {"file_path": str(workspace / "README.md")}, "tool_use_id": "toolu_1"}  # fmt: skip
-    asked = json.dumps(payload).encode()
-    done = subprocess.run(["/bin/sh", "-c", command], input=asked, capture_output=True, check=True)
+    request = json.dumps(payload).encode()
+    done = subprocess.run(["/bin/sh", "-c", command], input=request, capture_output=True, check=True)
     text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
     attachment = {"type": "hook_additional_context", "content": [text], "hookName": "PreToolUse:Edit",
                   "toolUseID": "toolu_1", "hookEvent": "PreToolUse"}  # fmt: skip

@@ -34,8 +34,8 @@ def learn(project: Path) -> Learn:
     """Return what adds a learning of a category that is in force, and returns its id."""
 
     def add(summary: str, category: str | None = None, **more: object) -> str:
-        stated = {} if category is None else {"category": category}
-        return Registry.open(project).add("learning", {"summary": summary, **stated, **more}).id
+        declared = {} if category is None else {"category": category}
+        return Registry.open(project).add("learning", {"summary": summary, **declared, **more}).id
 
     return add
 
@@ -95,8 +95,8 @@ def test_an_unknown_agent_gets_general_and_the_log_a_warning(
     general = learn("Ask before you guess")
     learn("Sign each commit", "git")
     with caplog.at_level(logging.WARNING):
-        found = LearningsContextInjector(project).learnings_for("zeppelin-pilot")
-    assert [one.id for one in found] == [general]
+        result = LearningsContextInjector(project).learnings_for("zeppelin-pilot")
+    assert [entry.id for entry in result] == [general]
     assert "zeppelin-pilot" in caplog.text
     event = last_event(project)
     assert event["surface"] == "inject"
@@ -106,10 +106,10 @@ def test_an_unknown_agent_gets_general_and_the_log_a_warning(
 
 def test_without_a_name_nothing_is_narrowed(learn: Learn, project: Path) -> None:
     """Every category that a record has is asked for."""
-    made = {learn("Sign each commit", "git"), learn("Rotate the keys", "keys"), learn("Ask before you guess")}
+    created = {learn("Sign each commit", "git"), learn("Rotate the keys", "keys"), learn("Ask before you guess")}
     injector = LearningsContextInjector(Registry.open(project))
     assert injector.get_categories_for_agent("") == ("git", "keys", "general")
-    assert {one.id for one in injector.learnings_for("")} == made
+    assert {entry.id for entry in injector.learnings_for("")} == created
 
 
 def test_records_for_other_agents_make_room_for_the_next(learn: Learn, project: Path) -> None:
@@ -118,9 +118,9 @@ def test_records_for_other_agents_make_room_for_the_next(learn: Learn, project: 
     for word in ("ropes", "lamps"):
         learn(f"Hang the {word}", "testing", scope={"agents": ["judge"]}, priority=200)
     injector = LearningsContextInjector(project)
-    assert {one.id for one in injector.learnings_for("tester")} == set(plain)
+    assert {entry.id for entry in injector.learnings_for("tester")} == set(plain)
     assert len(injector.learnings_for("judge")) == 5
-    assert {one.id for one in injector.learnings_for("judge")} != set(plain)
+    assert {entry.id for entry in injector.learnings_for("judge")} != set(plain)
 
 
 def test_a_session_is_not_told_twice(learn: Learn, project: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_change_is_seen_within_the_time(learn: Learn, project: Path, change: s
     first, second = learn("Sign each commit", "git", priority=1), learn("Tag each release", "git")
     injector = LearningsContextInjector(project, LearningsCache(300, Clock()))
     before = injector.learnings_for("engineer")
-    assert [one.id for one in before] == [first, second]
+    assert [entry.id for entry in before] == [first, second]
     file = project / f".orbit/learnings/{second}/learning.yaml"
     if change == "add":
         assert run(["learning", "add", "--summary", "Push no secrets", "--category", "git", "--yes"]) == 0
@@ -162,10 +162,10 @@ def test_a_change_is_seen_within_the_time(learn: Learn, project: Path, change: s
     ids = {
         "add": lambda: len(after) == 3,
         "edit": lambda: "Tag every release" in str(after),
-        "retire": lambda: [one.id for one in after] == [second],
-        "vote": lambda: [one.id for one in after] == [second, first],
+        "retire": lambda: [entry.id for entry in after] == [second],
+        "vote": lambda: [entry.id for entry in after] == [second, first],
     }
-    assert ids.get(change, lambda: [one.id for one in after] == [first])()
+    assert ids.get(change, lambda: [entry.id for entry in after] == [first])()
 
 
 def test_what_expires_meanwhile_is_not_shown(learn: Learn, project: Path) -> None:
@@ -182,19 +182,19 @@ def test_what_expires_meanwhile_is_not_shown(learn: Learn, project: Path) -> Non
 def test_nothing_sensitive_is_kept(learn: Learn, project: Path) -> None:
     """A token and a home stand neither in the memory nor in the block."""
     token = "ghp_" + "k3J9sLw0QxZ7vB2nM5tR8yU1iO4pA6dF0gHq"
-    made = learn("Look before you leap", "git")
-    file = project / f".orbit/learnings/{made}/learning.yaml"
+    created = learn("Look before you leap", "git")
+    file = project / f".orbit/learnings/{created}/learning.yaml"
     text = file.read_text("utf-8").replace("Look before", f"Give {token} from /home/ada/keys before")
     file.write_text(text, "utf-8")
     injector = LearningsContextInjector(project)
-    found = injector.learnings_for("engineer")
-    kept = repr(
+    result = injector.learnings_for("engineer")
+    cached = repr(
         [vars(cache_entry) if hasattr(cache_entry, "__dict__") else cache_entry for cache_entry in held(injector)]
     )
-    for said in (str(found), kept):
-        assert token not in said
-        assert "/home/ada" not in said
-    assert made in kept
+    for printed in (str(result), cached):
+        assert token not in printed
+        assert "/home/ada" not in printed
+    assert created in cached
 
 
 def held(injector: LearningsContextInjector) -> list[list[str]]:
@@ -217,12 +217,12 @@ def engine() -> jinja2.Environment:
 
 def test_learnings_land_in_a_jinja_template(learn: Learn, project: Path, engine: jinja2.Environment) -> None:
     """The variable prints as the block and counts as a list."""
-    made = learn("Sign each commit", "git")
+    created = learn("Sign each commit", "git")
     text = AgentRenderer(engine, LearningsContextInjector(project), context={"role": "an engineer"}).render_agent(
         "engineer"
     )
     assert text.startswith("You are an engineer.\n\n<project-notes>\n")
-    assert f"- [{made}] Sign each commit" in text.splitlines()
+    assert f"- [{created}] Sign each commit" in text.splitlines()
     assert text.endswith("</project-notes>\n1")
 
 
@@ -243,13 +243,13 @@ def test_nothing_is_injected_where_nobody_wants_it(learn: Learn, project: Path, 
 
 def test_a_plain_function_is_a_template_too(learn: Learn, project: Path) -> None:
     """It gets the agent's name and the whole context."""
-    made = learn("Sign each commit", "git")
+    created = learn("Sign each commit", "git")
 
     def template(name: str, context: dict[str, Any]) -> str:
-        return f"{name}: {', '.join(one.id for one in context['learnings'])}; {sorted(context)}"
+        return f"{name}: {', '.join(entry.id for entry in context['learnings'])}; {sorted(context)}"
 
     renderer = AgentRenderer(template, LearningsContextInjector(project))
-    assert renderer.render_agent("engineer", {"more": 1}) == f"engineer: {made}; ['learnings', 'more']"
+    assert renderer.render_agent("engineer", {"more": 1}) == f"engineer: {created}; ['learnings', 'more']"
 
 
 def test_the_names_of_the_contract_are_there(project: Path) -> None:

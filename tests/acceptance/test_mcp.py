@@ -53,7 +53,7 @@ async def client(folder: Path, *roots: str, **options: Any) -> AsyncIterator[Cli
     server = StdioServerParameters(command=PROGRAM[0], args=PROGRAM[1:], cwd=str(folder), env=environment)
 
     async def named(_context: object) -> types.ListRootsResult:
-        return types.ListRootsResult(roots=[types.Root.model_validate({"uri": one}) for one in roots])
+        return types.ListRootsResult(roots=[types.Root.model_validate({"uri": entry}) for entry in roots])
 
     async with (
         stdio_client(server) as (read, write),
@@ -86,15 +86,15 @@ def test_a_client_lists_and_calls_the_tools(root: Path) -> None:
             assert tools["add"].annotations is not None
             assert tools["add"].annotations.read_only_hint is False
 
-            found = await session.call_tool("search", {"query": "token", "path": "src/a.py"})
-            assert (found.is_error, whole(found)["ok"]) == (False, True)
-            beside = whole(found)["learnings"]
-            assert [one["id"] in text(found, 1) for one in beside] == [True]
-            assert found.meta is not None
-            assert found.meta["dev.orbit/learnings"] == beside
+            result = await session.call_tool("search", {"query": "token", "path": "src/a.py"})
+            assert (result.is_error, whole(result)["ok"]) == (False, True)
+            beside = whole(result)["learnings"]
+            assert [entry["id"] in text(result, 1) for entry in beside] == [True]
+            assert result.meta is not None
+            assert result.meta["dev.orbit/learnings"] == beside
 
-            wanted = {"kind": "learning", "fields": {"summary": "Look twice"}, "confirm": True}
-            added = whole(await session.call_tool("add", wanted))["data"]
+            expected = {"kind": "learning", "fields": {"summary": "Look twice"}, "confirm": True}
+            added = whole(await session.call_tool("add", expected))["data"]
             assert (added["phase"], added["created_by"]) == ("pending", {"name": "mcp", "role": "agent"})
 
             refused = await session.call_tool("show", {"id": "L-none"})
@@ -122,9 +122,9 @@ def test_a_call_runs_no_program_of_the_project(root: Path, monkeypatch: pytest.M
 
     async def talk() -> None:
         async with client(root) as session:
-            wanted = {"task": "T-7", "text": "Fix the crash", "paths": ["src/a.py"]}
-            found = text(await session.call_tool("brief", wanted))
-            assert [f"`tasks.{name}` was not run" in found for name in ("command", "classifier")] == 2 * [not said]
+            expected = {"task": "T-7", "text": "Fix the crash", "paths": ["src/a.py"]}
+            result = text(await session.call_tool("brief", expected))
+            assert [f"`tasks.{name}` was not run" in result for name in ("command", "classifier")] == 2 * [not said]
 
     anyio.run(talk)
     assert sorted(file.name for file in root.glob("ran-*")) == (["ran-classifier", "ran-command-T-7"] if said else [])
@@ -135,14 +135,14 @@ def test_the_project_is_where_the_client_says(root: Path, tmp_path: Path) -> Non
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     config = root / ".orbit/config.yaml"
-    held = config.read_text("utf-8")
+    current = config.read_text("utf-8")
 
     async def talk() -> None:
         async with client(elsewhere, "file:///nowhere", root.as_uri()) as session:
             assert "Uploads" in text(await session.call_tool("list", {}))
             config.write_text("format: [", "utf-8")
             assert (await session.call_tool("list", {})).is_error
-            config.write_text(held, "utf-8")
+            config.write_text(current, "utf-8")
             assert "Uploads" in text(await session.call_tool("list", {}))
 
     anyio.run(talk)
@@ -175,10 +175,10 @@ def test_whoever_asks_in_a_way_that_cannot_be_read_is_told_so(root: Path) -> Non
         assert served.stdout is not None
         served.stdin.write(b"".join(line + b"\n" for line in lines))
         served.stdin.flush()
-        while not {1, 2} <= {one["id"] for one in answers}:
+        while not {1, 2} <= {entry["id"] for entry in answers}:
             answers.append(json.loads(served.stdout.readline()))
 
-    refused = [one["id"] for one in answers if one.get("error", {}).get("code") == types.PARSE_ERROR]
+    refused = [entry["id"] for entry in answers if entry.get("error", {}).get("code") == types.PARSE_ERROR]
     assert refused == [7, "a", None, None]
     assert len(answers) == 6
 
@@ -191,9 +191,9 @@ def address(root: Path) -> Iterator[str]:
         [*PROGRAM, "--http"], cwd=root, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE
     ) as server:
         assert server.stderr is not None
-        said = server.stderr.readline().decode()
+        text = server.stderr.readline().decode()
         try:
-            yield said.removeprefix("serving at ").strip()
+            yield text.removeprefix("serving at ").strip()
         finally:
             server.terminate()
             server.communicate()
@@ -242,7 +242,7 @@ def test_over_http_a_client_is_answered(address: str) -> None:
             ClientSession(read, write) as session,
         ):
             await session.initialize()
-            found = [await session.call_tool("search", {"query": "token", "path": "src/a.py"}) for _ in range(2)]
-            assert ["learnings" in whole(one) for one in found] == [True, False]
+            result = [await session.call_tool("search", {"query": "token", "path": "src/a.py"}) for _ in range(2)]
+            assert ["learnings" in whole(entry) for entry in result] == [True, False]
 
     anyio.run(talk)

@@ -71,9 +71,9 @@ def wrapped(root: Path, *command: str, options: tuple[str, ...] = PATIENT, **mor
 def talk(root: Path, *lines: object, options: tuple[str, ...] = PATIENT) -> list[dict[str, Any]]:
     """Return what the answering server says to some calls."""
     server = wrapped(root, sys.executable, "-c", ANSWERS, options=options)
-    said, _ = server.communicate(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    text, _ = server.communicate(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
     assert server.returncode == 0
-    return [json.loads(line) for line in said.splitlines()]
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def call(key: int, answer: object, **arguments: object) -> dict[str, object]:
@@ -87,7 +87,7 @@ PLAIN: dict[str, Any] = {"content": [{"type": "text", "text": "x = 1"}]}
 
 def blocks(message: dict[str, Any]) -> list[str]:
     """Return the texts of a result's content."""
-    return [one["text"] for one in message["result"]["content"]]
+    return [entry["text"] for entry in message["result"]["content"]]
 
 
 def test_a_result_comes_with_the_records_for_the_files_of_its_call(root: Path) -> None:
@@ -102,8 +102,8 @@ def test_a_result_comes_with_the_records_for_the_files_of_its_call(root: Path) -
     assert len(blocks(first)) == 2
     assert blocks(first)[1].startswith("<project-notes>\n")
     assert "Uploads are retried" in blocks(first)[1]
-    (held,) = first["result"]["_meta"]["dev.orbit/learnings"]
-    assert held["text"].startswith(f"- [{held['id']}] Uploads are retried")
+    (current,) = first["result"]["_meta"]["dev.orbit/learnings"]
+    assert current["text"].startswith(f"- [{current['id']}] Uploads are retried")
     assert (again["result"], other["result"]) == (PLAIN, PLAIN)
     assert blocks(spoken)[1].count("</project-notes>") == 1
 
@@ -115,13 +115,13 @@ def test_a_result_comes_with_the_records_for_the_files_of_its_call(root: Path) -
 
 def test_a_session_that_is_named_shares_what_it_has_seen(root: Path) -> None:
     """What a hook has shown in the session is not said again by the wrapper."""
-    record = next(one for one in Registry.open(root).records if one.title == "Uploads are retried")
+    record = next(entry for entry in Registry.open(root).records if entry.title == "Uploads are retried")
     ledger = SessionLog(str(root), "s-1")
     ledger.begin()
     ledger.add([record.id])
     ledger.end()
     options = ("--session", "s-1", *PATIENT)
-    assert [one["result"] for one in talk(root, call(1, PLAIN, path="src/a.py"), options=options)] == [PLAIN]
+    assert [entry["result"] for entry in talk(root, call(1, PLAIN, path="src/a.py"), options=options)] == [PLAIN]
 
 
 def test_what_a_hook_has_said_in_the_hosts_session_is_not_said_again(root: Path) -> None:
@@ -129,10 +129,10 @@ def test_what_a_hook_has_said_in_the_hosts_session_is_not_said_again(root: Path)
     payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s-9", "cwd": str(root), "prompt": "mend src/a.py"}
     hook = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py")), "claude"]
     environment = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"}
-    said = subprocess.run(
+    text = subprocess.run(
         hook, input=json.dumps(payload).encode(), capture_output=True, check=True, cwd=root, env=environment
     )
-    assert b"Uploads are retried" in said.stdout
+    assert b"Uploads are retried" in text.stdout
     (answer,) = talk(root, call(1, PLAIN, path="src/a.py"))
     assert answer["result"] == PLAIN
 
@@ -147,7 +147,7 @@ def test_where_nothing_can_be_found_the_answer_is_the_servers(root: Path, lost: 
         (root / ".orbit/state/log/sessions").write_text("a file, no folder", "utf-8")
     else:
         (root / ".orbit").rename(root / "gone")
-    assert [one["result"] for one in talk(root, call(1, PLAIN, path="src/a.py"))] == [PLAIN]
+    assert [entry["result"] for entry in talk(root, call(1, PLAIN, path="src/a.py"))] == [PLAIN]
 
 
 def test_no_result_waits_longer_than_it_may(root: Path) -> None:
@@ -156,10 +156,10 @@ def test_no_result_waits_longer_than_it_may(root: Path) -> None:
     ledger.begin()
     options = ("--session", "s-1", "--timeout", "20")
     try:
-        said = talk(root, call(1, PLAIN, path="src/a.py"), call(2, PLAIN, path="src/a.py"), options=options)
+        text = talk(root, call(1, PLAIN, path="src/a.py"), call(2, PLAIN, path="src/a.py"), options=options)
     finally:
         ledger.end()
-    assert [one["result"] for one in said] == [PLAIN, PLAIN]
+    assert [entry["result"] for entry in text] == [PLAIN, PLAIN]
 
 
 @pytest.fixture
@@ -190,13 +190,13 @@ def test_every_byte_of_a_conversation_passes_both_ways(mirror: subprocess.Popen[
     @settings(max_examples=60)
     @given(st.lists(SAID, min_size=1, max_size=5), st.integers(1, 5000))
     def passes(lines: list[bytes], size: int) -> None:
-        whole = b"\n".join(lines) + b"\n"
+        answer = b"\n".join(lines) + b"\n"
         child = os.fork()
         if child == 0:
-            for start in range(0, len(whole), max(size, len(whole) // 50)):
-                os.write(into.fileno(), whole[start : start + max(size, len(whole) // 50)])
+            for start in range(0, len(answer), max(size, len(answer) // 50)):
+                os.write(into.fileno(), answer[start : start + max(size, len(answer) // 50)])
             os._exit(0)
-        assert out.read(len(whole)) == whole
+        assert out.read(len(answer)) == answer
         os.waitpid(child, 0)
 
     passes()
@@ -209,8 +209,8 @@ def test_the_end_of_the_server_is_the_end_of_the_wrapper(root: Path, program: st
     """Its exit code, or its signal; what it said last, half a line even, and what it said beside."""
     half = "import sys; sys.stdout.write('{\"id\": 1, \"resu'); sys.stdout.flush(); sys.stderr.write('beside'); "
     server = wrapped(root, sys.executable, "-c", half + program, stderr=subprocess.PIPE)
-    said, beside = server.communicate(json.dumps(call(1, PLAIN)).encode() + b"\n")
-    assert (server.returncode, said, beside) == (code, b'{"id": 1, "resu', b"beside")
+    text, beside = server.communicate(json.dumps(call(1, PLAIN)).encode() + b"\n")
+    assert (server.returncode, text, beside) == (code, b'{"id": 1, "resu', b"beside")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -289,24 +289,24 @@ def test_a_real_server_and_a_real_client_agree(root: Path, tmp_path: Path) -> No
 
     async def results(command: list[str]) -> dict[str, Any]:
         server = StdioServerParameters(command=command[0], args=command[1:], cwd=str(root))
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
             await session.initialize()
             await session.list_tools()
             for tool, path in (("open_file", "src/a.py"), ("strict_file", "lib/a.py"), ("add", "")):
                 arguments = {"path": path} if path else {"a": 1, "b": 2}
-                found[tool] = (await session.call_tool(tool, arguments)).model_dump(by_alias=True)
-        return found
+                result[tool] = (await session.call_tool(tool, arguments)).model_dump(by_alias=True)
+        return result
 
     before: dict[str, Any] = anyio.run(results, direct)
     after: dict[str, Any] = anyio.run(results, [*WRAP, *PATIENT, "--", *direct])
     assert after["add"] == before["add"]
     for tool, beside in (("open_file", True), ("strict_file", False)):
-        (held,) = after[tool]["_meta"]["dev.orbit/learnings"]
-        assert f"[{held['id']}]" in after[tool]["content"].pop()["text"]
+        (current,) = after[tool]["_meta"]["dev.orbit/learnings"]
+        assert f"[{current['id']}]" in after[tool]["content"].pop()["text"]
         assert after[tool]["content"] == before[tool]["content"]
         structured = after[tool]["structuredContent"]
-        assert structured.pop("learnings", None) == ([held] if beside else None)
+        assert structured.pop("learnings", None) == ([current] if beside else None)
         assert structured == before[tool]["structuredContent"]
 
 

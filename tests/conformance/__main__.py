@@ -60,21 +60,21 @@ def call_every_tool(modules: Path) -> list[str]:
     """Call each tool that is listed once, as the case file says, and return what went wrong."""
     wrong = []
     with workspace() as (root, live):
-        known = {"LIVE": live}
+        existing = {"LIVE": live}
         listed = {tool["name"] for tool in inspected(modules, root, "tools/list")["tools"]}
         calls = data("calls.json")["calls"]
         wrong += [f"{name} is not called" for name in sorted(listed - {name for name, _ in calls})]
         for name, arguments in calls:
-            given = {
-                key: known.get(value, value) if isinstance(value, str) else value for key, value in arguments.items()
+            values = {
+                key: existing.get(value, value) if isinstance(value, str) else value for key, value in arguments.items()
             }
-            pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in given.items()]
+            pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in values.items()]
             flags = [word for pair in pairs for word in ("--tool-arg", pair)]
             result = inspected(modules, root, "tools/call", "--tool-name", name, *flags)
             if result.get("isError"):
                 wrong.append(f"{name}: {result['content'][0]['text']}")
             if name == "add":
-                known["WAITS"] = result["structuredContent"]["data"]["id"]
+                existing["WAITS"] = result["structuredContent"]["data"]["id"]
             print(f"{'failed' if result.get('isError') else 'called'} {name}", flush=True)
     return wrong
 

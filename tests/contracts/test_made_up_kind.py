@@ -43,16 +43,16 @@ class Shell:
 def shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     """Return a shell in a workspace that has the made-up kind."""
     monkeypatch.chdir(git_repo)
-    found = Shell(capsys)
-    found.text("init", "--yes")
+    result = Shell(capsys)
+    result.text("init", "--yes")
     shutil.copytree(CASES / "experiment", git_repo / ".orbit/kinds/experiment")
-    return found
+    return result
 
 
 def test_the_verbs_come_with_the_folder(shell: Shell) -> None:
     """Add, list, show, update, the verbs of its status table and supersede work without a line of Python."""
-    asked = ["--question", "Is it?", "--runs", "3", "--blind", "--measure", "time", "--path", "src/**", "--yes"]
-    first = shell.json("experiment", "add", "--title", "First", *asked)["data"]
+    request = ["--question", "Is it?", "--runs", "3", "--blind", "--measure", "time", "--path", "src/**", "--yes"]
+    first = shell.json("experiment", "add", "--title", "First", *request)["data"]
     second = shell.json("experiment", "add", "--title", "Second", "--question", "Is it now?", "--yes")["data"]
 
     assert tuple(first[name] for name in ("status", "runs", "blind", "measures")) == ("running", 3, True, ["time"])
@@ -68,44 +68,48 @@ def test_the_verbs_come_with_the_folder(shell: Shell) -> None:
 
 def test_its_schema_guards_it_like_any_other(shell: Shell) -> None:
     """A wrong field is a finding with file, line and column, and the right name is offered."""
-    made = shell.json("experiment", "add", "--title", "One", "--question", "Is it?", "--yes")["data"]
-    file = Path(made["path"])
+    created = shell.json("experiment", "add", "--title", "One", "--question", "Is it?", "--yes")["data"]
+    file = Path(created["path"])
     file.write_text(file.read_text("utf-8") + "run: 3\n", "utf-8")
 
-    said = shell.text("check", code=1)
+    text = shell.text("check", code=1)
 
     line = file.read_text("utf-8").count("\n")
-    assert f"{made['path']}:{line}:1: error ORB104 unknown field `run`" in said
-    assert "did you mean `runs`?" in said
+    assert f"{created['path']}:{line}:1: error ORB104 unknown field `run`" in text
+    assert "did you mean `runs`?" in text
 
 
 def test_an_agent_proposes_it_and_a_person_starts_it(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """The phases of its table decide who may do what; a review moves it out of the inbox."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    made = shell.json("experiment", "add", "--title", "One", "--question", "Is it?")["data"]
-    assert made["path"].startswith(".orbit/state/inbox/experiments/")
-    shell.text("experiment", "start", made["id"], code=1)
+    created = shell.json("experiment", "add", "--title", "One", "--question", "Is it?")["data"]
+    assert created["path"].startswith(".orbit/state/inbox/experiments/")
+    shell.text("experiment", "start", created["id"], code=1)
 
     monkeypatch.setenv("ORBIT_ACTOR", "human")
-    shell.text("experiment", "start", made["id"])
+    shell.text("experiment", "start", created["id"])
 
-    assert f".orbit/experiments/{made['id']}/experiment.yaml" == shell.json("show", made["id"])["data"]["path"]
+    assert f".orbit/experiments/{created['id']}/experiment.yaml" == shell.json("show", created["id"])["data"]["path"]
 
 
 def test_a_citation_of_it_that_leads_nowhere_is_found(shell: Shell) -> None:
     """In documents, in code, and in its own records, an id that no record has is an error at its place."""
-    known = shell.json("experiment", "add", "--title", "One", "--question", "After X-zz9zz", "--yes")["data"]["id"]
+    existing = shell.json("experiment", "add", "--title", "One", "--question", "After X-zz9zz", "--yes")["data"]["id"]
     config = Path(".orbit/config.yaml")
     config.write_text(config.read_text("utf-8") + 'code: ["src/**"]\n', "utf-8")
-    Path("README.md").write_text(f"# Read\n\nX-86, X-shaped, {known}, and X-yy8yy.\n", "utf-8")
+    Path("README.md").write_text(f"# Read\n\nX-86, X-shaped, {existing}, and X-yy8yy.\n", "utf-8")
     Path("src").mkdir()
     Path("src/app.py").write_text("# see X-ww7ww\n", "utf-8")
 
-    said = shell.text("check", code=1)
+    text = shell.text("check", code=1)
 
-    file = f".orbit/experiments/{known}/experiment.yaml"
+    file = f".orbit/experiments/{existing}/experiment.yaml"
     line = Path(file).read_text("utf-8").splitlines().index("question: After X-zz9zz") + 1
-    places = [place for place, _, rest in (one.partition(": error ") for one in said.splitlines()) if "ORB305" in rest]
+    places = [
+        path
+        for path, _, remainder in (entry.partition(": error ") for entry in text.splitlines())
+        if "ORB305" in remainder
+    ]
     assert sorted(places) == sorted([f"{file}:{line}:17", "README.md:3:30", "src/app.py:1:7"])
 
 
@@ -119,7 +123,7 @@ def test_a_new_number_is_followed_by_citations(shell: Shell) -> None:
     done = shell.json("requirement", "renumber", "REQ-0001")["data"]
 
     assert done["to"] == "REQ-0003"
-    assert [(one["path"], one["column"]) for one in done["unclear"]] == [("README.md", 11), ("README.md", 29)]
+    assert [(entry["path"], entry["column"]) for entry in done["unclear"]] == [("README.md", 11), ("README.md", 29)]
     text = "REQ-0003, REQ 1, REQs 2 and 1, ADR-0001, REQ-00010 and PRE-REQ-0001\n"
     assert Path("README.md").read_text("utf-8") == text
     assert shell.json("show", "REQ-0002")["data"]["wording"] == "See REQ-0003."
@@ -134,13 +138,13 @@ def test_a_kind_whose_text_is_a_file_is_read_where_that_stands(shell: Shell) -> 
     registry = Registry.open()
     fields = {"title": "Good", "path": "src/app.md", "size": "small", "scope": {"paths": ["src/**"]}}
     kind = registry.workspace.kinds["sample"]
-    made = create_record(registry.workspace, kind, registry.author(), fields, beside={})
+    created = create_record(registry.workspace, kind, registry.author(), fields, beside={})
 
-    assert "The zebra." in shell.text("show", made.id)
+    assert "The zebra." in shell.text("show", created.id)
     rows = shell.json("query", "SELECT record_id, body FROM chunks")["data"]
-    assert rows == [{"record_id": made.id, "body": "# One\n\nThe zebra."}]
-    assert f"- [{made.id}] Good\n  more: src/app.md" in shell.text("match", "src/x.py")
-    assert kind.place(made.data) == 2
+    assert rows == [{"record_id": created.id, "body": "# One\n\nThe zebra."}]
+    assert f"- [{created.id}] Good\n  more: src/app.md" in shell.text("match", "src/x.py")
+    assert kind.place(created.data) == 2
     assert kind.place({}) == 8
     assert shell.json("search", "zebra")["data"]
     Path("src/app.md").unlink()
@@ -150,13 +154,13 @@ def test_a_kind_whose_text_is_a_file_is_read_where_that_stands(shell: Shell) -> 
 def test_the_site_has_its_page_and_its_index(shell: Shell, tmp_path: Path) -> None:
     """The page comes from the folder's template, the index from its columns."""
     pytest.importorskip("material", reason="the site extra is not installed")
-    made = shell.json("experiment", "add", "--title", "Is it quick", "--question", "Is it?", "--yes")["data"]
+    created = shell.json("experiment", "add", "--title", "Is it quick", "--question", "Is it?", "--yes")["data"]
 
     shell.text("site", "build", "--out", str(tmp_path / "site"))
 
-    page = tmp_path / "site/experiments" / made["id"] / "index.html"
+    page = tmp_path / "site/experiments" / created["id"] / "index.html"
     assert "Is it quick" in page.read_text("utf-8")
-    assert made["id"] in (tmp_path / "site/experiments/index.html").read_text("utf-8")
+    assert created["id"] in (tmp_path / "site/experiments/index.html").read_text("utf-8")
 
 
 def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) -> None:
@@ -174,16 +178,18 @@ def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) ->
 
     orbit("init", "--yes")
     assert (git_repo / ".orbit/schemas/experiment.schema.json").is_file()
-    made = orbit("experiment", "add", "--title", "One", "--question", "Is it?", "--path", "src/**", "--yes")["data"]
-    assert orbit("experiment", "list")["data"][0]["id"] == made["id"]
-    assert orbit("show", made["id"])["data"]["question"] == "Is it?"
-    assert orbit("experiment", "update", made["id"], "--runs", "4")["data"]["runs"] == 4
+    created = orbit("experiment", "add", "--title", "One", "--question", "Is it?", "--path", "src/**", "--yes")["data"]
+    assert orbit("experiment", "list")["data"][0]["id"] == created["id"]
+    assert orbit("show", created["id"])["data"]["question"] == "Is it?"
+    assert orbit("experiment", "update", created["id"], "--runs", "4")["data"]["runs"] == 4
     (git_repo / "README.md").write_text("As X-zz9zz says.\n", "utf-8")
-    assert [one["code"] for one in orbit("check", code=1)["diagnostics"] if one["severity"] == "error"] == ["ORB305"]
+    assert [entry["code"] for entry in orbit("check", code=1)["diagnostics"] if entry["severity"] == "error"] == [
+        "ORB305"
+    ]
     orbit("sync")
     rows = orbit("query", "SELECT id, kind, phase FROM records")["data"]
-    assert [{"id": made["id"], "kind": "experiment", "phase": "live"}] == rows
-    assert orbit("experiment", "end", made["id"])["data"][0]["status"] == "ended"
+    assert [{"id": created["id"], "kind": "experiment", "phase": "live"}] == rows
+    assert orbit("experiment", "end", created["id"])["data"][0]["status"] == "ended"
 
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in CASES.iterdir()))

@@ -36,14 +36,14 @@ def test_the_page_of_commands_is_what_the_commands_say() -> None:
 ), ids=lambda page: f"{page.parent.name}/{page.name}")  # fmt: skip
 def test_every_command_that_a_page_shows_exists(page: Path) -> None:
     """With every option that it is shown with, in blocks of code and in sentences."""
-    assert [one[:80] for one in COMMAND.findall(page.read_text("utf-8")) if misspelled(one)] == []
+    assert [entry[:80] for entry in COMMAND.findall(page.read_text("utf-8")) if misspelled(entry)] == []
 
 
 def test_no_paragraph_is_swallowed_by_a_table() -> None:
     """A line right below a table's last row would be another row of it on the site."""
     pages = {page: re.sub(r"(?ms)^```.*?^```", "", page.read_text("utf-8")) for page in DOCS.rglob("*.md")}
     assert [
-        (page.name, said) for page, text in pages.items() for said in re.findall(r"(?m)^\|.*\n([^|\n].*)", text)
+        (page.name, printed) for page, text in pages.items() for printed in re.findall(r"(?m)^\|.*\n([^|\n].*)", text)
     ] == []
 
 
@@ -66,10 +66,10 @@ def misspelled(line: str) -> list[str]:
             command = inner
         elif re.fullmatch(r"--[a-z][a-z-]*", word):
             # A group that is called without a command of its own has a usual one.
-            meant = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
-            options = [option for one in meant for option in one.params]
-            known = {name for option in options for name in (*option.opts, *option.secondary_opts)}
-            wrong += [word] if word not in {*known, "--help"} else []
+            suggestion = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
+            options = [option for entry in suggestion for option in entry.params]
+            existing = {name for option in options for name in (*option.opts, *option.secondary_opts)}
+            wrong += [word] if word not in {*existing, "--help"} else []
     return wrong
 
 
@@ -105,11 +105,11 @@ def test_every_setting_and_its_default_are_on_the_page() -> None:
 def test_every_setting_has_a_default_and_is_described() -> None:
     """The form, the default and what a setting does stand in the schema; the file that `init` writes is made of it."""
     forms = dict(settings(config_schema().document["properties"]))
-    own = {"format", "schema_version"}
+    own_names = {"format", "schema_version"}
 
-    assert [key for key, form in forms.items() if key not in own and not form.get("description")] == []
+    assert [key for key, form in forms.items() if key not in own_names and not form.get("description")] == []
     assert [
-        key for key, form in forms.items() if key not in own and ("default" in form) is ("properties" in form)
+        key for key, form in forms.items() if key not in own_names and ("default" in form) is ("properties" in form)
     ] == []
     assert config_schema().is_valid({"format": "orbit-registry", "schema_version": 1, **defaults()})
 

@@ -35,13 +35,13 @@ def read(name: str) -> str:
 
 def sessions() -> set[str]:
     """Return the names of the nox sessions, read without nox: the test environment does not need it."""
-    found = set()
+    result = set()
     for node in ast.parse(read("noxfile.py")).body:
         for decorator in getattr(node, "decorator_list", ()):
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "nox.session":
-                named = {word.arg: ast.literal_eval(word.value) for word in decorator.keywords}
-                found.add(named.get("name", getattr(node, "name", "")))
-    return found
+                names = {word.arg: ast.literal_eval(word.value) for word in decorator.keywords}
+                result.add(names.get("name", getattr(node, "name", "")))
+    return result
 
 
 def test_the_sessions_have_their_promised_names() -> None:
@@ -52,9 +52,9 @@ def test_the_sessions_have_their_promised_names() -> None:
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"])
 def test_every_session_that_is_named_exists(name: str) -> None:
     """Each `nox -s NAME …` in a document or script is a session."""
-    named = {word for line in re.findall(r"\bnox -s ((?:[a-z][a-z-]+ ?)+)", read(name)) for word in line.split()}
-    assert named
-    assert named <= SESSIONS
+    names = {word for line in re.findall(r"\bnox -s ((?:[a-z][a-z-]+ ?)+)", read(name)) for word in line.split()}
+    assert names
+    assert names <= SESSIONS
 
 
 def test_the_readme_names_every_session() -> None:
@@ -62,16 +62,16 @@ def test_the_readme_names_every_session() -> None:
     (row,) = re.findall(r"(?m)^\| `noxfile\.py` \|(.*)", read("README.md"))
     assert set(re.findall(r"`([a-z-]+)`", row)) == SESSIONS
     table = re.findall(r"(?m)^\| (`python3 -m nox .*?) \|", read("CONTRIBUTING.md"))
-    assert {name for said in table for name in re.findall(r"(?:nox -s |, `)([a-z-]+)", said)} == SESSIONS
+    assert {name for text in table for name in re.findall(r"(?:nox -s |, `)([a-z-]+)", text)} == SESSIONS
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
 def test_every_place_of_the_repository_that_is_named_is_there(name: str) -> None:
     """In a sentence, a link or a command; of a name in angle brackets its folder. `docs/adr` is a user's own."""
     rooms = r"(?<![\w/.-])((?:tests|tooling|docs|changelog\.d|site-overrides|\.ci|\.github)/[\w./-]*)"
-    named = set(re.findall(rooms, read(name))) - {"docs/adr"}
-    assert named
-    assert [place for place in sorted(named) if not (ROOT / place).exists()] == []
+    names = set(re.findall(rooms, read(name))) - {"docs/adr"}
+    assert names
+    assert [path for path in sorted(names) if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_every_extra_in_the_readme_exists() -> None:
 
 def test_ci_looks_for_every_python_that_we_name() -> None:
     """The oldest and the newest of them that are here run tests."""
-    named = re.findall(r"Python :: (3\.\d+)", read("pyproject.toml"))
-    assert re.findall(r"(?m)^for version in (.*); do$", read(".ci/run")) == [" ".join(named)]
+    names = re.findall(r"Python :: (3\.\d+)", read("pyproject.toml"))
+    assert re.findall(r"(?m)^for version in (.*); do$", read(".ci/run")) == [" ".join(names)]
 
 
 def test_no_page_installs_from_an_index_that_has_no_release() -> None:

@@ -26,19 +26,19 @@ def on_terminal(folder: Any, arguments: list[str], answers: list[tuple[str, str]
     leader, follower = pty.openpty()
     child = subprocess.Popen([*ORBIT, *arguments], cwd=folder, stdin=follower, stdout=follower, stderr=follower)
     os.close(follower)
-    shown, waiting = "", list(answers)
+    output, waiting = "", list(answers)
     while select.select([leader], [], [], 60)[0]:
         try:
-            said = os.read(leader, 4096)
+            text = os.read(leader, 4096)
         except OSError:  # Linux says so when the child is gone
             break
-        if not said:
+        if not text:
             break
-        shown += said.decode()
-        if waiting and waiting[0][0] in shown:
+        output += text.decode()
+        if waiting and waiting[0][0] in output:
             os.write(leader, f"{waiting.pop(0)[1]}\n".encode())
     os.close(leader)
-    return child.wait(60), shown
+    return child.wait(60), output
 
 
 def known(shell: Any) -> list[str]:
@@ -57,11 +57,11 @@ def test_the_same_words_again_are_refused(shell: Any, more: list[str]) -> None:
     assert f"`orbit learning vote {shell.learning} --task TASK` strengthens it" in err
     assert f"--distinct-from {shell.learning}" in err
 
-    code, whole = shell.json(*arguments, "--task", "T-9")
-    assert (code, whole["ok"], whole["data"]) == (1, False, None)
-    assert whole["next"] == [f"orbit learning vote {shell.learning} --task T-9", f"orbit show {shell.learning}"]
+    code, answer = shell.json(*arguments, "--task", "T-9")
+    assert (code, answer["ok"], answer["data"]) == (1, False, None)
+    assert answer["next"] == [f"orbit learning vote {shell.learning} --task T-9", f"orbit show {shell.learning}"]
     assert known(shell) == [shell.learning]
-    assert shell(*whole["next"][0].split()[1:])[0] == 0
+    assert shell(*answer["next"][0].split()[1:])[0] == 0
 
 
 def test_a_neighbour_is_named_and_no_hindrance(shell: Any) -> None:
@@ -71,19 +71,19 @@ def test_a_neighbour_is_named_and_no_hindrance(shell: Any) -> None:
     assert code == 0
     assert f"near: {shell.learning} (100% alike; but only one of them says `not`): Look before you leap" in err
     assert "near" not in out
-    whole = shell.json("learning", "add", "--summary", "Look before you jump or leap")[1]
-    assert {one["id"] for one in whole["data"]["neighbours"]} >= {shell.learning}
-    assert f"orbit show {shell.learning}" in whole["next"]
+    answer = shell.json("learning", "add", "--summary", "Look before you jump or leap")[1]
+    assert {entry["id"] for entry in answer["data"]["neighbours"]} >= {shell.learning}
+    assert f"orbit show {shell.learning}" in answer["next"]
 
 
 def test_a_dry_run_says_what_writing_would(shell: Any) -> None:
     """The neighbours and the globs that match no file are named on the side, as they are when it is written."""
     arguments = ["learning", "add", "--summary", "Don't look before you leap", "--path", "nowhere/**"]
-    tried, written = shell(*arguments, "--dry-run")[2], shell(*arguments)[2]
+    tried, stored = shell(*arguments, "--dry-run")[2], shell(*arguments)[2]
 
     assert f"near: {shell.learning} (100% alike" in tried
     assert "note: `nowhere/**` matches no file" in tried
-    assert tried == written
+    assert tried == stored
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,12 @@ def test_a_dry_run_says_what_writing_would(shell: Any) -> None:
 )
 def test_a_person_may_vote_instead(shell: Any, arguments: list[str], answers: list[tuple[str, str]]) -> None:
     """On a terminal the nearest ones are shown with numbers; the vote needs a task, which is asked for."""
-    code, shown = on_terminal(shell.root, ["learning", "add", "--summary", "Look before you leap", *arguments], answers)
+    code, output = on_terminal(
+        shell.root, ["learning", "add", "--summary", "Look before you leap", *arguments], answers
+    )
 
-    assert code == 0, shown
-    assert f"1  {shell.learning} (the same, word for word): Look before you leap" in shown
+    assert code == 0, output
+    assert f"1  {shell.learning} (the same, word for word): Look before you leap" in output
     assert shell.json("show", shell.learning)[1]["data"]["votes"]["tasks"] == {"T-4": 1}
     assert known(shell) == [shell.learning]
 
@@ -115,10 +117,10 @@ def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
     """A terminal that CI opens has nobody behind it."""
     monkeypatch.setenv("CI", "true")
 
-    code, shown = on_terminal(shell.root, ["learning", "add", "--summary", "Look before you leap"], [])
+    code, output = on_terminal(shell.root, ["learning", "add", "--summary", "Look before you leap"], [])
 
     assert code == 1
-    assert "this is known already" in shown
+    assert "this is known already" in output
 
 
 @pytest.mark.parametrize(
@@ -139,10 +141,10 @@ def test_the_command_that_settles_a_false_alarm_does_so(shell: Any) -> None:
     first = shell.json("learning", "add", "--summary", "Retry uploads with a new token after an error")[1]["data"]["id"]
     second = shell.json("learning", "add", "--summary", "Retry uploads with a new token after a pause")[1]["data"]["id"]
 
-    (found,) = [one for one in shell.json("check")[1]["diagnostics"] if one["code"] == "ORB602"]
-    told = found["hint"].split("`")[-2]
-    assert {first, second} <= set(told.split())
-    assert shell(*told.split()[1:])[0] == 0
+    (result,) = [entry for entry in shell.json("check")[1]["diagnostics"] if entry["code"] == "ORB602"]
+    command = result["hint"].split("`")[-2]
+    assert {first, second} <= set(command.split())
+    assert shell(*command.split()[1:])[0] == 0
     assert "ORB602" not in shell("check")[1]
 
 
@@ -170,9 +172,9 @@ def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monke
     becomes('summary: ""', "summary: Measure twice")
     _, out, _ = shell("learning", "add", "--editor", "--summary", "Cut once", "--dry-run")
     assert "summary: Cut once" in out
-    code, whole = shell.json("learning", "add", "--editor")
-    assert code == 0, whole
-    assert (whole["data"]["summary"], whole["data"]["scope"]) == ("Measure twice", {"tags": ["wood"]})
+    code, answer = shell.json("learning", "add", "--editor")
+    assert code == 0, answer
+    assert (answer["data"]["summary"], answer["data"]["scope"]) == ("Measure twice", {"tags": ["wood"]})
     assert list((shell.root / ".orbit/state/edits").iterdir()) == []
     assert shell("learning", "add")[0] == 2
 
@@ -189,29 +191,29 @@ def test_decisions_that_are_near_are_named_and_no_hindrance(shell: Any, tmp_path
     assert re.search(r"near: ADR-0002 \(.*\): Use Postgres instead", err)
     assert "near" not in out
     arguments[3] += ", and soon"
-    code, whole = shell.json(*arguments)
+    code, answer = shell.json(*arguments)
     assert code == 0
-    assert "ADR-0002" in [one["id"] for one in whole["data"]["neighbours"]]
-    assert "orbit show ADR-0002" in whole["next"]
+    assert "ADR-0002" in [entry["id"] for entry in answer["data"]["neighbours"]]
+    assert "orbit show ADR-0002" in answer["next"]
     assert shell.json("adr", "add", "--title", "Render pages ahead of time", *more)[1]["data"]["neighbours"] == []
 
 
 def test_a_decision_of_the_same_title_is_refused(shell: Any) -> None:
     """But for its form; who says that the two differ is believed, and a closed decision keeps no title."""
-    written = ("--body-file", shell.body)
-    known = shell.json("adr", "add", "--title", "Keep one queue", *written)[1]["data"]["id"]
+    stored = ("--body-file", shell.body)
+    existing = shell.json("adr", "add", "--title", "Keep one queue", *stored)[1]["data"]["id"]
     before = sorted((shell.root / ".orbit/adrs").iterdir())
     code, answer = shell.json("adr", "add", "--title", "Keep one  queue!", "--yes")
-    assert (code, answer["ok"], answer["next"]) == (1, False, [f"orbit show {known}"])
-    said = shell("adr", "add", "--title", "keep one queue")[2]
-    assert f"{known} (accepted) has the same title" in said
-    assert f"--distinct-from {known}" in said
+    assert (code, answer["ok"], answer["next"]) == (1, False, [f"orbit show {existing}"])
+    text = shell("adr", "add", "--title", "keep one queue")[2]
+    assert f"{existing} (accepted) has the same title" in text
+    assert f"--distinct-from {existing}" in text
     assert sorted((shell.root / ".orbit/adrs").iterdir()) == before
 
-    code, answer = shell.json("adr", "add", "--title", "Keep one queue!", "--distinct-from", known, *written)
-    assert (code, answer["data"]["distinct_from"]) == (0, [known])
-    for one in (known, answer["data"]["id"]):
-        assert shell("adr", "deprecate", one)[0] == 0
+    code, answer = shell.json("adr", "add", "--title", "Keep one queue!", "--distinct-from", existing, *stored)
+    assert (code, answer["data"]["distinct_from"]) == (0, [existing])
+    for entry in (existing, answer["data"]["id"]):
+        assert shell("adr", "deprecate", entry)[0] == 0
     assert shell("adr", "add", "--title", "Keep one queue, again")[0] == 0
     assert shell("adr", "add", "--title", "Keep one queue?")[0] == 0
 
@@ -222,7 +224,7 @@ def test_a_body_is_read_from_a_pipe_that_is_named(shell: Any) -> None:
     os.write(writing, b"Seen twice.\n")
     os.close(writing)
 
-    code, whole = shell.json("learning", "add", "--summary", "Mind the step", "--body-file", f"/dev/fd/{reading}")
+    code, answer = shell.json("learning", "add", "--summary", "Mind the step", "--body-file", f"/dev/fd/{reading}")
     os.close(reading)
 
-    assert (code, whole["data"]["body"]) == (0, "Seen twice.\n")
+    assert (code, answer["data"]["body"]) == (0, "Seen twice.\n")

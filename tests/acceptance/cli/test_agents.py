@@ -31,8 +31,8 @@ def decide(root: Path, number: int, status: str) -> str:
 
 def files(root: Path) -> dict[str, bytes]:
     """Return every file that git would see."""
-    found = (path for path in root.rglob("*") if path.is_file() and not {".git", "state"} & set(path.parts))
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+    result = (path for path in root.rglob("*") if path.is_file() and not {".git", "state"} & set(path.parts))
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in result}
 
 
 @pytest.fixture(params=["ORBIT_ACTOR", "CLAUDECODE"])
@@ -101,7 +101,7 @@ def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
 
     outcome = Registry.open(shell.root).check(fix=True)
 
-    hints = {one.code: one.hint or "" for one in outcome.diagnostics}
+    hints = {entry.code: entry.hint or "" for entry in outcome.diagnostics}
     assert "an agent may not make a decision accepted: ADR-0008" in hints["ORB702"]
     assert "a person runs" in hints["ORB702"]
     assert "ADR-0009" in hints["ORB701"]
@@ -109,7 +109,7 @@ def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
     assert files(shell.root) == before
 
     monkeypatch.setenv("ORBIT_ACTOR", "human")
-    assert {one.code for one in Registry.open(shell.root).check(fix=True).fixed} >= {"ORB701", "ORB702"}
+    assert {entry.code for entry in Registry.open(shell.root).check(fix=True).fixed} >= {"ORB701", "ORB702"}
     assert shell.json("show", "ADR-0008")[1]["data"]["status"] == "accepted"
     assert shell.json("show", "ADR-0009")[1]["data"]["status"] == "deprecated"
 

@@ -28,12 +28,12 @@ def test_every_command_explains_itself(
     """`--help` and `-h` end with 0 and say in a sentence what the command is for; each option says what it does."""
     for flag in ("--help", "-h"):
         assert run([*path, flag]) == 0
-        said = capsys.readouterr().out
-        assert said.startswith("Usage: orbit")
-        purpose = next(line.strip() for line in said.splitlines()[2:] if line.strip())
+        text = capsys.readouterr().out
+        assert text.startswith("Usage: orbit")
+        purpose = next(line.strip() for line in text.splitlines()[2:] if line.strip())
         assert purpose[:1].isupper()
         assert purpose[0] != "-"
-    assert "\n  orbit " in said  # an example, as one types it
+    assert "\n  orbit " in text  # an example, as one types it
     described = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
     assert [option.opts[0] for option in described if not option.help] == []
 
@@ -49,8 +49,8 @@ def test_examples_can_be_pasted() -> None:
 @pytest.mark.parametrize("kind", ["failure", "learning", "rule", "adr"])
 def test_the_example_of_adding_is_one_that_runs(kind: str, shell: Shell) -> None:
     """It names all that has to be given, also fields that have no option of their own."""
-    said = shell(kind, "add", "--help")[1]
-    example = next(line for line in said.splitlines() if line.startswith(f"  orbit {kind} add"))
+    text = shell(kind, "add", "--help")[1]
+    example = next(line for line in text.splitlines() if line.startswith(f"  orbit {kind} add"))
 
     assert shell(*shlex.split(example)[1:], "--dry-run")[0] == 0
 
@@ -79,13 +79,13 @@ def test_a_group_alone_shows_what_is_in_it(path: tuple[str, ...], capsys: pytest
 def test_the_first_page_shows_first_what_most_people_need(capsys: pytest.CaptureFixture[str]) -> None:
     """Setup, decisions, learnings, the gate and the site come before the rest."""
     assert run([]) == 0
-    said = capsys.readouterr().out
+    text = capsys.readouterr().out
 
     places = [
-        said.index(f"\n  {name} ") for name in ("init", "adr", "learning", "check", "site", "list", "sync", "resolve")
+        text.index(f"\n  {name} ") for name in ("init", "adr", "learning", "check", "site", "list", "sync", "resolve")
     ]
     assert places == sorted(places)
-    assert "merge-driver" not in said
+    assert "merge-driver" not in text
 
 
 def test_the_version_is_the_package_s() -> None:

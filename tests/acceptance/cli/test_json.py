@@ -64,10 +64,10 @@ def test_every_command_with_json_has_a_form_of_its_data() -> None:
 )
 def test_an_argument_that_is_no_text_is_refused(shell: Any, arguments: list[str]) -> None:
     """Bytes that are not UTF-8 are said to be, whatever the command."""
-    code, whole = shell.json(*arguments)
+    code, answer = shell.json(*arguments)
 
     assert code == 2
-    assert "is not valid UTF-8" in whole["error"]
+    assert "is not valid UTF-8" in answer["error"]
 
 
 def test_our_own_failure_ends_with_three(shell: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -30,33 +31,13 @@ def test_a_legacy_id_finds_its_record(shell: Any) -> None:
 
 def test_lists_are_narrowed_by_what_is_asked(shell: Any) -> None:
     """Status, tag, label, feature, task and number of rows."""
-    shell(
-        "adr",
-        "add",
-        "--title",
-        "Third",
-        "--feature",
-        "f",
-        "--task",
-        "T-7",
-        "--tag",
-        "db",
-        "--label",
-        "big",
-        "--pending",
-    )
+    shell(*shlex.split("adr add --title Third --feature f --task T-7 --tag db --label big --pending"))
 
     def ids(*arguments: str) -> list[str]:
         return [row["id"] for row in shell.json("adr", "list", *arguments)[1]["data"]]
 
-    for narrowed in (
-        ["--feature", "f"],
-        ["--task", "T-7"],
-        ["--tag", "db"],
-        ["--label", "big"],
-        ["--status", "proposed"],
-    ):
-        assert ids(*narrowed) == ["ADR-0003"]
+    for narrowed in ("--feature f", "--task T-7", "--tag db", "--label big", "--status proposed"):
+        assert ids(*narrowed.split()) == ["ADR-0003"]
     assert ids("--limit", "1") == ["ADR-0001"]
     assert ids("--tag", "db", "--limit", "1") == ["ADR-0003"]
     assert ids("--tag", "nothing") == []
@@ -129,8 +110,8 @@ def test_a_fix_can_follow_the_document(shell: Any, monkeypatch: pytest.MonkeyPat
         assert "a person runs `orbit check --fix`" in shell("check", "--fix", "--from", "document")[1]
     assert shell("check", "--fix", "--from", "document")[0] == 0
 
-    [found] = [one for one in shell.json("adr", "list", "--all")[1]["data"] if one["title"] == "Look, then leap"]
-    assert found["status"] == "deprecated"
+    [result] = [entry for entry in shell.json("adr", "list", "--all")[1]["data"] if entry["title"] == "Look, then leap"]
+    assert result["status"] == "deprecated"
     assert "Look, then leap" in file.read_text("utf-8")
 
 

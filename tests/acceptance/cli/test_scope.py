@@ -12,9 +12,9 @@ import pytest
 def commit(root: Path, message: str, **files: str) -> None:
     """Write files and commit them with what else changed."""
     for path, text in files.items():
-        place = root / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, "utf-8")
+        position = root / path
+        position.parent.mkdir(parents=True, exist_ok=True)
+        position.write_text(text, "utf-8")
     for arguments in (["add", "-A"], ["commit", "-q", "-m", message]):
         subprocess.run(["git", *arguments], cwd=root, check=True)
 
@@ -30,9 +30,9 @@ def history(shell: Any) -> Any:
 
 def globs(shell: Any, *arguments: str) -> dict[str, list[str]]:
     """Return the globs proposed for each record."""
-    code, whole = shell.json("scope", "suggest", *arguments)
+    code, answer = shell.json("scope", "suggest", *arguments)
     assert code == 0
-    return {one["id"]: [entry["glob"] for entry in one["globs"]] for one in whole["data"]["suggestions"]}
+    return {item["id"]: [entry["glob"] for entry in item["globs"]] for item in answer["data"]["suggestions"]}
 
 
 def test_citing_files_and_named_commits_are_clues(history: Any) -> None:
@@ -42,10 +42,10 @@ def test_citing_files_and_named_commits_are_clues(history: Any) -> None:
     summary = "Close what lib/a.py opens, as lib/a.svg shows"
     learned = history.json("learning", "add", "--summary", summary, "--yes")[1]["data"]["id"]
     before = {path: path.read_bytes() for path in (history.root / ".orbit").rglob("*.yaml")}
-    found = globs(history)
-    assert found["ADR-0002"] == ["src/db.py", "src/pool.py"]
-    assert found[learned] == ["lib/a.py"]
-    assert "ADR-0001" not in found  # it has a scope
+    result = globs(history)
+    assert result["ADR-0002"] == ["src/db.py", "src/pool.py"]
+    assert result[learned] == ["lib/a.py"]
+    assert "ADR-0001" not in result  # it has a scope
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -61,9 +61,9 @@ def test_the_gate_names_where_git_saw_a_folder_go(history: Any) -> None:
     commit(history.root, "Add", **{"libs/c.py": "x = 1\n", "lib/a.py": "a = 1\n", "lib/b.py": "b = 1\n"})
     subprocess.run(["git", "mv", "lib", "moved"], cwd=history.root, check=True)
 
-    found = history.json("check")[1]["diagnostics"]
+    result = history.json("check")[1]["diagnostics"]
 
-    hints = [one["hint"] for one in found if one["code"] == "ORB502"]
+    hints = [entry["hint"] for entry in result if entry["code"] == "ORB502"]
     assert hints == ["git saw it move to `moved/**`: `orbit learning prune --fix-renames` follows it"]
 
 
@@ -83,8 +83,8 @@ def test_apply_writes_and_git_applies_the_diff(history: Any) -> None:
     assert code == 0
     assert "# ADR-0002: src/db.py (1 file): `src/db.py` cites it" in out
     subprocess.run(["git", "apply", "--check"], cwd=history.root, input=out.encode(), check=True)
-    code, whole = history.json("scope", "suggest", "--apply")
-    assert whole["data"]["written"] is True
+    code, answer = history.json("scope", "suggest", "--apply")
+    assert answer["data"]["written"] is True
     record = (history.root / ".orbit/adrs/ADR-0002/adr.yaml").read_text("utf-8")
     assert "src/db.py" in record
     assert "ADR-0002" not in globs(history)
@@ -96,9 +96,9 @@ def test_an_agent_does_not_write(history: Any, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     before = (history.root / ".orbit/adrs/ADR-0002/adr.yaml").read_bytes()
     assert history("scope", "suggest")[0] == 0
-    code, _, said = history("scope", "suggest", "--apply")
+    code, _, text = history("scope", "suggest", "--apply")
     assert code == 1
-    assert "agent" in said
+    assert "agent" in text
     assert (history.root / ".orbit/adrs/ADR-0002/adr.yaml").read_bytes() == before
 
 
@@ -107,6 +107,6 @@ def test_outside_git_and_unknown_ids(shell: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GIT_DIR", "/nonexistent")
     assert globs(shell)["ADR-0002"] == []
     monkeypatch.delenv("GIT_DIR")
-    code, _, said = shell("scope", "suggest", "ADR-9999")
+    code, _, text = shell("scope", "suggest", "ADR-9999")
     assert code == 1
-    assert "ADR-9999" in said
+    assert "ADR-9999" in text

@@ -23,8 +23,8 @@ TOKEN = "ghp_" + "a1B2" * 9
 @pytest.fixture
 def receiver(tmp_path: Path) -> Iterator[Receiver]:
     """Return a receiver on loopback."""
-    with receiving(tmp_path / "received") as found:
-        yield found
+    with receiving(tmp_path / "received") as result:
+        yield result
 
 
 def write(root: Path, name: str, at: float, session: str = "s-1", **members: Any) -> None:
@@ -40,15 +40,15 @@ def spans(receiver: Receiver) -> list[Any]:
     """Return the spans that came, as OTLP's own messages; the address of each request is asserted."""
     service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http.trace_exporter")
-    found = []
+    result = []
     for path, body in receiver.taken():
         assert path == "_v1_traces"
         request = service.ExportTraceServiceRequest()
         request.ParseFromString(body)
         (resource,) = request.resource_spans
-        assert {one.key for one in resource.resource.attributes} == {"service.name", "orbit.project"}
-        found += [span for scope in resource.scope_spans for span in scope.spans]
-    return found
+        assert {entry.key for entry in resource.resource.attributes} == {"service.name", "orbit.project"}
+        result += [span for scope in resource.scope_spans for span in scope.spans]
+    return result
 
 
 def said_of(span: Any) -> dict[str, Any]:
@@ -67,9 +67,9 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
     No path is sent, and no id that the project does not have: it is a personal record's.
     """
     spans(receiver)
-    own, other = (shell.json("learning", "add", "--summary", said)[1]["data"]["id"] for said in ("Leap", "Look twice"))
+    leap, other = (shell.json("learning", "add", "--summary", text)[1]["data"]["id"] for text in ("Leap", "Look twice"))
     (shell.root / ".orbit/state/log/events.jsonl").unlink(missing_ok=True)
-    write(shell.root, "retrieval", 1_790_000_000, query=["src/hidden.py"], hits=[own, "L-0mine"], withheld=["L-0mine"],
+    write(shell.root, "retrieval", 1_790_000_000, query=["src/hidden.py"], hits=[leap, "L-0mine"], withheld=["L-0mine"],
           tokens=40)  # fmt: skip
     write(shell.root, "retrieval", 1_790_000_001, skip_reason="no match")
     write(shell.root, "stop", 1_790_000_002)
@@ -81,14 +81,14 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
     raw = b"".join(file.read_bytes() for file in receiver.folder.glob("*.body"))
     assert b"hidden" not in raw
     assert b"mine" not in raw
-    found = spans(receiver)
-    assert [one.name for one in found] == ["orbit.selection", "orbit.selection", "orbit.capture", "orbit.sync"]
-    assert [one.end_time_unix_nano - one.start_time_unix_nano for one in found] == [2_500_000] * 4
-    assert found[0].start_time_unix_nano == 1_790_000_000_000_000_000
-    assert [one.status.code for one in found] == [1, 1, 1, 2]
-    assert (found[0].trace_id == found[1].trace_id, found[0].trace_id == found[2].trace_id) == (True, False)
-    first, second, third, last = map(said_of, found)
-    assert first == {"surface": "hook:PreToolUse", "session": "s-1", "agent": "claude", "hits": [own], "count": 2,
+    result = spans(receiver)
+    assert [entry.name for entry in result] == ["orbit.selection", "orbit.selection", "orbit.capture", "orbit.sync"]
+    assert [entry.end_time_unix_nano - entry.start_time_unix_nano for entry in result] == [2_500_000] * 4
+    assert result[0].start_time_unix_nano == 1_790_000_000_000_000_000
+    assert [entry.status.code for entry in result] == [1, 1, 1, 2]
+    assert (result[0].trace_id == result[1].trace_id, result[0].trace_id == result[2].trace_id) == (True, False)
+    first, second, third, last = map(said_of, result)
+    assert first == {"surface": "hook:PreToolUse", "session": "s-1", "agent": "claude", "hits": [leap], "count": 2,
                      "omitted": 0, "tokens": 40, "withheld": []}  # fmt: skip
     assert (second["skip_reason"], second["hits"]) == ("no match", [])
     assert (third["ids"], third["turns"]) == ([other], 7)
@@ -114,7 +114,7 @@ def test_a_span_is_sent_once_and_again_where_it_did_not_arrive(shell: Any, recei
     assert orbit(shell.root, *where).stdout == "2 spans sent\n"
     later = spans(receiver)
     assert orbit(shell.root, *where, "--all").stdout == "3 spans sent\n"
-    assert [one.span_id for one in spans(receiver)] == [one.span_id for one in (first, *later)]
+    assert [entry.span_id for entry in spans(receiver)] == [entry.span_id for entry in (first, *later)]
 
 
 def test_nothing_is_sent_unless_somebody_says_where_to(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,16 +138,16 @@ def test_nothing_is_sent_unless_somebody_says_where_to(shell: Any, monkeypatch: 
 def told(receiver: Receiver) -> list[tuple[str, str]]:
     """Return title and text of each message that came."""
     messages = [json.loads(body) for _, body in receiver.taken()]
-    return [(one["title"], one["message"]) for one in messages]
+    return [(entry["title"], entry["message"]) for entry in messages]
 
 
 def waiting(shell: Any, summary: str) -> str:
     """Add a learning that waits, and return its id."""
     code, out, error = shell("learning", "add", "--summary", summary, "--pending", "--yes")
-    found = re.search(r"L-[0-9a-z]+", out)
+    result = re.search(r"L-[0-9a-z]+", out)
     assert code == 0, error
-    assert found is not None
-    return found[0]
+    assert result is not None
+    return result[0]
 
 
 def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, receiver: Receiver) -> None:
@@ -183,12 +183,12 @@ def test_what_the_watchdog_finds_is_told_until_it_is_over_and_when_it_comes_agai
     looks = ["watchdog", "--once", "--notify"]
     cache = shell.root / ".orbit/state/cache"
     texts = []
-    for gone in (True, True, False, True):
-        if gone:
+    for missing in (True, True, False, True):
+        if missing:
             shutil.rmtree(cache, ignore_errors=True)
         assert orbit(shell.root, *looks, **where).returncode == 0
         texts.append([text for _, text in told(receiver)])
-    assert [len(one) for one in texts] == [1, 0, 0, 1]
+    assert [len(entry) for entry in texts] == [1, 0, 0, 1]
     assert "derived-missing" in texts[0][0]
 
 

@@ -18,11 +18,11 @@ def test_a_record_that_may_no_longer_hold_says_why(shell: Any, command: list[str
 
     data = shell.json(*command, record_id)[1]
     assert data["data"]["freshness_state"] == "stale"
-    assert [one["cause"] for one in data["data"]["freshness_reasons"]] == ["fingerprint", "anchor"]
+    assert [entry["cause"] for entry in data["data"]["freshness_reasons"]] == ["fingerprint", "anchor"]
     assert f"orbit learning retire {record_id}" in data["next"]
-    shown = shell(*command, record_id)[1].splitlines()
-    at = shown.index("  stale         `src/app.py` has changed")
-    assert shown[at + 1] == "                its scope matches no tracked file any more"
+    output = shell(*command, record_id)[1].splitlines()
+    at = output.index("  stale         `src/app.py` has changed")
+    assert output[at + 1] == "                its scope matches no tracked file any more"
 
 
 def test_the_facade_takes_paths_from_the_root(shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -32,8 +32,8 @@ def test_the_facade_takes_paths_from_the_root(shell: Any, monkeypatch: pytest.Mo
 
     registry = Registry.open(shell.root)
     monkeypatch.chdir(tmp_path)
-    assert [one.as_data()["id"] for one in registry.match(["src/app.py", "./src//x.py"])] == ["ADR-0001"]
-    assert [one.as_data()["id"] for one in registry.explain("src/app.py")] == ["ADR-0001"]
+    assert [entry.as_data()["id"] for entry in registry.match(["src/app.py", "./src//x.py"])] == ["ADR-0001"]
+    assert [entry.as_data()["id"] for entry in registry.explain("src/app.py")] == ["ADR-0001"]
     for path in ("/src/app.py", "../src/app.py", "src/../../x"):
         with pytest.raises(UsageError):
             registry.match([path])

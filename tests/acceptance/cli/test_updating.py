@@ -15,9 +15,9 @@ from orbit_registry.model.kind import Kind, load_kinds
 @pytest.fixture
 def file(shell: Any) -> Path:
     """Return the learning's file, with a comment and a field that only a person knows."""
-    found = Path(shell.root) / f".orbit/learnings/{shell.learning}/learning.yaml"
-    found.write_text(found.read_text("utf-8") + "x-own: 1 # mine\n", "utf-8")
-    return found
+    result = Path(shell.root) / f".orbit/learnings/{shell.learning}/learning.yaml"
+    result.write_text(result.read_text("utf-8") + "x-own: 1 # mine\n", "utf-8")
+    return result
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def test_a_symbol_is_a_path_and_a_name(shell: Any, file: Path, symbol: str) -> N
     assert (code, file.read_bytes()) == (1, before)
     assert "::open_session" in err
 
-    _, whole = shell.json("learning", "update", shell.learning, "--add-symbol", "src/app.py::main")
-    assert whole["data"]["scope"]["symbols"] == ["src/app.py::main"]
+    _, answer = shell.json("learning", "update", shell.learning, "--add-symbol", "src/app.py::main")
+    assert answer["data"]["scope"]["symbols"] == ["src/app.py::main"]
 
 
 @pytest.mark.parametrize("place", ["../../etc/passwd", "/etc/passwd", "docs/../../x.md"])
@@ -73,9 +73,9 @@ def test_a_dry_run_is_a_diff_that_git_applies(shell: Any, file: Path) -> None:
 
 def test_a_dry_run_of_a_decision_shows_its_document(shell: Any) -> None:
     """A new title stands in both files."""
-    _, whole = shell.json("adr", "update", "ADR-0001", "--title", "Use SQLite 3", "--dry-run")
+    _, answer = shell.json("adr", "update", "ADR-0001", "--title", "Use SQLite 3", "--dry-run")
 
-    assert whole["data"]["diff"].count("Use SQLite 3") == 2
+    assert answer["data"]["diff"].count("Use SQLite 3") == 2
     assert shell.json("show", "ADR-0001")[1]["data"]["title"] == "Use SQLite"
 
 
@@ -166,9 +166,9 @@ def test_a_text_that_was_left_before_is_announced(shell: Any, file: Path, editor
 def test_a_status_is_no_field_to_update(shell: Any, arguments: tuple[str, str]) -> None:
     """Who would set it by hand is told the verbs, each of which there is."""
     shell.json("adr", "add", "--title", "Use SQLite")
-    code, said = shell.json("adr", "update", "ADR-0001", *arguments)
+    code, text = shell.json("adr", "update", "ADR-0001", *arguments)
     assert code == 2
-    verbs = re.findall(r"`orbit (adr [a-z]+)`", said["hint"])
+    verbs = re.findall(r"`orbit (adr [a-z]+)`", text["hint"])
     assert verbs == ["adr accept", "adr reject", "adr deprecate", "adr supersede"]
     assert [verb for verb in verbs if shell(*verb.split(), "--help")[0]] == []
 
@@ -177,7 +177,7 @@ def test_a_status_is_no_field_to_update(shell: Any, arguments: tuple[str, str]) 
 def test_every_command_that_is_named_for_a_status_is_one(shell: Any, kind: Kind) -> None:
     """Whatever a record is, the commands that would change it can be asked for help."""
     ways = " ".join(kind.transitions_help(status, "ID") for status in kind.statuses.values())
-    named = sorted(set(re.findall(r"`orbit ([a-z]+ [a-z]+) ID(?: --with NEW)?`", ways)))
+    names = sorted(set(re.findall(r"`orbit ([a-z]+ [a-z]+) ID(?: --with NEW)?`", ways)))
     assert ways.count("`") == 2 * len(re.findall(r"`orbit [a-z]+ [a-z]+ ID(?: --with NEW)?`", ways))
-    assert named
-    assert [command for command in named if shell(*command.split(), "--help")[0]] == []
+    assert names
+    assert [command for command in names if shell(*command.split(), "--help")[0]] == []

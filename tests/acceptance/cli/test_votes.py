@@ -48,13 +48,13 @@ def test_sync_names_each_bad_line_and_rewrites_none(shell: Any) -> None:
     _file(shell).write_text(torn + good + foreign + good.replace('"20', '"29'), "utf-8")
     before = _file(shell).read_bytes()
 
-    code, whole = shell.json("learning", "sync")
+    code, answer = shell.json("learning", "sync")
 
-    assert (code, whole["ok"], _file(shell).read_bytes()) == (0, True, before)
-    assert (whole["data"]["votes"], whole["data"]["skipped"]) == (1, 3)
+    assert (code, answer["ok"], _file(shell).read_bytes()) == (0, True, before)
+    assert (answer["data"]["votes"], answer["data"]["skipped"]) == (1, 3)
     path = f".orbit/learnings/{shell.learning}/votes.jsonl"
-    found = [(one["code"], one["path"], one["line"]) for one in whole["diagnostics"]]
-    assert found == [("ORB107", path, 1), ("ORB107", path, 3), ("ORB107", path, 4)]
+    result = [(entry["code"], entry["path"], entry["line"]) for entry in answer["diagnostics"]]
+    assert result == [("ORB107", path, 1), ("ORB107", path, 3), ("ORB107", path, 4)]
     assert f"{path}:3" in shell("learning", "sync")[2]
     assert shell.json("query", "SELECT count(*) AS n FROM votes")[1]["data"] == [{"n": 1}]
 
@@ -65,11 +65,11 @@ def test_sync_fails_where_a_learning_can_not_be_read(shell: Any) -> None:
     folder.mkdir()
     (folder / "learning.yaml").write_text("id: [\n", "utf-8")
 
-    code, whole = shell.json("learning", "sync")
+    code, answer = shell.json("learning", "sync")
 
-    assert (code, whole["ok"]) == (1, False)
-    assert [one["path"] for one in whole["diagnostics"]] == [".orbit/learnings/L-00000/learning.yaml"]
-    assert whole["data"]["snapshot"]
+    assert (code, answer["ok"]) == (1, False)
+    assert [entry["path"] for entry in answer["diagnostics"]] == [".orbit/learnings/L-00000/learning.yaml"]
+    assert answer["data"]["snapshot"]
 
 
 def _file(shell: Any) -> Any:

@@ -45,9 +45,13 @@ def look(shell: Any, later: timedelta = timedelta(0)) -> Watch:
 
 def found(seen: Watch, level: str = "") -> dict[str, str]:
     """Return the findings that are no news of health, by topic; of one level, if given; the schema knows each topic."""
-    known = SCHEMA["properties"]["data"]["properties"]["findings"]["items"]["properties"]["topic"]["enum"]
-    assert {one.topic for one in seen.findings} <= {*known}
-    return {one.topic: one.what for one in seen.findings if one.level == (level or one.level) and "-" in one.topic}
+    existing = SCHEMA["properties"]["data"]["properties"]["findings"]["items"]["properties"]["topic"]["enum"]
+    assert {entry.topic for entry in seen.findings} <= {*existing}
+    return {
+        entry.topic: entry.what
+        for entry in seen.findings
+        if entry.level == (level or entry.level) and "-" in entry.topic
+    }
 
 
 def said(shell: Any, name: str, session: str = "s-1", at: datetime = NOW) -> None:
@@ -72,9 +76,9 @@ def test_a_healthy_workspace_has_no_finding(shell: Any) -> None:
     """Exit 0, also when asked strictly, and again."""
     assert shell("sync")[0] == 0
     for _ in range(2):
-        code, whole = shell.json("watchdog", "--once", "--strict")
-        assert list(Draft202012Validator(SCHEMA).iter_errors(whole)) == []
-        assert (code, whole["ok"], whole["data"]["counts"]) == (0, True, {"ok": 3, "warning": 0, "problem": 0})
+        code, answer = shell.json("watchdog", "--once", "--strict")
+        assert list(Draft202012Validator(SCHEMA).iter_errors(answer)) == []
+        assert (code, answer["ok"], answer["data"]["counts"]) == (0, True, {"ok": 3, "warning": 0, "problem": 0})
 
 
 def test_an_empty_and_a_shrunken_store_are_told_apart(shell: Any) -> None:
@@ -107,11 +111,11 @@ def test_a_sync_of_more_than_48_hours_ago_is_stale_and_made_up_for(shell: Any, l
     """The first look finds it and syncs; a look at that time from then on does not."""
     shell("sync")
     began = datetime.now(UTC)
-    seen = watch(find_workspace(shell.root), WINDOW, began + later)
+    previous = watch(find_workspace(shell.root), WINDOW, began + later)
     stale = {"sync-stale": "the last sync was 49 hours ago, and 48 are admitted; it was made anew now"}
-    assert found(seen, "warning") == (stale if later > timedelta(hours=48) else {})
-    assert seen.failed(strict=True) is (later > timedelta(hours=48))
-    assert not seen.failed(strict=False)
+    assert found(previous, "warning") == (stale if later > timedelta(hours=48) else {})
+    assert previous.failed(strict=True) is (later > timedelta(hours=48))
+    assert not previous.failed(strict=False)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +125,9 @@ def test_derived_files_that_are_gone_are_made_anew(shell: Any, name: str) -> Non
     """Found once, there again afterwards: a query answers as before."""
     shell("sync")
     before = shell("query", "SELECT count(*) AS n FROM records")[1]
-    gone = list(shell.root.glob(name))
-    assert gone
-    for file in gone:
+    missing = list(shell.root.glob(name))
+    assert missing
+    for file in missing:
         file.unlink()
     assert list(found(look(shell), "warning")) == ["derived-missing"]
     assert found(look(shell)) == {}
@@ -159,8 +163,8 @@ def test_failures_are_listed_as_held_and_as_over(shell: Any) -> None:
     """Six days later a target is left alone, eight days later it may be tried again; both are no fault."""
     shell("sync")
     assert shell("fail", "story:shop:S-1", "--reason", "no browser", "--attempts", "3")[0] == 0
-    held, over = look(shell, timedelta(days=6)), look(shell, timedelta(days=8))
-    assert [list(found(one, "ok")) for one in (held, over)] == [["failure-open"], ["failure-expired"]]
+    current, over = look(shell, timedelta(days=6)), look(shell, timedelta(days=8))
+    assert [list(found(entry, "ok")) for entry in (current, over)] == [["failure-open"], ["failure-expired"]]
     assert "story:shop:S-1" in found(over)["failure-expired"]
 
 
@@ -199,7 +203,7 @@ def test_looking_again_and_again_prints_each_look(shell: Any) -> None:
             looks = [json.loads(process.stdout.readline()) for _ in range(2)]
         finally:
             process.terminate()
-    assert [list(one["data"]["counts"]) for one in looks] == [["ok", "warning", "problem"]] * 2
+    assert [list(entry["data"]["counts"]) for entry in looks] == [["ok", "warning", "problem"]] * 2
     assert [shell("watchdog", "--every", wrong)[0] for wrong in ("4", "0h", "soon")] == [2, 2, 2]
 
 
@@ -226,7 +230,7 @@ def started(home: Path, command: str) -> tuple[int, str]:
 
 def test_the_crontab_is_silent_until_something_is_found(home: Path) -> None:
     """Five fields and a command, which cron would mail nothing of where all is well."""
-    (line,) = (one for one in (EXAMPLES / "crontab").read_text("utf-8").splitlines() if not one.startswith("#"))
+    (line,) = (entry for entry in (EXAMPLES / "crontab").read_text("utf-8").splitlines() if not entry.startswith("#"))
     *fields, command = line.split(maxsplit=5)
     assert fields == ["0", "*/4", "*", "*", "*"]
     assert "%" not in command, "cron takes it for a new line"
@@ -253,14 +257,14 @@ def test_systemd_takes_the_units(home: Path) -> None:
     units = [shutil.copy(file, home) for file in sorted(EXAMPLES.glob("orbit-watchdog.*"))]
     there = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(["systemd-analyze", "--user", "verify", *units], env=there, capture_output=True, text=True)
-    said = [line for line in done.stderr.splitlines() if "orbit-watchdog" in line]  # it reads the machine's units, too
-    assert (done.returncode, said) == (0, [])
+    text = [line for line in done.stderr.splitlines() if "orbit-watchdog" in line]  # it reads the machine's units, too
+    assert (done.returncode, text) == (0, [])
 
 
 def test_the_workflow_runs_its_steps(home: Path) -> None:
     """Valid YAML, every four hours, may read and nothing else; its commands pass on a healthy registry."""
-    said = load((EXAMPLES / "watchdog.yml").read_text("utf-8"))
-    assert isinstance(said, dict)
-    assert (said["on"]["schedule"], said["permissions"]) == ([{"cron": "0 */4 * * *"}], {"contents": "read"})
-    steps = [step["run"] for step in said["jobs"]["watchdog"]["steps"] if "run" in step]
+    text = load((EXAMPLES / "watchdog.yml").read_text("utf-8"))
+    assert isinstance(text, dict)
+    assert (text["on"]["schedule"], text["permissions"]) == ([{"cron": "0 */4 * * *"}], {"contents": "read"})
+    steps = [step["run"] for step in text["jobs"]["watchdog"]["steps"] if "run" in step]
     assert [started(home, step)[0] for step in steps if "pip install" not in step] == [0, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -36,41 +37,19 @@ def test_no_option_stands_for_two_fields(kind: Kind) -> None:
 
 def test_options_become_fields() -> None:
     """Texts, lists, choices, numbers and flags, each in its place."""
-    found = fields_from(
+    result = fields_from(
         LEARNING,
         values(
             add_options(LEARNING),
-            "--summary",
-            "Leap",
-            "--confidence",
-            "high",
-            "--procedural",
-            "--priority",
-            "7",
-            "--context",
-            "a",
-            "--context",
-            "b",
-            "--path",
-            "src/**",
-            "--tag",
-            "t",
-            "--label",
-            "l",
-            "--evidence",
-            "file:src/x.py:12",
-            "--legacy-id",
-            "old/1",
-            "--distinct-from",
-            "L-00000",
-            "--set",
-            "project=site",
-            "--set",
-            "x-own={a: [1]}",
+            *shlex.split(
+                "--summary Leap --confidence high --procedural --priority 7 --context a --context b --path src/**"
+            ),
+            *shlex.split("--tag t --label l --evidence file:src/x.py:12 --legacy-id old/1 --distinct-from L-00000"),
+            *("--set", "project=site", "--set", "x-own={a: [1]}"),
         ),
     )
 
-    assert found == {
+    assert result == {
         "summary": "Leap", "confidence": "high", "procedural": True, "priority": 7, "contexts": ["a", "b"],
         "scope": {"paths": ["src/**"], "tags": ["t"]}, "labels": ["l"],
         "evidence": [{"kind": "file", "reference": "src/x.py:12"}], "legacy_ids": ["old/1"],
@@ -83,7 +62,11 @@ def test_what_is_not_given_is_left_out() -> None:
     assert fields_from(LEARNING, values(add_options(LEARNING), "--summary", "Leap")) == {"summary": "Leap"}
 
 
-HELD = {"summary": "Leap", "labels": ["a", "b"], "scope": {"paths": ["x", "y"], "tags": ["t"], "agents": ["g"]}}
+HELD: dict[str, Any] = {
+    "summary": "Leap",
+    "labels": ["a", "b"],
+    "scope": {"paths": ["x", "y"], "tags": ["t"], "agents": ["g"]},
+}
 
 
 @pytest.mark.parametrize(
@@ -102,15 +85,7 @@ HELD = {"summary": "Leap", "labels": ["a", "b"], "scope": {"paths": ["x", "y"], 
         ),
         (
             ["--symbol", "a.py::b", "--semantic-seed", "s"],
-            {
-                "scope": {
-                    "paths": ["x", "y"],
-                    "tags": ["t"],
-                    "agents": ["g"],
-                    "symbols": ["a.py::b"],
-                    "semantic_seed": "s",
-                }
-            },
+            {"scope": {**HELD["scope"], "symbols": ["a.py::b"], "semantic_seed": "s"}},
         ),
         (["--path", "z", "--remove-path", "x"], {"scope": {"paths": ["y", "z"], "tags": ["t"], "agents": ["g"]}}),
         (["--remove-tag", "t"], {"scope": {"paths": ["x", "y"], "agents": ["g"]}}),
@@ -148,11 +123,11 @@ def test_removing_what_is_not_there_names_what_is(option: str, gone: str, words:
 
 def test_evidence_is_removed_by_what_it_names() -> None:
     """Whatever else the entry holds; the others stay, and the last one takes the list along."""
-    held = {"evidence": [{"kind": "task", "reference": "T-1", "x-note": "n"}, {"kind": "file", "reference": "a:1"}]}
-    one = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "task:T-1"))(held)
-    none = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "file:a:1"))(dict(one))
+    current = {"evidence": [{"kind": "task", "reference": "T-1", "x-note": "n"}, {"kind": "file", "reference": "a:1"}]}
+    entry = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "task:T-1"))(current)
+    none = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "file:a:1"))(dict(entry))
 
-    assert one == {"evidence": [{"kind": "file", "reference": "a:1"}]}
+    assert entry == {"evidence": [{"kind": "file", "reference": "a:1"}]}
     assert none == {}
 
 

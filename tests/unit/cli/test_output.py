@@ -15,8 +15,8 @@ def test_control_characters_are_shown_not_sent() -> None:
 def test_what_nobody_sees_or_no_output_takes_is_written_out() -> None:
     """Tags, which spell words for a model, and halves of characters; JSON reads back as the same."""
     assert visible("a\U000e0072\u200b\ud800") == "a\\U000e0072\\u200b\\ud800"
-    said = {"é\ud800": ["\udfff\x9b31m\u202e\u2028\U000e0072\x7f"]}
-    written = json_text(said)
-    assert written.encode().decode() == written
-    assert visible(written) == written
-    assert json.loads(written) == said
+    text = {"é\ud800": ["\udfff\x9b31m\u202e\u2028\U000e0072\x7f"]}
+    stored = json_text(text)
+    assert stored.encode().decode() == stored
+    assert visible(stored) == stored
+    assert json.loads(stored) == text

@@ -48,10 +48,10 @@ def call(root: Path) -> Call:
     """Return what calls a tool as an agent in a session of this test's own."""
 
     def called(name: str, **arguments: object) -> Reply:
-        found = reply(name, arguments, Caller("some-agent", "session"), lambda: Registry.open(root))
-        assert list(ENVELOPE.iter_errors(dict(found.structured))) == []
-        assert found.structured["ok"] is not found.is_error
-        return found
+        result = reply(name, arguments, Caller("some-agent", "session"), lambda: Registry.open(root))
+        assert list(ENVELOPE.iter_errors(dict(result.structured))) == []
+        assert result.structured["ok"] is not result.is_error
+        return result
 
     return called
 
@@ -64,8 +64,8 @@ def data(found: Reply) -> Any:
 
 def learnings(root: Path) -> list[str]:
     """Return the ids of the learnings, those in force first."""
-    found = Registry.open(root).collection.records.of_kind("learning")
-    return [one.id for one in sorted(found, key=lambda one: one.phase != "live")]
+    result = Registry.open(root).collection.records.of_kind("learning")
+    return [one.id for one in sorted(result, key=lambda one: one.phase != "live")]
 
 
 def test_a_search_gives_snippets_and_show_the_whole(call: Call, root: Path) -> None:
@@ -96,25 +96,25 @@ def test_an_answer_has_the_data_of_the_command_line(
 ) -> None:
     """What a search and a match find is told in the same words by both doors."""
     monkeypatch.chdir(root)
-    for arguments, found in (
+    for arguments, result in (
         (["search", "token"], call("search", query="token")),
         (["match", "src/a.py"], call("match", paths=["src/a.py"])),
     ):
         assert run([*arguments, "--format", "json"]) == 0
-        assert json.loads(capsys.readouterr().out)["data"] == data(found)
+        assert json.loads(capsys.readouterr().out)["data"] == data(result)
 
 
 def test_nothing_is_added_until_it_is_said_again(call: Call, root: Path) -> None:
     """The first call shows what is near and how to vote for it; the second one writes a record that waits."""
-    wanted = {"kind": "learning", "fields": {"summary": "Uploads are retried with a new token"}}
+    expected = {"kind": "learning", "fields": {"summary": "Uploads are retried with a new token"}}
     before = learnings(root)
 
-    first = call("add", **wanted, task="T-1")
+    first = call("add", **expected, task="T-1")
     assert data(first)["written"] is False
     assert learnings(root) == before
     assert first.structured["next"][0] == f'vote {{"id": "{data(first)["nearest"][0]["id"]}", "task": "T-1"}}'
 
-    second = data(call("add", **wanted, confirm=True))
+    second = data(call("add", **expected, confirm=True))
     assert (second["written"], second["status"], second["phase"]) == (True, "candidate", "pending")
     assert second["created_by"] == {"name": "some-agent", "role": "agent"}
 
@@ -122,12 +122,12 @@ def test_nothing_is_added_until_it_is_said_again(call: Call, root: Path) -> None
 def test_what_is_known_word_for_word_is_added_only_as_distinct(call: Call, root: Path) -> None:
     """`confirm` does not add a copy; `distinct_from` says that it is none."""
     fields = {"summary": "Cache entries expire after an hour", "body": "Seen twice."}
-    known = next(one.id for one in Registry.open(root).collection.records if one.title == fields["summary"])
+    existing = next(entry.id for entry in Registry.open(root).collection.records if entry.title == fields["summary"])
 
     refused = call("add", kind="learning", fields=fields, confirm=True)
     assert refused.is_error
-    assert known in refused.text
-    assert data(call("orbit.learning.add", **fields, distinct_from=[known]))["written"] is True
+    assert existing in refused.text
+    assert data(call("orbit.learning.add", **fields, distinct_from=[existing]))["written"] is True
 
 
 def test_an_alias_takes_the_fields_of_its_kind(call: Call, root: Path) -> None:
@@ -143,43 +143,43 @@ def test_an_alias_takes_the_fields_of_its_kind(call: Call, root: Path) -> None:
 def test_what_waits_is_changed_and_linked(call: Call, root: Path) -> None:
     """Fields that are given replace those there were, null takes one away, links are added once."""
     added = data(call("orbit.learning.add", summary="Look twice", labels=["a"], scope={"tags": ["t"]}, confirm=True))
-    one = learnings(root)[0]
+    entry = learnings(root)[0]
 
     call("update", id=added["id"], fields={"labels": None, "scope": {"paths": ["src/a.py"]}, "body": "Why."})
     for _ in range(2):
-        call("link", id=added["id"], rel="related_to", to=one)
+        call("link", id=added["id"], rel="related_to", to=entry)
 
-    shown = data(call("show", id=added["id"]))
-    assert "labels" not in shown
-    assert (shown["scope"], shown["body"]) == ({"paths": ["src/a.py"], "tags": ["t"]}, "Why.")
-    assert shown["links"] == [{"rel": "related_to", "to": one}]
+    output = data(call("show", id=added["id"]))
+    assert "labels" not in output
+    assert (output["scope"], output["body"]) == ({"paths": ["src/a.py"], "tags": ["t"]}, "Why.")
+    assert output["links"] == [{"rel": "related_to", "to": entry}]
 
 
 def test_an_update_of_what_holds_proposes_another(call: Call, root: Path) -> None:
     """The record in force keeps its bytes; a pending one has its fields, the change and a link to it."""
-    one = learnings(root)[0]
-    file = root / f".orbit/learnings/{one}/learning.yaml"
+    entry = learnings(root)[0]
+    file = root / f".orbit/learnings/{entry}/learning.yaml"
     before = file.read_bytes()
-    wanted = {"id": one, "fields": {"body": "Seen three times."}}
+    expected = {"id": entry, "fields": {"body": "Seen three times."}}
 
-    assert data(call("update", **wanted))["written"] is False
-    added = data(call("update", **wanted, confirm=True))
+    assert data(call("update", **expected))["written"] is False
+    added = data(call("update", **expected, confirm=True))
 
     assert file.read_bytes() == before
     assert (added["phase"], added["body"]) == ("pending", "Seen three times.")
-    assert added["links"] == [{"rel": "amends", "to": one}]
-    assert added["summary"] == data(call("show", id=one))["summary"]
+    assert added["links"] == [{"rel": "amends", "to": entry}]
+    assert added["summary"] == data(call("show", id=entry))["summary"]
 
 
 def test_a_replacement_is_proposed_with_a_new_record_or_one_that_waits(call: Call, root: Path) -> None:
     """Both ends stay as they are until a person closes the old one; the answer names the commands for it."""
-    one = learnings(root)[0]
-    new = call("supersede", id=one, fields={"summary": "Tokens are renewed by the client"}, confirm=True)
+    entry = learnings(root)[0]
+    new = call("supersede", id=entry, fields={"summary": "Tokens are renewed by the client"}, confirm=True)
     waits = data(call("orbit.learning.add", summary="Something else entirely", confirm=True))["id"]
 
-    assert f"orbit learning supersede {one} --with {data(new)['id']}" in new.text
-    assert data(call("supersede", id=one, by=waits))["links"] == [{"rel": "amends", "to": one}]
-    assert data(call("show", id=one))["status"] == "active"
+    assert f"orbit learning supersede {entry} --with {data(new)['id']}" in new.text
+    assert data(call("supersede", id=entry, by=waits))["links"] == [{"rel": "amends", "to": entry}]
+    assert data(call("show", id=entry))["status"] == "active"
 
 
 def test_a_replacement_of_a_decision_is_a_proposed_decision(call: Call, root: Path) -> None:
@@ -193,57 +193,57 @@ def test_a_replacement_of_a_decision_is_a_proposed_decision(call: Call, root: Pa
 
 def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) -> None:
     """A call that names a file brings what applies to it and the answer lacks; the next one brings nothing."""
-    token = next(one.id for one in Registry.open(root).collection.records if "token" in one.title)
+    token = next(entry.id for entry in Registry.open(root).collection.records if "token" in entry.title)
 
     first = call("search", query="token", path="src/a.py")
     assert first.sidecar is not None
-    assert [one["id"] for one in first.sidecar.learnings] == [one for one in learnings(root) if one != token]
+    assert [entry["id"] for entry in first.sidecar.learnings] == [entry for entry in learnings(root) if entry != token]
     assert first.sidecar.text.startswith("<project-notes>")
     assert call("search", query="token", path="src/a.py").sidecar is None
 
 
 def test_what_another_surface_showed_is_not_shown_again(call: Call, root: Path) -> None:
     """Hook, brief and tools count in one ledger: what the session was shown by one comes with no other."""
-    known = learnings(root)
+    existing = learnings(root)
     ledger = SessionLog(str(root), "session")
     ledger.begin()
-    ledger.add(known[:1])
+    ledger.add(existing[:1])
     ledger.end()
 
-    shown = data(call("brief", paths=["src/a.py"], task_class="code-gen"))["matches"]
-    assert [one["id"] for one in shown] == known[1:]
+    output = data(call("brief", paths=["src/a.py"], task_class="code-gen"))["matches"]
+    assert [entry["id"] for entry in output] == existing[1:]
     assert call("search", query="nothing", path="src/a.py").sidecar is None
 
 
 def test_a_record_shown_whole_counts_as_opened(call: Call, root: Path) -> None:
     """The log says which record the session opened, and through which door."""
-    one = learnings(root)[0]
-    call("show", id=one)
+    entry = learnings(root)[0]
+    call("show", id=entry)
 
-    written = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
-    (event,) = (found for line in written if (found := json.loads(line))["event"] == "opened")
-    assert (event["surface"], event["session"], event["ids"]) == ("mcp:show", "session", [one])
+    stored = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    (event,) = (result for line in stored if (result := json.loads(line))["event"] == "opened")
+    assert (event["surface"], event["session"], event["ids"]) == ("mcp:show", "session", [entry])
 
 
 def test_a_change_on_disk_is_seen_by_the_next_call(call: Call, root: Path) -> None:
     """A record edited, broken or added beside the server counts at once; a broken one is said, and nothing stops."""
-    one = learnings(root)[0]
-    file = root / f".orbit/learnings/{one}/learning.yaml"
+    entry = learnings(root)[0]
+    file = root / f".orbit/learnings/{entry}/learning.yaml"
     text = file.read_text("utf-8")
     file.write_text(text.replace("Seen twice.", "Seen often."), "utf-8")
-    assert "Seen often." in data(call("show", id=one))["body"]
+    assert "Seen often." in data(call("show", id=entry))["body"]
 
     file.write_text("summary: [", "utf-8")
-    broken = call("show", id=one)
+    broken = call("show", id=entry)
     assert broken.is_error
-    assert f"{one} can't be read" in broken.text
+    assert f"{entry} can't be read" in broken.text
     assert data(call("list"))["unread"] == [file.relative_to(root).as_posix()]
 
     config = root / ".orbit/config.yaml"
-    held = config.read_text("utf-8")
+    current = config.read_text("utf-8")
     config.write_text("format: [", "utf-8")
     assert call("list").is_error
-    config.write_text(held, "utf-8")
+    config.write_text(current, "utf-8")
     file.write_text(text, "utf-8")
     assert data(call("list"))["unread"] == []
 
@@ -289,9 +289,9 @@ def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path,
     assert call("brief", purpose="plan").is_error
     with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
         file.write("loop:\n  enabled: true\n")
-    found = call("brief", purpose="plan")
-    assert data(found)["active_loops"] == "unknown"
-    assert "capacity: unknown of 1 free" in found.text
+    result = call("brief", purpose="plan")
+    assert data(result)["active_loops"] == "unknown"
+    assert "capacity: unknown of 1 free" in result.text
     log = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
     assert [row["surface"] for row in map(json.loads, log) if row["event"] == "brief_plan"] == ["brief:plan"]
     assert "fresh token" in call("brief", paths=["src/a.py"]).text
@@ -302,16 +302,16 @@ def test_show_takes_the_name_of_a_chunk(root: Path, call: Call, monkeypatch: pyt
     monkeypatch.chdir(root)
     (root / "guide.md").write_text(GUIDE, "utf-8")
     assert run(["import", "doc", "guide.md"]) == 0
-    found = call("search", query="rollback")
-    (hit,) = data(found)["hits"]
+    result = call("search", query="rollback")
+    (hit,) = data(result)["hits"]
     name = f"{hit['id']}#{hit['chunk']['code']}"
 
-    shown = call("show", id=name)
+    output = call("show", id=name)
 
-    assert found.structured["next"] == [f'show {{"id": "{name}"}}']
-    assert data(shown)["chunk"] == hit["chunk"]
-    assert "| ## Part rollback\n" in shown.text
-    assert "## Part start" not in shown.text
+    assert result.structured["next"] == [f'show {{"id": "{name}"}}']
+    assert data(output)["chunk"] == hit["chunk"]
+    assert "| ## Part rollback\n" in output.text
+    assert "## Part start" not in output.text
     assert f"{hit['id']}#part-rollback" in call("show", id=f"{hit['id']}#part-rolback").text
 
 

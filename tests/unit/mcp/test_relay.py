@@ -79,9 +79,9 @@ def test_every_byte_passes_in_its_order_whatever_it_is(
     requests, results = Requests(pending), Results(pending, unchanged)
     for line in asked:
         requests.feed(line + b"\n")
-    whole = b"".join(line + end for line, end in said) + last
-    got = b"".join(results.feed(chunk) for chunk in chunks(whole, cuts)) + results.end()
-    assert got == whole
+    answer = b"".join(line + end for line, end in said) + last
+    got = b"".join(results.feed(chunk) for chunk in chunks(answer, cuts)) + results.end()
+    assert got == answer
     assert results.end() == b""
 
 
@@ -94,13 +94,13 @@ def test_nothing_is_held_where_nobody_waits(whole: bytes, cuts: list[int]) -> No
 
 def test_a_call_is_known_before_its_last_byte_goes_on() -> None:
     """A result can't come before its call is noted, however the call is torn; one without its end is none."""
-    whole = sent(call(7, path="src/a.py"))
-    for cut in range(len(whole)):
+    answer = sent(call(7, path="src/a.py"))
+    for cut in range(len(answer)):
         pending = Pending()
         requests = Requests(pending)
-        requests.feed(whole[:cut])
+        requests.feed(answer[:cut])
         assert len(pending) == 0
-        requests.feed(whole[cut:])
+        requests.feed(answer[cut:])
         assert pending.take(7) == PendingCall("read", {"path": "src/a.py"})
 
 
@@ -203,10 +203,10 @@ def written(draw: st.DrawFn, value: object) -> str:
     """Return a value as JSON with odd spaces and escapes, as any server may write it."""
     gap = draw(SPACES)
     if isinstance(value, dict):
-        inner = ",".join(f"{gap}{draw(written(key))}{gap}:{draw(written(held))}" for key, held in value.items())
+        inner = ",".join(f"{gap}{draw(written(key))}{gap}:{draw(written(current))}" for key, current in value.items())
         return f"{{{gap}{inner}{gap}}}"
     if isinstance(value, list):
-        return f"[{gap}{','.join(draw(written(held)) for held in value)}{gap}]"
+        return f"[{gap}{','.join(draw(written(current)) for current in value)}{gap}]"
     return json.dumps(value, ensure_ascii=draw(st.booleans()))
 
 
@@ -225,15 +225,15 @@ def test_what_is_added_leaves_everything_else_as_it_was_written(
     """The message is the old one with pieces put in: every byte is there in its order; read, nothing else differs."""
     text = data.draw(written({"id": 1, "result": result, "jsonrpc": "2.0"}))
     filled = Insertions(text, members(text)["result"]).filled("notes", LEARNINGS, structured=structured)
-    found = json.loads(filled)["result"]
-    assert found["content"].pop()["text"] == "notes"
-    assert found["_meta"].pop(META) == LEARNINGS
+    matches = json.loads(filled)["result"]
+    assert matches["content"].pop()["text"] == "notes"
+    assert matches["_meta"].pop(META) == LEARNINGS
     if "_meta" not in result:
-        assert found.pop("_meta") == {}
-    held = result.get("structuredContent")
-    if structured and isinstance(held, dict) and FIELD not in held:
-        assert found["structuredContent"].pop(FIELD) == LEARNINGS
-    assert json.dumps(found, sort_keys=True) == json.dumps(json.loads(text)["result"], sort_keys=True)
+        assert matches.pop("_meta") == {}
+    current = result.get("structuredContent")
+    if structured and isinstance(current, dict) and FIELD not in current:
+        assert matches["structuredContent"].pop(FIELD) == LEARNINGS
+    assert json.dumps(matches, sort_keys=True) == json.dumps(json.loads(text)["result"], sort_keys=True)
     at = 0
     for character in filled:  # the old text is a part of the new one, in order
         at += at < len(text) and character == text[at]
