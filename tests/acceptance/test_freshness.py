@@ -70,26 +70,26 @@ class Project:
 
     def causes(self, *options: str) -> dict[str, str]:
         """Return the cause of each record that is not fresh."""
-        return {one["id"]: one["cause"] for one in self.json("stale", *options)}
+        return {item["id"]: item["cause"] for item in self.json("stale", *options)}
 
     def codes(self) -> list[str]:
         """Return the freshness findings of the gate, what is remembered used where it may be."""
-        found = Registry.open(self.root).check().diagnostics
-        return [one.code for one in found if one.code.startswith("ORB8")]
+        result = Registry.open(self.root).check().diagnostics
+        return [item.code for item in result if item.code.startswith("ORB8")]
 
 
 @pytest.fixture
 def project(git_repo: Path, git: Git, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Project:
     """Return a workspace with two source files and a package file, committed."""
     monkeypatch.chdir(git_repo)
-    made = Project(git_repo, git, capsys)
-    made.write(".orbit/config.yaml", CONFIG)
-    made.write(".gitignore", ".orbit/state/\n")
-    made.write("src/parser/dates.py", "def parse(): ...\n")
-    made.write("src/app.py", "print('hello')\n")
-    made.write("package.json", '{"name": "x", "scripts": {"test": "pytest", "lint": "ruff"}}\n')
-    made.commit()
-    return made
+    created = Project(git_repo, git, capsys)
+    created.write(".orbit/config.yaml", CONFIG)
+    created.write(".gitignore", ".orbit/state/\n")
+    created.write("src/parser/dates.py", "def parse(): ...\n")
+    created.write("src/app.py", "print('hello')\n")
+    created.write("package.json", '{"name": "x", "scripts": {"test": "pytest", "lint": "ruff"}}\n')
+    created.commit()
+    return created
 
 
 def test_a_field_that_changes_makes_stale_and_another_does_not(project: Project) -> None:
@@ -145,12 +145,12 @@ def test_verifying_changes_nothing_else_in_the_file(project: Project) -> None:
     file = project.file(learned)
     file.write_text(file.read_text("utf-8").replace("status: active", "status: active # for now"), "utf-8")
     before = file.read_text("utf-8").splitlines()
-    shown = project.json("verify", learned, "--input", "src/app.py", "--by", "Grace", "--volatility", "stable")
+    displayed = project.json("verify", learned, "--input", "src/app.py", "--by", "Grace", "--volatility", "stable")
     after = file.read_text("utf-8").splitlines()
     assert [line for line in after if line in before] == before
     assert "  verified_by: Grace" in after
-    assert shown[0]["hashed"] == ["src/app.py"]
-    assert shown[0]["state"] == "fresh"
+    assert displayed[0]["hashed"] == ["src/app.py"]
+    assert displayed[0]["state"] == "fresh"
     again = project.json("learning", "verify", learned, "--remove-input", "src/app.py", "--expires", "2020-01-31")
     assert again[0]["freshness"].keys() == {"volatility", "verified_at", "verified_by", "expires_at"}
     assert project.causes("--cause", "expired") == {learned: "expired"}
@@ -208,13 +208,15 @@ def test_a_commit_that_was_rewritten_is_gone_except_in_a_shallow_clone(project: 
     project.commit()
     project.git("reflog", "expire", "--expire=now", "--all")
     project.git("gc", "-q", "--prune=now")
-    assert {one["title"] for one in project.json("stale")} == {"It was rewritten", "It never was"}
+    assert {item["title"] for item in project.json("stale")} == {"It was rewritten", "It never was"}
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{project.root}", str(clone)], check=True)
     shallow = Registry.open(clone)
     assert shallow.freshness() == {}
-    said = [one.message for one in shallow.check().diagnostics if one.code in ("ORB290", "ORB804")]
-    assert [message for message in said if "evidence" in message] == [
+    output = [
+        diagnostic.message for diagnostic in shallow.check().diagnostics if diagnostic.code in ("ORB290", "ORB804")
+    ]
+    assert [message for message in output if "evidence" in message] == [
         "not checked: whether 3 of the commits named as evidence are there: this clone is shallow"
     ]
 
@@ -230,8 +232,8 @@ def test_outside_git_files_are_compared_and_the_rest_is_not_told(project: Projec
     (bare / ".git").rmdir()
     assert Registry.open(bare).freshness() == {}
     (bare / "src/app.py").write_text("other\n", "utf-8")
-    (found,) = Registry.open(bare).freshness().values()
-    assert [reason.subject for reason in found.reasons] == ["src/app.py"]
+    (result,) = Registry.open(bare).freshness().values()
+    assert [reason.subject for reason in result.reasons] == ["src/app.py"]
 
 
 def test_the_gate_remembers_no_answer_that_the_clock_changes(project: Project) -> None:
@@ -242,7 +244,9 @@ def test_the_gate_remembers_no_answer_that_the_clock_changes(project: Project) -
     workspace = Registry.open(project.root).workspace
 
     def codes(at: datetime) -> list[str]:
-        return [one.code for one in engine.run(workspace, now=at).diagnostics if one.code == "ORB803"]
+        return [
+            diagnostic.code for diagnostic in engine.run(workspace, now=at).diagnostics if diagnostic.code == "ORB803"
+        ]
 
     assert codes(now - timedelta(hours=2)) == []
     assert codes(now - timedelta(hours=1)) == []
@@ -262,16 +266,16 @@ def test_a_rename_is_followed_through_every_commit_and_written_only_on_request(p
     project.git("mv", "src/app.py", "code/main.py")
     project.commit()
     project.git("mv", "package.json", "code/package.json")
-    before = {one: project.file(one).read_bytes() for one in (globs, rests)}
+    before = {item: project.file(item).read_bytes() for item in (globs, rests)}
 
-    shown = project.orbit("learning", "prune", "--fix-renames")
-    assert f"--- a/.orbit/learnings/{globs}/learning.yaml" in shown
-    assert '\n+    - "code/dates/**/*.py"' in shown
-    assert {one: project.file(one).read_bytes() for one in before} == before
+    displayed = project.orbit("learning", "prune", "--fix-renames")
+    assert f"--- a/.orbit/learnings/{globs}/learning.yaml" in displayed
+    assert '\n+    - "code/dates/**/*.py"' in displayed
+    assert {item: project.file(item).read_bytes() for item in before} == before
 
     data = project.json("learning", "prune", "--fix-renames", "--confirm")
     assert data["written"] is True
-    assert {(one["id"], one["old"], one["new"]) for one in data["moves"]} == {
+    assert {(move["id"], move["old"], move["new"]) for move in data["moves"]} == {
         (globs, "src/parser/**/*.py", "code/dates/**/*.py"),
         (globs, "src/app.py", "code/main.py"),
         (rests, "src/app.py", "code/main.py"),
@@ -285,15 +289,15 @@ def test_a_rename_is_followed_through_every_commit_and_written_only_on_request(p
 def test_what_moved_is_not_retired(project: Project) -> None:
     """A learning whose folder was renamed has not lost its ground: it is left alone, and the way is named."""
     moved = project.learn("Its folder moved", "--path", "src/parser/**")
-    gone = project.learn("Its file is gone", "--path", "src/app.py")
+    removed = project.learn("Its file is gone", "--path", "src/app.py")
     project.commit()
     project.git("mv", "src/parser", "lib")
     (project.root / "src/app.py").unlink()
     project.commit()
-    said = project.orbit("learning", "prune", "--confirm")
-    assert f"{gone} is retired" in said
+    output = project.orbit("learning", "prune", "--confirm")
+    assert f"{removed} is retired" in output
     assert project.json("learning", "show", moved)["status"] == "active"
-    assert "1 learning left alone: git saw the files move, `orbit learning prune --fix-renames` follows them" in said
+    assert "1 learning left alone: git saw the files move, `orbit learning prune --fix-renames` follows them" in output
     project.orbit("learning", "prune", "--fix-renames", "--confirm")
     assert moved not in project.causes()
 
@@ -305,8 +309,8 @@ def test_what_nobody_saw_move_is_said_and_left(project: Project) -> None:
     project.git("rm", "-rq", "src/parser")
     project.commit()
     before = project.file(learned).read_bytes()
-    shown = project.json("learning", "prune", "--fix-renames", "--confirm")
-    assert shown == {
+    displayed = project.json("learning", "prune", "--fix-renames", "--confirm")
+    assert displayed == {
         "moves": [{"id": learned, "field": "scope.paths", "old": "src/parser/**", "new": None}],
         "diff": "",
         "written": False,
@@ -316,7 +320,7 @@ def test_what_nobody_saw_move_is_said_and_left(project: Project) -> None:
 
 def test_prune_retires_what_lost_its_ground_and_leaves_the_rest_to_a_reader(project: Project) -> None:
     """Without `--confirm` nothing is written; what only changed is never retired unless its cause is named."""
-    gone = project.learn("Its scope is gone", "--path", "src/parser/**")
+    removed = project.learn("Its scope is gone", "--path", "src/parser/**")
     past = project.learn("It has expired", "--tag", "a")
     changed = project.learn("Its input has changed", "--tag", "b")
     suggested = project.learn("It waits for review", "--path", "src/parser/**", "--pending")
@@ -326,13 +330,13 @@ def test_prune_retires_what_lost_its_ground_and_leaves_the_rest_to_a_reader(proj
     project.git("rm", "-rq", "src/parser")
     project.write("src/app.py", "other\n")
 
-    shown = project.json("learning", "prune")
-    assert {one["id"]: one["retire"] for one in shown["stale"]} == {gone: True, past: True, changed: False}
+    displayed = project.json("learning", "prune")
+    assert {item["id"]: item["retire"] for item in displayed["stale"]} == {removed: True, past: True, changed: False}
     assert suggested in project.causes()
-    assert {one["id"] for one in project.json("learning", "prune", "--stale-only")["stale"]} == {gone, changed}
-    assert "status: active" in project.file(gone).read_text("utf-8")
+    assert {item["id"] for item in project.json("learning", "prune", "--stale-only")["stale"]} == {removed, changed}
+    assert "status: active" in project.file(removed).read_text("utf-8")
 
-    assert project.json("learning", "prune", "--stale-only", "--confirm")["retired"] == [gone]
+    assert project.json("learning", "prune", "--stale-only", "--confirm")["retired"] == [removed]
     assert project.json("learning", "prune", "--confirm")["retired"] == [past]
     assert project.orbit("learning", "prune", "--confirm").endswith(
         "\nnone is retired: what changed or aged wants to be read again\n"
@@ -361,12 +365,12 @@ def test_a_record_can_rest_on_something_from_the_start(project: Project) -> None
     """`--fingerprint` hashes what it names while the record is made, and makes none where that can't be."""
     twice = ["--fingerprint", "src/app.py", "--fingerprint", "./src/app.py"]
     learned = project.learn("Parse strictly", "--tag", "a", *twice, "--set", "freshness={volatility: stable}")
-    held = project.json("learning", "show", learned)["freshness"]
-    assert held.keys() == {"volatility", "fingerprint"}
-    assert [one["input"] for one in held["fingerprint"]] == ["src/app.py"]
+    current = project.json("learning", "show", learned)["freshness"]
+    assert current.keys() == {"volatility", "fingerprint"}
+    assert [item["input"] for item in current["fingerprint"]] == ["src/app.py"]
     assert project.causes() == {}
     project.write("src/app.py", "other\n")
     assert project.causes() == {learned: "fingerprint"}
     refused = project.refused("learning", "add", "--summary", "Close it", "--tag", "b", "--fingerprint", "gone.py")
     assert "`gone.py` is not there; nothing was written" in refused
-    assert [one["id"] for one in project.json("learning", "list")] == [learned]
+    assert [item["id"] for item in project.json("learning", "list")] == [learned]

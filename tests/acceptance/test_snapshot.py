@@ -40,8 +40,8 @@ def filled(repo: Path, number: int = 3) -> Path:
 
 def rows(repo: Path, sql: str) -> list[dict[str, Any]]:
     """Ask through the command line."""
-    found: list[dict[str, Any]] = json.loads(orbit(repo, "query", sql, "--format", "json"))["data"]
-    return found
+    result: list[dict[str, Any]] = json.loads(orbit(repo, "query", sql, "--format", "json"))["data"]
+    return result
 
 
 def states(repo: Path) -> tuple[list[str], str]:
@@ -105,9 +105,9 @@ def test_another_duckdb_reads_the_file(git_repo: Path) -> None:
     )
     environment = {"PATH": os.environ["PATH"]}
     done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True, env=environment)
-    version, *said = done.stdout.splitlines()
+    version, *output = done.stdout.splitlines()
     assert version != duckdb.__version__
-    assert said == ["[('Rule 1',)]", "[(4,)]", "[('Keep one log',)]", "[(0,)]", "[(4,)]", "[('Keep one log',)]"]
+    assert output == ["[('Rule 1',)]", "[(4,)]", "[('Keep one log',)]", "[(0,)]", "[(4,)]", "[('Keep one log',)]"]
 
 
 def test_a_real_collection_arrives(corpora: Path, tmp_path: Path, git: Any) -> None:
@@ -124,8 +124,8 @@ def test_a_real_collection_arrives(corpora: Path, tmp_path: Path, git: Any) -> N
     ids = rows(repo, "SELECT l.legacy_id, l.record_id FROM legacy_ids AS l")
     assert len(ids) > 50
     for row in ids[:10]:
-        found = rows(repo, f"SELECT id FROM resolve_id('{row['legacy_id']}')")
-        assert row["record_id"] in [one["id"] for one in found]
+        result = rows(repo, f"SELECT id FROM resolve_id('{row['legacy_id']}')")
+        assert row["record_id"] in [item["id"] for item in result]
     assert rows(repo, "SELECT count(*) AS n FROM records WHERE body = ''") == [{"n": 0}]
     matched = rows(repo, "SELECT id FROM scope_match('crates/orbit-core/src/lib.rs')")
     assert "ADR-0183" in [row["id"] for row in matched]

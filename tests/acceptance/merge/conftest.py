@@ -42,7 +42,7 @@ class Clone:
         """Add a decision and return its id."""
         level = "##" if style == "file" else "###"
         parts = {"Context": f"{title}?", "Decision": f"{title}.", "Consequences": "- Cost: work."}
-        body = "\n\n".join(f"{level} {name}\n\n{said}" for name, said in parts.items()) + "\n"
+        body = "\n\n".join(f"{level} {name}\n\n{output}" for name, output in parts.items()) + "\n"
         feature = "registry" if style == "log" else None
         return self.registry.add_adr(
             NewAdr(title, feature=feature, style=style, status="accepted", body=body)

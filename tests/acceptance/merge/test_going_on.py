@@ -39,7 +39,7 @@ def test_a_rebase_stops_and_resolve_lets_it_go_on(clones: Clones, style: str, ol
     ours.conflict("pull", "-q", "--rebase")
     report = ours.registry.resolve()
     assert report.operation == "rebase"
-    assert [(one.path, one.line) for one in report.later] == [
+    assert [(item.path, item.line) for item in report.later] == [
         (record.source.path, "Write a snapshot, as ADR-0003 says.")
     ]
     assert ours.ids()["ADR-0004"] == "Write a snapshot"

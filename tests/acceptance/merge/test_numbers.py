@@ -44,10 +44,10 @@ def test_two_clones_that_took_one_number_meet_in_a_conflict_that_resolve_mends(c
     assert report.unclear == ()
     assert report.others == ()
     assert ours.git("ls-files", "-u") == ""
-    found = ours.ids()
-    assert found["ADR-0003"] == "Ship a wheel"
-    assert found["ADR-0004"] == "Name the snapshot"
-    assert found["ADR-0005"] == "Write a snapshot"
+    result = ours.ids()
+    assert result["ADR-0003"] == "Ship a wheel"
+    assert result["ADR-0004"] == "Name the snapshot"
+    assert result["ADR-0005"] == "Write a snapshot"
     assert "see ADR-0005, not ADR-00030" in (ours.path / "src" / "app.py").read_text("utf-8")
     assert (ours.path / "src" / "wheel.py").read_text("utf-8") == "# built as ADR-0003 says\n"
     guide = (ours.path / "docs" / "guide.md").read_text("utf-8")
@@ -92,7 +92,7 @@ def test_a_feature_branch_that_merges_main_gives_way(clones: Clones) -> None:
     ours.git("fetch", "-q")
     ours.conflict("merge", "-q", "origin/main")
     report = ours.registry.resolve()
-    assert [(one.old, one.new) for one in report.renumbered] == [("ADR-0003", "ADR-0005")]
+    assert [(item.old, item.new) for item in report.renumbered] == [("ADR-0003", "ADR-0005")]
     assert "origin/main" in report.renumbered[0].why
     guide = (ours.path / "docs" / "guide.md").read_text("utf-8")
     assert guide == "ADR-0005, then [ADR-0004](adr/0004-name-the-snapshot.md).\n"
@@ -176,7 +176,7 @@ def test_several_numbers_taken_twice_are_all_mended(origin: Clone) -> None:
     origin.conflict("merge", "-q", tip)
     report = origin.registry.resolve()
     assert report.unresolved == ()
-    assert [(one.old, one.new) for one in report.renumbered] == [("ADR-0003", "ADR-0005"), ("ADR-0004", "ADR-0006")]
+    assert [(item.old, item.new) for item in report.renumbered] == [("ADR-0003", "ADR-0005"), ("ADR-0004", "ADR-0006")]
     assert (origin.path / "hidden.py").read_text("utf-8") == "# ADR-0005 and ADR-0006\n"
     assert (origin.path / "seen.py").read_text("utf-8") == "# ADR-0003 and ADR-0004\n"
     registry = origin.registry
@@ -222,7 +222,7 @@ def test_a_line_that_both_sides_wrote_is_left_for_a_person(origin: Clone) -> Non
     origin.git("checkout", "-q", "--ours", "docs/a.md")
     origin.git("add", "docs/a.md")
     report = origin.registry.resolve()
-    assert [(one.path, one.position.line, one.position.column) for one in report.unclear] == [("docs/a.md", 1, 5)]
+    assert [(item.path, item.position.line, item.position.column) for item in report.unclear] == [("docs/a.md", 1, 5)]
     assert "See ADR-0003." in (origin.path / "docs" / "a.md").read_text("utf-8")
     assert "docs/a.md:1:5: ADR-0003 in: See ADR-0003." in report.text()
 
@@ -243,7 +243,7 @@ def test_other_changes_of_a_file_are_not_added_along(clones: Clones) -> None:
     assert report.unstaged == ("src/mine.py",)
     assert (ours.path / "src" / "mine.py").read_text("utf-8") == "# ADR-0004\nunfinished\n"
     assert ours.git("show", ":src/mine.py") == "# ADR-0003\n"
-    assert [(one.path, one.position.line, one.position.column) for one in report.unclear] == [("src/new.py", 1, 3)]
+    assert [(item.path, item.position.line, item.position.column) for item in report.unclear] == [("src/new.py", 1, 3)]
     assert (ours.path / "src" / "new.py").read_text("utf-8") == "# ADR-0003, not yet tracked\n"
 
 
@@ -278,8 +278,8 @@ def test_a_dry_run_changes_nothing(clones: Clones) -> None:
     assert (ours.git("status", "--porcelain"), ours.git("diff"), ours.git("ls-files", "-s")) == before
     assert (ours.path / ".git/orbit/adr.json").read_text("utf-8") == claims
     done = ours.registry.resolve()
-    assert [(one.old, one.new) for one in planned.renumbered] == [(one.old, one.new) for one in done.renumbered]
-    assert [str(one) for one in planned.files] == [str(one) for one in done.files]
+    assert [(one.old, one.new) for one in planned.renumbered] == [(item.old, item.new) for item in done.renumbered]
+    assert [str(one) for one in planned.files] == [str(file) for file in done.files]
 
 
 def test_resolve_has_nothing_to_do_without_a_merge(origin: Clone) -> None:
@@ -350,6 +350,6 @@ def test_two_records_under_one_code_are_left(origin: Clone) -> None:
     origin.conflict("merge", "-q", tip)
     before = origin.read(".orbit/learnings/L-00000/learning.yaml")
     report = origin.registry.resolve()
-    assert [left.path for left in report.unresolved] == [".orbit/learnings/L-00000/learning.yaml"]
+    assert [remaining.path for remaining in report.unresolved] == [".orbit/learnings/L-00000/learning.yaml"]
     assert "two records took the code L-00000" in report.unresolved[0].reason
     assert origin.read(".orbit/learnings/L-00000/learning.yaml") == before

@@ -63,9 +63,9 @@ def test_two_branches_that_append_to_one_log_merge_by_resolve(clones: Clones) ->
     ours = two_logs(clones)
     ours.git("config", "--remove-section", f"merge.{DRIVER}")
     ours.conflict()
-    said = ours.orbit("resolve", "--dry-run")
+    output = ours.orbit("resolve", "--dry-run")
     assert "<<<<<<<" in ours.log.read_text("utf-8")
-    assert "merged by entry" in said
+    assert "merged by entry" in output
     ours.orbit("resolve")
     assert ours.headings() == ["ADR-0002", "ADR-0003", "ADR-0009"]
     assert ours.git("ls-files", "-u") == ""
@@ -90,7 +90,7 @@ def test_an_entry_that_both_sides_changed_stays_in_conflict_alone(clones: Clones
     ours.registry.renumber("ADR-0003", 9)
     ours = edited_apart(clones, decision("YAML, in UTF-8."), decision("YAML 1.2."))
     report = ours.registry.resolve()
-    assert [(left.path, left.reason) for left in report.unresolved] == [
+    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [
         ("docs/design/registry/4_decisions.md", "changed on both sides: ADR-0002")
     ]
     text = ours.log.read_text("utf-8")
@@ -187,8 +187,8 @@ def test_one_field_that_both_sides_changed_stays_in_conflict(clones: Clones) -> 
     """The field is named, with both values; the file stays as git left it."""
     ours = edited_apart(clones, fields(summary="Prose stands once."), fields(summary="Prose has one home."))
     before = ours.read(".orbit/adrs/ADR-0001/adr.yaml")
-    said = ours.orbit("resolve", code=1)
-    assert '`summary` is "Prose stands once." in ours, "Prose has one home." in theirs' in said
+    output = ours.orbit("resolve", code=1)
+    assert '`summary` is "Prose stands once." in ours, "Prose has one home." in theirs' in output
     assert ours.read(".orbit/adrs/ADR-0001/adr.yaml") == before
     assert ours.git("ls-files", "-u") != ""
 
@@ -220,7 +220,7 @@ def test_bad_input_is_named_and_hides_nothing_else(
     clones[0].git("config", "--remove-section", f"merge.{DRIVER}")
     ours = edited_apart(clones, change(ours_is, "priority: 1\n"), change(theirs_is, "summary: Plain text.\n"))
     report = ours.registry.resolve()
-    assert [(left.path, left.reason) for left in report.unresolved] == [(path, why)]
+    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [(path, why)]
     assert (ours.registry.get("ADR-0002").data["priority"], report.others) == (1, ())
 
 
@@ -235,7 +235,9 @@ def test_a_symbolic_link_for_a_record_is_not_followed(clones: Clones) -> None:
     ours = edited_apart(clones, link, fields(summary="Prose has one home."))
     before = ours.read("README.md")
     report = ours.registry.resolve()
-    assert [(left.path, left.reason) for left in report.unresolved] == [(RECORD, "it is no regular file on one side")]
+    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [
+        (RECORD, "it is no regular file on one side")
+    ]
     assert ours.read("README.md") == before
 
 
@@ -247,6 +249,6 @@ def test_a_record_removed_here_and_changed_there_is_left(clones: Clones) -> None
 
     ours = edited_apart(clones, remove, fields(summary="Prose has one home."))
     report = ours.registry.resolve()
-    assert [(left.path, left.reason) for left in report.unresolved] == [
+    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [
         (".orbit/adrs/ADR-0001/adr.yaml", "ours removed ADR-0001, theirs changed it")
     ]

@@ -67,7 +67,7 @@ def test_a_document_added_by_hand_gets_a_record(workspace: Workspace, write: Wri
     assert backfill(workspace).records == ("ADR-0001",)
     write("0002-second.md", "Second", "rejected")
     assert backfill(workspace, ["docs/adr/0002-second.md"]).records == ("ADR-0002",)
-    assert [(one.id, one.status.name, one.title) for one in records(workspace)] == [
+    assert [(record.id, record.status.name, record.title) for record in records(workspace)] == [
         ("ADR-0001", "accepted", "First"),
         ("ADR-0002", "rejected", "Second"),
     ]
@@ -90,7 +90,9 @@ def test_an_adopted_decision_has_the_dates_of_its_document(
 
     backfill(workspace)
 
-    assert [(one.text("date"), one.text("created_at"), one.text("updated_at")) for one in records(workspace)] == [
+    assert [
+        (record.text("date"), record.text("created_at"), record.text("updated_at")) for record in records(workspace)
+    ] == [
         (None, "2024-03-05T10:00:00Z", "2024-04-09T10:00:00Z"),
         ("2023-01-31", "2023-01-31T00:00:00Z", "2024-04-09T10:00:00Z"),
         ("2023-02-28", "2023-02-28T00:00:00Z", "2023-02-28T00:00:00Z"),
@@ -129,7 +131,7 @@ def test_what_leads_nowhere_is_kept_until_it_leads_somewhere(workspace: Workspac
     report = backfill(workspace)
     first = records(workspace).get("ADR-0001")
     assert first.data["x-unresolved"] == [{"rel": "superseded_by", "to": "0002"}]
-    assert [one.reason for one in report.of("left")] == [
+    assert [outcome.reason for outcome in report.of("left")] == [
         "`superseded by 0002` is no link between records: no decision has that number or name; "
         "the next `orbit adr backfill` makes it once that decision has a record"
     ]
@@ -165,7 +167,7 @@ def test_a_record_that_cannot_be_read_is_not_made_twice(workspace: Workspace, wr
     backfill(workspace)
     (workspace.orbit / "adrs/ADR-0001/adr.yaml").write_text("id: [torn\n")
     report = backfill(workspace)
-    assert (report.records, [one.record for one in report.of("left")]) == ((), ["ADR-0001"])
+    assert (report.records, [outcome.record for outcome in report.of("left")]) == ((), ["ADR-0001"])
     assert sorted(path.name for path in (workspace.orbit / "adrs").iterdir()) == ["ADR-0001"]
 
 
@@ -177,7 +179,7 @@ def test_a_document_that_moved_gets_no_second_record(workspace: Workspace, write
     report = backfill(workspace)
     assert report.records == ()
     step = "`orbit adr backfill --moved docs/adr/0001-first.md docs/adr/0001-first-of-all.md`"
-    assert [(one.record, step in one.reason) for one in report.of("left")] == [("ADR-0001", True)]
+    assert [(outcome.record, step in outcome.reason) for outcome in report.of("left")] == [("ADR-0001", True)]
 
 
 def test_two_clones_make_the_same_record(workspace: Workspace, write: Write, tmp_path: Path) -> None:
@@ -200,12 +202,12 @@ def test_a_bad_document_hides_no_other(workspace: Workspace, write: Write) -> No
     (folder / "0006-bom.md").write_bytes("\ufeff# With a mark\r\n\r\n## Status\r\n\r\nAccepted\r\n".encode())
     (folder / "0007-nul.md").write_bytes(b"# Nul \x00 here\n\n## Status\n\nAccepted\n")
     report = backfill(workspace, ["docs/adr"])
-    left = {one.source.rpartition("/")[2]: one.reason for one in report.of("left")}
+    remaining = {outcome.source.rpartition("/")[2]: outcome.reason for outcome in report.of("left")}
     assert report.records[:2] == ("ADR-0001", "ADR-0006")
-    assert "not valid UTF-8" in left["0002-latin.md"]
-    assert "5,000,000" in left["0003-huge.md"]
-    assert "symbolic link" in left["0004-link.md"]
-    assert left["0005-empty.md"] == "empty; nothing to do until it is written"
+    assert "not valid UTF-8" in remaining["0002-latin.md"]
+    assert "5,000,000" in remaining["0003-huge.md"]
+    assert "symbolic link" in remaining["0004-link.md"]
+    assert remaining["0005-empty.md"] == "empty; nothing to do until it is written"
     assert read_collection(workspace).problems == ()
 
 
@@ -228,7 +230,7 @@ def test_a_report_names_an_entry_as_its_log_does(
 
     report = backfill(workspace, [path])
 
-    assert [(one.source, one.record) for one in report.of("taken")] == [(f"{path} · {called}", "ADR-0007")]
+    assert [(outcome.source, outcome.record) for outcome in report.of("taken")] == [(f"{path} · {called}", "ADR-0007")]
     assert read_collection(workspace).records.get("ADR-0007").text("feature") == feature
 
 
@@ -268,17 +270,17 @@ def test_a_record_or_a_name_makes_a_document_a_decision(workspace: Workspace) ->
     file = workspace.root / "notes/0007-retry.md"
     file.parent.mkdir()
     file.write_text(TICKET)
-    assert [one.reason for one in backfill(workspace, ["notes"]).of("left")] == [
+    assert [outcome.reason for outcome in backfill(workspace, ["notes"]).of("left")] == [
         "a number and a status, but nothing that it decides; "
         "where it is a decision, `orbit import` with the file's own name takes it over"
     ]
     assert backfill(workspace, ["notes/0007-retry.md"]).records == ("ADR-0007",)
     again = backfill(workspace, ["notes"])
-    assert (again.of("left"), [one.record for one in again.of("present")]) == ([], ["ADR-0007"])
+    assert (again.of("left"), [outcome.record for outcome in again.of("present")]) == ([], ["ADR-0007"])
     documents = read_documents(workspace, records(workspace))
-    found = documents.of(records(workspace).get("ADR-0007"))
-    assert found is not None
-    assert found[1].title == "Retry twice"
+    result = documents.of(records(workspace).get("ADR-0007"))
+    assert result is not None
+    assert result[1].title == "Retry twice"
     assert engine.findings(workspace) == []
 
 
@@ -291,8 +293,8 @@ def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace,
     (folder / "0002-gone.md").symlink_to("nowhere.md")
     (folder / "0003-out.md").symlink_to("/etc/hostname")
     (folder / "0004-circle.md").symlink_to("0004-circle.md")
-    found = [one.location.path for one in engine.findings(workspace) if one.code == "ORB108"]
-    assert found == [f"docs/adr/{name}.md" for name in ("0002-gone", "0003-out", "0004-circle")]
+    result = [finding.location.path for finding in engine.findings(workspace) if finding.code == "ORB108"]
+    assert result == [f"docs/adr/{name}.md" for name in ("0002-gone", "0003-out", "0004-circle")]
 
 
 @pytest.mark.parametrize(

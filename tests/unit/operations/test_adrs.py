@@ -28,17 +28,17 @@ def documents_of(registry: Registry) -> Documents:
 def entry_of(registry: Registry, added: AddResult) -> tuple[str, AdrDocument]:
     """Return a decision's document and its entry there, read anew."""
     registry.refresh()
-    found = documents_of(registry).of(registry.get(added.record.id))
-    assert found is not None
-    document, entry = found
+    result = documents_of(registry).of(registry.get(added.record.id))
+    assert result is not None
+    document, entry = result
     return document.text, entry
 
 
 def errors(registry: Registry) -> list[str]:
     """Return what the gate calls an error, and where record and document differ."""
-    found = Registry.open(registry.workspace.root).check().diagnostics
-    weighty = [one for one in found if one.severity.value == "error" or one.code.startswith("ORB7")]
-    return [f"{one.location} {one.code} {one.message}" for one in weighty]
+    result = Registry.open(registry.workspace.root).check().diagnostics
+    weighty = [item for item in result if item.severity.value == "error" or item.code.startswith("ORB7")]
+    return [f"{item.location} {item.code} {item.message}" for item in weighty]
 
 
 def beside(registry: Registry, name: str) -> Registry:
@@ -59,7 +59,7 @@ def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
     document = documents_of(registry).by_path["docs/design/f/4_decisions.md"]
     assert [entry.title for entry in document.file.entries] == TITLES
     assert [int(entry.number or 0) for entry in document.file.entries] == list(range(1, len(TITLES) + 1))
-    assert [one for one in errors(registry) if "ORB6" not in one] == []
+    assert [error for error in errors(registry) if "ORB6" not in error] == []
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
@@ -71,7 +71,7 @@ def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) ->
         _, entry = entry_of(registry, added)
         assert (entry.title, entry.status) == (title, "proposed")
         assert entry.number is None or int(entry.number) == int(added.record.id.removeprefix("ADR-"))
-    assert [one for one in errors(registry) if "ORB6" not in one] == []
+    assert [error for error in errors(registry) if "ORB6" not in error] == []
 
 
 @pytest.mark.parametrize(

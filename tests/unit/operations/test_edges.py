@@ -62,8 +62,8 @@ def test_a_decision_in_force_replaces_a_proposed_one_that_would_replace_it(works
     """The report says which of the two holds, and they are not related beside that."""
     write("0001-a.md", "A", "accepted; supersedes [B](0002-b.md)")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
-    (left,) = backfill(workspace).of("left")
-    assert left.reason.endswith("a proposed decision replaces nothing; the other one replaces it")
+    (remaining,) = backfill(workspace).of("left")
+    assert remaining.reason.endswith("a proposed decision replaces nothing; the other one replaces it")
     old = records(workspace).get("ADR-0002")
     assert (old.superseded_by, old.supersedes, old.links) == (("ADR-0001",), (), ())
 
@@ -73,5 +73,5 @@ def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Wor
     write("0001-a.md", "A", "accepted")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     backfill(workspace)
-    (finding,) = (one for one in engine.findings(workspace) if one.code == "ORB301")
+    (finding,) = (item for item in engine.findings(workspace) if item.code == "ORB301")
     assert finding.message == "its document says `supersedes 0001-a.md`, which is no link between records"

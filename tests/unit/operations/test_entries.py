@@ -36,8 +36,8 @@ def headings_of(registry: Registry, path: str = "DECISIONS.md") -> list[str]:
 
 def wrong(registry: Registry) -> list[str]:
     """Return what the gate says of records and documents that do not agree, and of entries out of order."""
-    found = Registry.open(registry.workspace.root).check().diagnostics
-    return [f"{one.location} {one.code} {one.message}" for one in found if one.code.startswith("ORB7")]
+    result = Registry.open(registry.workspace.root).check().diagnostics
+    return [f"{item.location} {item.code} {item.message}" for item in result if item.code.startswith("ORB7")]
 
 
 @pytest.mark.parametrize(
@@ -204,4 +204,4 @@ def test_a_log_is_the_place_of_new_decisions_where_most_stand_in_it(
     report = import_from(root, start=root)
 
     assert Registry.open(root).workspace.config.adr.log == log
-    assert any("adr.log" in text for text in (*report.notes, *(one.reason for one in report.of("changed"))))
+    assert any("adr.log" in text for text in (*report.notes, *(outcome.reason for outcome in report.of("changed"))))

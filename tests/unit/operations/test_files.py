@@ -35,8 +35,8 @@ def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str,
     document = registry.workspace.root / f"docs/adr/{neighbour}.md"
     document.parent.mkdir(parents=True)
     document.write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
-    found = neighbours_in(registry.workspace, "docs/adr")
-    assert new_path(registry.workspace, found, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"
+    result = neighbours_in(registry.workspace, "docs/adr")
+    assert new_path(registry.workspace, result, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,10 @@ def test_in_a_mixed_folder_a_naming_that_is_shared_counts(registry: Registry, th
     """The newest of those that two files share; a series of any name counts as one, a number in a title does not."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
-    for one in there.split():
-        (folder / one).write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
-    found = neighbours_in(registry.workspace, "docs/adr")
-    assert new_path(registry.workspace, found, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}"
+    for item in there.split():
+        (folder / item).write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
+    result = neighbours_in(registry.workspace, "docs/adr")
+    assert new_path(registry.workspace, result, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}"
 
 
 def test_a_dress_without_a_title_gets_one(registry: Registry) -> None:
@@ -113,7 +113,7 @@ def test_a_dress_keeps_nothing_of_the_other_decision(registry: Registry) -> None
     (folder / "0001-use-x.md").write_text(PROPOSAL)
     (folder / "0002-use-z.md").write_text("# Use Z\n\n- Status: accepted\n- Tags: a, b\n\n## Context\n\nA.\n")
     registry.backfill()
-    assert [one.title for one in registry.records.of_kind("adr")] == ["Use X", "Use Z"]
+    assert [record.title for record in registry.records.of_kind("adr")] == ["Use X", "Use Z"]
     (folder / "0002-use-z.md").rename(folder / "0000-use-z.md")
     registry.backfill(moves=[("docs/adr/0002-use-z.md", "docs/adr/0000-use-z.md")])
     text = (registry.workspace.root / registry.add_adr(NewAdr("Use Y")).document).read_text("utf-8")
@@ -137,9 +137,9 @@ def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Regist
         (folder / f"ccc-jb-00{number}-use-x.md").write_text(f"{head}## Decision\n\nB.\n")
     registry.backfill()
     added = registry.add_adr(NewAdr("Use Y"))
-    held = {record.id: record.title for record in registry.records if record.kind.name == "adr"}
+    current = {record.id: record.title for record in registry.records if record.kind.name == "adr"}
 
-    assert held == {"ADR-0001": "Use X1", "ADR-0003": "Use X3", "ADR-0004": "Use Y"}
+    assert current == {"ADR-0001": "Use X1", "ADR-0003": "Use X3", "ADR-0004": "Use Y"}
     assert registry.records.get("ccc-jb-003").id == "ADR-0003"
     assert added.document == "docs/adr/ccc-jb-004-use-y.md"
     assert (registry.workspace.root / added.document).read_text("utf-8").startswith("# CCC-JB-004: Use Y\n")
@@ -176,8 +176,8 @@ def test_a_new_decision_asks_in_the_language_of_its_neighbours(
     text = (registry.workspace.root / added.document).read_text("utf-8")
     entry = read_document(text, added.document).entries[0]
 
-    assert [one for one in said.split("|") if one not in text] == []
+    assert [item for item in said.split("|") if item not in text] == []
     assert (entry.status, entry.has_cost) == ("proposed", True)
-    known = prompts_of(added.record.kind.folder, True)
-    asked = [line for line in text.splitlines() if line.endswith("_")]
-    assert (len(asked) >= 3, [line for line in asked if not is_prompt(line, known)]) == (True, [])
+    existing = prompts_of(added.record.kind.folder, True)
+    requests = [line for line in text.splitlines() if line.endswith("_")]
+    assert (len(requests) >= 3, [line for line in requests if not is_prompt(line, existing)]) == (True, [])

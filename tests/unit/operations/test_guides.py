@@ -22,14 +22,14 @@ def test_a_status_makes_no_decision_of_a_guide(registry: Registry, path: str) ->
     for name, text in MANUAL.items():
         (folder / f"{name}.md").write_text(text)
     report = Registry.import_from(registry.workspace.root / path, dry_run=True)
-    left = {one.source: one.reason for one in report.of("left")}
+    remaining = {outcome.source: outcome.reason for outcome in report.of("left")}
     why = "a status, as pages of a manual have one, but nothing that it decides; where it is a decision, "
-    assert {name for name, reason in left.items() if reason.startswith(why)} == {
+    assert {name for name, reason in remaining.items() if reason.startswith(why)} == {
         f"docs/guides/{name}.md" for name in ("setup", "tour", "parts")
     }
     assert not any("read like decisions" in note for note in report.notes)
-    taken = [one.source for one in report.of("taken")]
-    assert taken == (["docs/guides/choice.md"] if path != "." else [])
+    adopted = [outcome.source for outcome in report.of("taken")]
+    assert adopted == (["docs/guides/choice.md"] if path != "." else [])
 
 
 def test_whoever_names_the_page_takes_it_over(registry: Registry) -> None:
@@ -47,7 +47,7 @@ def test_a_number_alone_is_a_decision_for_whoever_names_it(registry: Registry) -
     file.write_text("# Use X\n\nWe use it.\n\n## Limits\n\nNone.\n")
     report = Registry.import_from(registry.workspace.root)
     assert report.records == ()
-    assert [one.reason.partition(";")[0] for one in report.of("left")] == [
+    assert [outcome.reason.partition(";")[0] for outcome in report.of("left")] == [
         "a number or a date in its name, but no status and no section that holds a decision"
     ]
     assert Registry.import_from(file).records == ("ADR-0007",)
@@ -63,10 +63,10 @@ def test_dated_decisions_beside_numbered_ones_are_taken(registry: Registry) -> N
     (root / "talks").mkdir()
     (root / "talks/20260401-use-z.md").write_text(f"# Use Z\n\n{decided}")
     report = Registry.import_from(root)
-    assert [one.source for one in report.of("taken")] == ["0012-use-x.md", "20260401-R-use-y.md"]
-    assert {one.source for one in report.of("left")} == {"20260402-minutes.md", "talks/20260401-use-z.md"}
+    assert [outcome.source for outcome in report.of("taken")] == ["0012-use-x.md", "20260401-R-use-y.md"]
+    assert {outcome.source for outcome in report.of("left")} == {"20260402-minutes.md", "talks/20260401-use-z.md"}
     registry.refresh()
-    assert {one.status.name for one in registry.records.of_kind("adr")} == {"proposed"}
+    assert {record.status.name for record in registry.records.of_kind("adr")} == {"proposed"}
 
 
 GUIDES = {
@@ -84,7 +84,7 @@ def test_sections_of_its_parts_make_no_decision_of_a_numbered_guide(registry: Re
     (root / "docs/manual").mkdir(parents=True)
     for name, text in GUIDES.items():
         (root / f"docs/manual/{name}.md").write_text(text)
-    assert [one.source for one in Registry.import_from(root, dry_run=True).of("taken")] == [
+    assert [outcome.source for outcome in Registry.import_from(root, dry_run=True).of("taken")] == [
         "docs/manual/031-store.md",
         "docs/manual/032-queue.md",
     ]
@@ -97,7 +97,11 @@ def test_a_manual_is_not_recommended_for_sections_of_its_parts(registry: Registr
     (root / "docs/manual").mkdir(parents=True)
     for name, text in GUIDES.items():
         (root / f"docs/manual/{name.partition('-')[2]}.md").write_text(text)
-    like_one = [one.source for one in Registry.import_from(root).of("left") if one.reason.startswith("it reads like")]
+    like_one = [
+        outcome.source
+        for outcome in Registry.import_from(root).of("left")
+        if outcome.reason.startswith("it reads like")
+    ]
     assert like_one == ["docs/manual/queue.md", "docs/manual/store.md"]
     assert Registry.import_from(root / "docs/manual").records == ("ADR-0001", "ADR-0002")
 
@@ -108,8 +112,8 @@ def test_lessons_and_postmortems_are_told_where_they_belong(registry: Registry, 
     file = registry.workspace.root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("# Responses were lost\n\n## Timeline\n\nA.\n")
-    for place in (registry.workspace.root, file.parent):
-        report = Registry.import_from(place, dry_run=True)
+    for position in (registry.workspace.root, file.parent):
+        report = Registry.import_from(position, dry_run=True)
         assert any(f"{path}: lessons" in note and f"`orbit import doc {path}`" in note for note in report.notes)
     file.rename(registry.workspace.root / "lessons-1-intro.md")
     assert not any("postmortems" in note for note in Registry.import_from(registry.workspace.root).notes)
@@ -126,6 +130,6 @@ def test_what_instructs_agents_is_not_recommended_as_decisions(registry: Registr
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     report = Registry.import_from(root, dry_run=True)
-    assert [one.source for one in report.of("taken")] == [".claude/decisions/0007-use-x.md"]
-    assert {one.reason for one in report.of("left")} == {"an agent's memory or rules"}
+    assert [outcome.source for outcome in report.of("taken")] == [".claude/decisions/0007-use-x.md"]
+    assert {outcome.reason for outcome in report.of("left")} == {"an agent's memory or rules"}
     assert not any("read like decisions" in note for note in report.notes)

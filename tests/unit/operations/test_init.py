@@ -114,10 +114,10 @@ def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) ->
     (git_repo / ".orbit/adrs/ADR-0001").mkdir()
     (git_repo / ".orbit/adrs/ADR-0001/adr.yaml").write_text("x", "utf-8")
 
-    shown = git(git_repo, "status", "--porcelain", "-uall").splitlines()
+    displayed = git(git_repo, "status", "--porcelain", "-uall").splitlines()
 
-    assert "?? .orbit/adrs/ADR-0001/adr.yaml" in shown
-    assert not [line for line in shown if "state" in line or ".tmp-" in line]
+    assert "?? .orbit/adrs/ADR-0001/adr.yaml" in displayed
+    assert not [line for line in displayed if "state" in line or ".tmp-" in line]
     attributes = git(
         git_repo, "check-attr", "merge", ".orbit/learnings/L-1/votes.jsonl", "docs/design/f/4_decisions.md"
     )
@@ -218,12 +218,12 @@ def test_a_configuration_names_no_more_folders_than_it_may(git_repo: Path) -> No
         for copy in range(2 if number >= 100 else 1):
             (folder / f"{copy + 1:04}-x.md").write_text("# X\n", "utf-8")
 
-    found = setup(git_repo).detected
+    result = setup(git_repo).detected
 
-    assert found is not None
-    assert (found.folder, len(found.folders)) == ("part100/adr", 500)
-    assert {"part502/adr", "part000/adr"} <= {*found.folders}
-    assert open_workspace(git_repo).config.adr == found
+    assert result is not None
+    assert (result.folder, len(result.folders)) == ("part100/adr", 500)
+    assert {"part502/adr", "part000/adr"} <= {*result.folders}
+    assert open_workspace(git_repo).config.adr == result
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -258,9 +258,9 @@ def test_what_is_made_a_repository_later_takes_nothing_of_this_machine(tmp_path:
         file.write_text("x")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "-A")
-    held = git(tmp_path, "ls-files", ".orbit").split()
-    assert ".orbit/adrs/ADR-0001/adr.yaml" in held
-    assert [name for name in held if "state" in name or ".tmp-" in name or "mine" in name] == []
+    current = git(tmp_path, "ls-files", ".orbit").split()
+    assert ".orbit/adrs/ADR-0001/adr.yaml" in current
+    assert [name for name in current if "state" in name or ".tmp-" in name or "mine" in name] == []
 
 
 def test_an_orbit_of_others_is_left_alone(git_repo: Path) -> None:

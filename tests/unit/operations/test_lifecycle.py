@@ -28,8 +28,8 @@ PAIRS = [(kind.name, start, to) for kind in KINDS for start in kind.statuses for
 def tree(root: Path) -> dict[str, bytes]:
     """Return every file outside the local state, with its bytes; records that wait are among them."""
     files = (path for path in root.rglob("*") if path.is_file())
-    kept = [path for path in files if "state" not in path.parts or "inbox" in path.parts]
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in kept}
+    remaining = [path for path in files if "state" not in path.parts or "inbox" in path.parts]
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in remaining}
 
 
 def made(registry: Registry, kind: Kind, status: str = "") -> Record:
@@ -39,9 +39,9 @@ def made(registry: Registry, kind: Kind, status: str = "") -> Record:
     elif kind.in_file:
         record = create_record(registry.workspace, kind, HUMAN, FIELDS[kind.name], beside={"2/a.md": ""})
     else:
-        given = FIELDS.get(kind.name, {})
+        arguments = FIELDS.get(kind.name, {})
         needed = [name for name in kind.schema.document["required"] if name not in FIXED]
-        record = registry.add(kind.name, {name: given.get(name, "Look before you leap") for name in needed}, HUMAN)
+        record = registry.add(kind.name, {name: arguments.get(name, "Look before you leap") for name in needed}, HUMAN)
     if status:
         file = registry.workspace.root / record.path
         text = file.read_text("utf-8").replace(f"status: {record.status.name}", f"status: {status}")
@@ -83,7 +83,7 @@ def test_each_pair_of_statuses_is_as_the_table_says(registry: Registry, kind_nam
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_change_of_status_changes_status_and_time_alone(registry: Registry, kind: Kind) -> None:
     """Comments, own keys and every other line stay, and a decision's document changes in its status line."""
-    record = made(registry, kind, next(one.name for one in kind.statuses.values() if one.phase == "live"))
+    record = made(registry, kind, next(value.name for value in kind.statuses.values() if value.phase == "live"))
     file = registry.workspace.root / record.path
     file.write_text(file.read_text("utf-8").replace("updated_at: 2", "updated_at: 1") + "x-own: 1  # mine\n", "utf-8")
     before = tree(registry.workspace.root)
@@ -94,12 +94,12 @@ def test_a_change_of_status_changes_status_and_time_alone(registry: Registry, ki
     after = tree(registry.workspace.root)
     changed = {path for path in after if after[path] != before.get(path)}
     assert set(after) == set(before), verb
-    gone, come = [], []
+    removed, come = [], []
     for path in changed:
         old, new = before[path].decode().splitlines(), after[path].decode().splitlines()
-        gone += [line for line in old if line not in new]
+        removed += [line for line in old if line not in new]
         come += [line for line in new if line not in old]
-    assert all(re.match(r"status: |updated_at: |Status: ", line) for line in (*gone, *come))
+    assert all(re.match(r"status: |updated_at: |Status: ", line) for line in (*removed, *come))
     assert len(changed) == (2 if kind.in_document else 1)
 
 
@@ -174,12 +174,12 @@ def test_a_committed_inbox_is_reviewed_in_git(registry: Registry) -> None:
     """`inbox: committed` puts suggestions where a pull request shows them, and promoting moves them all the same."""
     config = registry.workspace.orbit / "config.yaml"
     config.write_text(config.read_text("utf-8") + "inbox: committed\n", "utf-8")
-    found = Registry.open(registry.workspace.root)
+    result = Registry.open(registry.workspace.root)
 
-    record = found.add("learning", {"summary": "Leap"}, AGENT)
+    record = result.add("learning", {"summary": "Leap"}, AGENT)
     assert record.path == f".orbit/inbox/learnings/{record.id}/learning.yaml"
 
-    assert found.transition(record.id, "active").path == f".orbit/learnings/{record.id}/learning.yaml"
+    assert result.transition(record.id, "active").path == f".orbit/learnings/{record.id}/learning.yaml"
     assert not (registry.workspace.orbit / "inbox/learnings" / record.id).exists()
 
 
@@ -188,11 +188,11 @@ def test_a_committed_inbox_is_reviewed_in_git(registry: Registry) -> None:
 
 def two(registry: Registry, kind: Kind) -> tuple[Record, Record]:
     """Return two records of a kind that hold."""
-    live = next(one.name for one in kind.statuses.values() if one.phase == "live")
+    live = next(value.name for value in kind.statuses.values() if value.phase == "live")
     return made(registry, kind, live), made(registry, kind, live)
 
 
-@pytest.mark.parametrize("kind", [one for one in KINDS if "superseded" in one.statuses], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [item for item in KINDS if "superseded" in item.statuses], ids=lambda kind: kind.name)
 def test_supersession_writes_both_ends(registry: Registry, kind: Kind) -> None:
     """Old names new, new names old, and doing it again changes nothing."""
     old, new = two(registry, kind)
@@ -349,4 +349,4 @@ def test_superseding_an_adopted_decision_rewrites_its_status_in_its_own_form(ado
     assert new.record.id in changed[0]
     assert [line for line in lines if not is_status(line)] == [line for line in text.split("\n") if not is_status(line)]
     outcome = Registry.open(registry.workspace.root).check()
-    assert [str(one) for one in outcome.diagnostics if one.severity.value == "error"] == []
+    assert [str(diagnostic) for diagnostic in outcome.diagnostics if diagnostic.severity.value == "error"] == []

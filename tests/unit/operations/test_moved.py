@@ -17,12 +17,12 @@ ONE = "# One\n\n## Status\n\nAccepted\n\n## Decision\n\nA.\n\n## Consequences\n\
 def paths(registry: Registry) -> dict[str, str]:
     """Return where each decision has its text."""
     registry.refresh()
-    return {one.id: one.source.path for one in registry.records.of_kind("adr") if one.source is not None}
+    return {record.id: record.source.path for record in registry.records.of_kind("adr") if record.source is not None}
 
 
 def missing(registry: Registry) -> list[str]:
     """Return which records the gate finds without a document."""
-    return [str(one.record) for one in engine.findings(registry.workspace) if one.code == "ORB703"]
+    return [str(finding.record) for finding in engine.findings(registry.workspace) if finding.code == "ORB703"]
 
 
 def test_a_renamed_log_is_followed_by_its_records_and_the_configuration(registry: Registry) -> None:
@@ -35,7 +35,7 @@ def test_a_renamed_log_is_followed_by_its_records_and_the_configuration(registry
     assert missing(registry) == ["ADR-0001", "ADR-0002"]
 
     would = registry.backfill(moves=[("DECISIONS.md", "LOG.md")], dry_run=True)
-    assert ([one.record for one in would.of("changed")], missing(registry)) == (
+    assert ([outcome.record for outcome in would.of("changed")], missing(registry)) == (
         ["ADR-0001", "ADR-0002", None], ["ADR-0001", "ADR-0002"],
     )  # fmt: skip
     done = registry.backfill(moves=[("DECISIONS.md", "LOG.md")])
@@ -63,9 +63,9 @@ def test_a_renamed_folder_takes_its_decisions_along(registry: Registry) -> None:
     assert paths(registry) == {
         "ADR-0001": "docs/decisions/0001-a.md", "ADR-0002": "docs/adr/0002-a.md", "ADR-0003": "docs/adr/0003-a.md",
     }  # fmt: skip
-    left = {str(one.record): one.reason for one in report.of("left")}
-    assert left["ADR-0003"].startswith("docs/adr/0003-a.md still holds it; ")
-    assert left["ADR-0002"].startswith("docs/decisions/0002-a.md: no such file")
+    remaining = {str(outcome.record): outcome.reason for outcome in report.of("left")}
+    assert remaining["ADR-0003"].startswith("docs/adr/0003-a.md still holds it; ")
+    assert remaining["ADR-0002"].startswith("docs/decisions/0002-a.md: no such file")
 
 
 def test_a_document_of_another_decision_is_no_new_home(registry: Registry) -> None:
@@ -77,7 +77,7 @@ def test_a_document_of_another_decision_is_no_new_home(registry: Registry) -> No
     registry.backfill()
     (root / "docs/adr/0001-a.md").unlink()
     report = registry.backfill(moves=[("docs/adr/0001-a.md", "docs/adr/0002-a.md")])
-    assert [one.reason.partition(";")[0] for one in report.outcomes] == [
+    assert [outcome.reason.partition(";")[0] for outcome in report.outcomes] == [
         "docs/adr/0002-a.md is the document of ADR-0002 already"
     ]
     with pytest.raises(UsageError, match="is not there"):

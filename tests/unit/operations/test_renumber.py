@@ -29,8 +29,8 @@ def add(folder: Path, title: str, style: str = "file", feature: str | None = Non
 
 def findings(folder: Path) -> list[str]:
     """Return what the gate finds, notes left out."""
-    found = Registry.open(folder).check(everything=True).diagnostics
-    return [f"{one.location} {one.code} {one.message}" for one in found if one.severity.value != "note"]
+    result = Registry.open(folder).check(everything=True).diagnostics
+    return [f"{item.location} {item.code} {item.message}" for item in result if item.severity.value != "note"]
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_another_width_of_the_number_is_left_for_a_person(project: Path) -> None
     """`ADR-1` may be a local number of something else: it is listed with its place and stays."""
     (project / "docs/a.md").write_text("As ADR-1 says.\n", "utf-8")
     report = Registry.open(project).renumber("ADR-0001")
-    assert [(one.path, one.position.line, one.position.column, one.id) for one in report.unclear] == [
+    assert [(item.path, item.position.line, item.position.column, item.id) for item in report.unclear] == [
         ("docs/a.md", 1, 4, "ADR-1")
     ]
     assert (project / "docs/a.md").read_text("utf-8") == "As ADR-1 says.\n"

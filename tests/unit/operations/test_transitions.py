@@ -23,12 +23,12 @@ def test_many_are_moved_at_once_and_who_cannot_be_is_left_with_its_reason(regist
     first, closed, last = made(registry, "Look"), made(registry, "Leap"), made(registry, "Land")
     registry.transition(closed.id, "retired")
 
-    done, left = transitions(registry.workspace, [first.id, closed.id, "L-none0", last.id], "retired", HUMAN)
+    done, remaining = transitions(registry.workspace, [first.id, closed.id, "L-none0", last.id], "retired", HUMAN)
 
     assert [record.id for record in done] == [first.id, last.id]
-    assert [type(error) for error in left] == [RefusedError, RecordNotFoundError]
+    assert [type(error) for error in remaining] == [RefusedError, RecordNotFoundError]
     registry.refresh()
-    assert {registry.get(one.id).status.name for one in (first, closed, last)} == {"retired"}
+    assert {registry.get(item.id).status.name for item in (first, closed, last)} == {"retired"}
 
 
 def test_an_agent_moves_none_of_many_that_hold(registry: Registry) -> None:
@@ -39,4 +39,4 @@ def test_an_agent_moves_none_of_many_that_hold(registry: Registry) -> None:
         transitions(registry.workspace, [record.id for record in records], "retired", AGENT)
 
     registry.refresh()
-    assert {registry.get(one.id).status.name for one in records} == {"active"}
+    assert {registry.get(each.id).status.name for each in records} == {"active"}

@@ -57,8 +57,8 @@ def test_a_breadcrumb_names_the_headings_above() -> None:
     assert (parent.breadcrumb, parent.sections) == ("Guide … Parent", ("Guide", "Parent"))
     assert (child.title, child.breadcrumb, child.sections) == ("Child", "Guide > Parent > Child", ("Child",))
     lines = text.split("\n")
-    for one in (parent, child):
-        assert one.body == "\n".join(lines[one.first_line - 1 : one.last_line])
+    for item in (parent, child):
+        assert item.body == "\n".join(lines[item.first_line - 1 : item.last_line])
     assert parent.first_line == 4
 
 
@@ -76,14 +76,18 @@ def test_a_breadcrumb_names_the_first_and_the_last_of_several_sections(
     text: str, breadcrumb: str, strategy: Strategy
 ) -> None:
     """Sections that share a chunk are a range, as far as they are of the levels that cut."""
-    assert [one.breadcrumb for one in cut(text, Chunking(strategy)).chunks] == [breadcrumb]
+    assert [chunk.breadcrumb for chunk in cut(text, Chunking(strategy)).chunks] == [breadcrumb]
 
 
 def test_a_chunk_knows_what_links_to_its_headings_say() -> None:
     """The anchors are those of a forge: in lower case, the second of the same words numbered, an id as it stands."""
     text = f"# Guide\n\n## Same\n\n{SECTION}\n\n## Same\n\n{SECTION}\n\n## Other {{#Mine}}\n\n{SECTION}\n"
 
-    assert [one.anchors for one in cut(text, Chunking("headers")).chunks] == [("guide", "same"), ("same-1",), ("mine",)]
+    assert [chunk.anchors for chunk in cut(text, Chunking("headers")).chunks] == [
+        ("guide", "same"),
+        ("same-1",),
+        ("mine",),
+    ]
 
 
 def test_small_pieces_join_the_next_only_where_the_sum_is_allowed() -> None:
@@ -93,9 +97,11 @@ def test_small_pieces_join_the_next_only_where_the_sum_is_allowed() -> None:
     joined = cut(small + f"## Next\n\n{LONG}\n", Chunking("headers", max_tokens=200, fixed_tokens=150)).chunks
     apart = cut(small + large, Chunking("headers", max_tokens=725, fixed_tokens=500)).chunks
 
-    assert [one.sections for one in joined] == [("Small", "Next")]
-    assert [(one.title, one.warning) for one in apart] == [("Small", "undersized"), ("Large", "")]
-    assert [one.sections for one in cut(f"{large}\n## End\n\nbye\n", Chunking("headers")).chunks] == [("Large", "End")]
+    assert [item.sections for item in joined] == [("Small", "Next")]
+    assert [(item.title, item.warning) for item in apart] == [("Small", "undersized"), ("Large", "")]
+    assert [chunk.sections for chunk in cut(f"{large}\n## End\n\nbye\n", Chunking("headers")).chunks] == [
+        ("Large", "End")
+    ]
 
 
 def test_a_large_piece_is_cut_into_numbered_parts_that_overlap() -> None:
@@ -104,10 +110,10 @@ def test_a_large_piece_is_cut_into_numbered_parts_that_overlap() -> None:
 
     parts = cut(text, Chunking("headers")).chunks
 
-    assert [one.title for one in parts] == [f"Long (part {number})" for number in range(1, len(parts) + 1)]
-    assert {one.breadcrumb for one in parts} == {"Long"}
-    assert [one.continues for one in parts] == [False] + [True] * (len(parts) - 1)
-    assert all(one.tokens <= 800 for one in parts)
+    assert [part.title for part in parts] == [f"Long (part {number})" for number in range(1, len(parts) + 1)]
+    assert {part.breadcrumb for part in parts} == {"Long"}
+    assert [part.continues for part in parts] == [False] + [True] * (len(parts) - 1)
+    assert all(part.tokens <= 800 for part in parts)
     flat = "\n".join(f"{number} {LONG}" for number in range(30))
     first, second, *_ = cut(flat, Chunking("fixed", fixed_tokens=400, overlap_tokens=200)).chunks
     assert second.first_line <= first.last_line
@@ -133,7 +139,7 @@ def test_a_long_line_leaves_nothing_behind_that_says_nothing_new(sizes: dict[str
 
     chunks = cut(text, Chunking("fixed", **sizes)).chunks
 
-    assert [one.warning for one in chunks[:-1]] == [""] * (len(chunks) - 1)
+    assert [chunk.warning for chunk in chunks[:-1]] == [""] * (len(chunks) - 1)
     assert not any(after.body in before.body for before, after in pairwise(chunks))
 
 
@@ -151,11 +157,11 @@ def test_a_script_is_cut_by_its_lines() -> None:
     """The comments of a script are no headings; nothing in it is cut within a line that fits."""
     script = "#!/bin/sh\n" + "".join(f"# step {number}\necho {number}\n" for number in range(400))
 
-    found = cut(script, markdown=False)
+    result = cut(script, markdown=False)
 
-    assert found.strategy == "fixed"
-    assert all(one.title == "" and one.sections == () for one in found.chunks)
-    assert all(set(one.body.split("\n")) <= set(script.split("\n")) for one in found.chunks)
+    assert result.strategy == "fixed"
+    assert all(chunk.title == "" and chunk.sections == () for chunk in result.chunks)
+    assert all(set(chunk.body.split("\n")) <= set(script.split("\n")) for chunk in result.chunks)
 
 
 def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
@@ -165,10 +171,10 @@ def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
     before = cut(text, Chunking("headers")).chunks
     after = cut(f"## New\n\n{SECTION}\nmore\n\n{text}", Chunking("headers")).chunks
 
-    assert [one.code for one in before] == [one.code for one in after[1:]]
+    assert [item.code for item in before] == [one.code for one in after[1:]]
     assert before[0].first_line != after[1].first_line
     same = cut("\n\n---\n\n".join([LONG] * 4), Chunking("delimiter")).chunks
-    assert len({one.code for one in same}) == 4
+    assert len({item.code for item in same}) == 4
 
 
 @pytest.mark.parametrize(
@@ -198,17 +204,17 @@ def test_no_line_of_a_text_is_lost(text: str, strategy: Strategy, markdown: bool
     """Each word stands in a chunk, but for front matter and delimiters; sizes and places are those of the body."""
     chunking = Chunking(strategy, min_tokens=20, max_tokens=120, fixed_tokens=60, overlap_tokens=10)
 
-    found = cut(text, chunking, markdown=markdown)
+    result = cut(text, chunking, markdown=markdown)
 
-    bodies = "\n".join(one.body for one in found.chunks)
+    bodies = "\n".join(chunk.body for chunk in result.chunks)
     front = text.startswith(("---", "\ufeff")) or (":" in text.split("\n", 1)[0])
     if not front:
         lines = [line.strip() for line in text.replace("\r", "\n").split("\n")]
-        kept = [line for line in lines if line.strip("-=* \t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029")]
-        assert all(word in bodies for line in kept for word in line.split(" ") if len(word) < 60)
-    assert len({one.code for one in found.chunks}) == len(found.chunks)
-    for one in found.chunks:
+        remaining = [line for line in lines if line.strip("-=* \t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029")]
+        assert all(word in bodies for line in remaining for word in line.split(" ") if len(word) < 60)
+    assert len({chunk.code for chunk in result.chunks}) == len(result.chunks)
+    for one in result.chunks:
         assert one.body in text
         assert one.tokens == tokens(one.body)
         assert 1 <= one.first_line <= one.last_line <= text.count("\n") + 1
-        assert found.strategy == "none" or one.tokens <= 120
+        assert result.strategy == "none" or one.tokens <= 120

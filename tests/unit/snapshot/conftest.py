@@ -32,8 +32,8 @@ class Project:
     def learning(self, code: str, *, inbox: bool = False, **fields: object) -> Path:
         """Write a learning."""
         data = {"status": "candidate" if inbox else "active", "summary": f"Summary {code}", **fields}
-        place = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
-        return self._record(f"{place}/L-{code}/learning.yaml", f"L-{code}", data)
+        position = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
+        return self._record(f"{position}/L-{code}/learning.yaml", f"L-{code}", data)
 
     def adr(self, number: int, **fields: object) -> Path:
         """Write a decision."""
@@ -83,9 +83,9 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Return an empty workspace outside git."""
-    made = Project(tmp_path / "project")
-    made.write(".orbit/config.yaml", CONFIG)
-    return made
+    created = Project(tmp_path / "project")
+    created.write(".orbit/config.yaml", CONFIG)
+    return created
 
 
 @pytest.fixture

@@ -51,9 +51,9 @@ def test_an_export_holds_what_git_carries(filled: Any, tmp_path: Path) -> None:
 
 def test_parquet_has_a_file_a_table(filled: Any, tmp_path: Path) -> None:
     """Each content table is a Parquet file with the rows of the export."""
-    written = export_snapshot(filled.workspace, tmp_path / "out.duckdb", tmp_path / "tables")
-    assert {file.name for file in written[1:]} == {f"{table}.parquet" for table in (*CONTENT, "meta")}
-    assert sorted((tmp_path / "tables").iterdir()) == sorted(written[1:])
+    text = export_snapshot(filled.workspace, tmp_path / "out.duckdb", tmp_path / "tables")
+    assert {file.name for file in text[1:]} == {f"{table}.parquet" for table in (*CONTENT, "meta")}
+    assert sorted((tmp_path / "tables").iterdir()) == sorted(text[1:])
     with duckdb.connect() as connection:
         rows = connection.execute(f"SELECT id, title FROM '{tmp_path}/tables/records.parquet'").fetchall()
     assert rows == [("L-aaaaa", "Summary aaaaa")]

@@ -26,11 +26,11 @@ VECTORS: Any = load(CASES.read_text("utf-8"))
 
 def scoped(project: Any, scopes: list[list[str]]) -> dict[str, list[str]]:
     """Write a learning a scope and return the globs by record id."""
-    found = {}
+    result = {}
     for number, globs in enumerate(scopes):
         project.learning(f"{number:05d}", scope={"paths": list(dict.fromkeys(globs))})
-        found[f"L-{number:05d}"] = globs
-    return found
+        result[f"L-{number:05d}"] = globs
+    return result
 
 
 def test_scope_match_agrees_with_the_vectors(project: Any) -> None:
@@ -43,8 +43,8 @@ def test_scope_match_agrees_with_the_vectors(project: Any) -> None:
             matched = {row[0] for row in connection.execute("SELECT id FROM scope_match(?)", [path]).fetchall()}
             wrong += [
                 (glob, path)
-                for glob, asked, expected in VECTORS["cases"]
-                if asked == path and not glob.startswith("!") and (ids[glob] in matched) != expected
+                for glob, requests, expected in VECTORS["cases"]
+                if requests == path and not glob.startswith("!") and (ids[glob] in matched) != expected
             ]
     assert wrong == []
 
@@ -96,12 +96,12 @@ def test_ranked_agrees_with_the_tally(tmp_path_factory: Any, votes: list[list[da
     path = tmp_path_factory.mktemp("ranked") / "x.duckdb"
     write_database(path, rows_of(records), {"half_life_days": "180"})
     with duckdb.connect(str(path), read_only=True) as connection:
-        found = connection.execute("SELECT id, votes, score FROM ranked(half_life := ?)", [half_life]).fetchall()
+        result = connection.execute("SELECT id, votes, score FROM ranked(half_life := ?)", [half_life]).fetchall()
     expected = {record.id: tally(record.votes, datetime.now(UTC), half_life) for record in records}
-    for name, count, score in found:
+    for name, count, score in result:
         assert count == expected[name].count
         assert math.isclose(score, expected[name].score, rel_tol=1e-2, abs_tol=1e-290)
-    for (first, *_), (second, *_) in pairwise(found):
+    for (first, *_), (second, *_) in pairwise(result):
         one, other = by_id(records, first), by_id(records, second)
         assert exact_log(one, half_life) >= exact_log(other, half_life) - 1e-6
         if sorted(vote.voted_at for vote in one.votes) == sorted(vote.voted_at for vote in other.votes):
@@ -120,7 +120,7 @@ def exact_log(record: Any, half_life: float) -> float:
         return -math.inf
     exponents = [age / half_life if half_life else 0.0 for age in ages]
     top = max(exponents)
-    return top + math.log2(math.fsum(2 ** (one - top) for one in exponents))
+    return top + math.log2(math.fsum(2 ** (exponent - top) for exponent in exponents))
 
 
 def record_with(number: int, times: list[datetime]) -> Any:
@@ -158,8 +158,8 @@ def test_the_half_life_of_the_environment_is_in_the_file(project: Any, monkeypat
     project.votes("aaaaa", ("m", "T-1", format_time(at)), ("m", "T-2", format_time(at)))
     for days, score in (("10", 1.0), ("0", 2.0), ("", 2 * 2 ** (-10 / 180))):
         monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", days)
-        ((found,),) = project.ask("SELECT score FROM vote_ranking")
-        assert math.isclose(found, score, rel_tol=1e-3)
+        ((result,),) = project.ask("SELECT score FROM vote_ranking")
+        assert math.isclose(result, score, rel_tol=1e-3)
 
 
 @pytest.mark.parametrize(

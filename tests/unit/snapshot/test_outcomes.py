@@ -41,14 +41,14 @@ EVENTS = st.lists(
 
 def by_python(events: list[LoggedEvent]) -> dict[str, tuple[object, ...]]:
     """Return sessions, signals and score of each record that was shown."""
-    shown: dict[str, list[Pair]] = defaultdict(list)
+    displayed: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs_of(events):
         if not pair.withheld:
-            shown[pair.record].append(pair)
+            displayed[pair.record].append(pair)
     return {
         record: (len(pairs), *(sum(bool(getattr(pair, name)) for pair in pairs) for name in SIGNALS),
                  round(sum(pair.worth for pair in pairs) / (len(pairs) + PRIOR), 9))
-        for record, pairs in shown.items()
+        for record, pairs in displayed.items()
     }  # fmt: skip
 
 
@@ -57,12 +57,18 @@ def by_python(events: list[LoggedEvent]) -> dict[str, tuple[object, ...]]:
 def test_the_view_agrees_with_the_report(said: list[dict[str, object]]) -> None:
     """Whatever a log holds, in whatever order: sessions, signals and scores of every record are the same."""
     lines = []
-    for place, row in enumerate(said):
-        whole = {"at": "2026-11-22T08:00:00Z", "surface": "hook", **row, "tests": row.get("command") == "a", "n": place}
+    for position, row in enumerate(said):
+        full_text = {
+            "at": "2026-11-22T08:00:00Z",
+            "surface": "hook",
+            **row,
+            "tests": row.get("command") == "a",
+            "n": position,
+        }
         if row["event"] != "retrieval":
-            whole = {name: value for name, value in whole.items() if name not in ("hits", "withheld")}
-        lines.append(json.dumps(whole))
-    events = [found[0] for line in lines if not isinstance(found := read_line(line.encode()), str)]
+            full_text = {name: value for name, value in full_text.items() if name not in ("hits", "withheld")}
+        lines.append(json.dumps(full_text))
+    events = [result[0] for line in lines if not isinstance(result := read_line(line.encode()), str)]
     DATABASE.execute("DELETE FROM events")
     fill_events(DATABASE, "events", lines)
     rows = DATABASE.execute(

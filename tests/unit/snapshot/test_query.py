@@ -27,8 +27,8 @@ def filled(project: Any) -> Any:
 
 def test_a_table_is_for_people(filled: Any) -> None:
     """Columns are aligned, numbers to the right, what is missing is NULL, and the rows are counted."""
-    said = query(filled.workspace, "SELECT id, priority, category FROM records ORDER BY id")
-    assert said.splitlines() == [
+    output = query(filled.workspace, "SELECT id, priority, category FROM records ORDER BY id")
+    assert output.splitlines() == [
         "id       priority  category",
         "-------  --------  --------",
         "L-aaaaa        10  NULL",
@@ -54,16 +54,16 @@ def test_json_is_a_list_of_objects(filled: Any) -> None:
 def test_csv_survives_any_text(filled: Any) -> None:
     """Quotes, commas and line breaks come back as they were."""
     text = 'a "quoted", text\nwith a break'
-    said = query(filled.workspace, "SELECT 'a \"quoted\", text\nwith a break' AS t, NULL AS n, 2 AS two", "csv")
-    assert list(csv.reader(io.StringIO(said))) == [["t", "n", "two"], [text, "", "2"]]
+    output = query(filled.workspace, "SELECT 'a \"quoted\", text\nwith a break' AS t, NULL AS n, 2 AS two", "csv")
+    assert list(csv.reader(io.StringIO(output))) == [["t", "n", "two"], [text, "", "2"]]
 
 
 def test_a_record_cannot_steer_the_terminal() -> None:
     """Control, bidi and escape characters are shown by their codes, long cells are cut."""
-    said = QueryResult(("t\x1b",), (("\x1b[31mred\u202e\u2028\r\n" + "x" * 500,),)).render("table")
-    assert "\\u001b[31mred\\u202e\\u2028\\u000d⏎xxx" in said
-    assert "\x1b" not in said
-    assert max(map(len, said.splitlines())) < 140
+    output = QueryResult(("t\x1b",), (("\x1b[31mred\u202e\u2028\r\n" + "x" * 500,),)).render("table")
+    assert "\\u001b[31mred\\u202e\\u2028\\u000d⏎xxx" in output
+    assert "\x1b" not in output
+    assert max(map(len, output.splitlines())) < 140
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_what_is_no_question_is_refused(filled: Any, sql: str) -> None:
 def test_a_deeply_nested_question_is_answered_or_refused(filled: Any) -> None:
     """Depth costs no process its life: one DuckDB answers, another refuses."""
     with contextlib.suppress(SnapshotError):
-        said = query(filled.workspace, "SELECT " + "(" * 5000 + "1" + ")" * 5000 + " AS n", "csv")
-        assert said == "n\n1\n"
+        output = query(filled.workspace, "SELECT " + "(" * 5000 + "1" + ")" * 5000 + " AS n", "csv")
+        assert output == "n\n1\n"
 
 
 def test_an_unknown_name_lists_the_tables(filled: Any) -> None:

@@ -78,5 +78,5 @@ def test_meta_has_the_names_the_page_lists(connection: Any) -> None:
     """The rows of `meta` are those that the page names."""
     names = re.search(r"(?m)^\| `name` \| VARCHAR \| (.*) \|$", PAGE)
     assert names is not None
-    found = connection.execute("SELECT name FROM meta").fetchall()
-    assert set(re.findall(r"`(\w+)`", names[1])) == {name for (name,) in found}
+    result = connection.execute("SELECT name FROM meta").fetchall()
+    assert set(re.findall(r"`(\w+)`", names[1])) == {name for (name,) in result}

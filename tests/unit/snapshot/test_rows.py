@@ -176,8 +176,8 @@ def test_a_secret_enters_no_file_on_the_second_run_either(project: Any, before: 
     project.sync()
     project.learning("aaaaa", body="Other.")
     assert project.sync().changed == 1
-    kept = b"".join(file.read_bytes() for file in project.workspace.cache.rglob("*") if file.is_file())
-    assert TOKEN[4:].encode() not in kept
+    remaining = b"".join(file.read_bytes() for file in project.workspace.cache.rglob("*") if file.is_file())
+    assert TOKEN[4:].encode() not in remaining
 
 
 def test_a_cut_private_key_is_taken_out_to_the_end() -> None:
@@ -189,11 +189,11 @@ def test_a_cut_private_key_is_taken_out_to_the_end() -> None:
 def test_findings_become_rows(project: Any) -> None:
     """Files that hold no record are reported in any case, and what the caller passes beside them; each once."""
     project.write(".orbit/learnings/L-aaaaa/learning.yaml", "id: [")
-    given = Diagnostic(
+    arguments = Diagnostic(
         "ORB401", Severity.WARNING, "too long", Location("docs/a.md", Position(3, 5)), "shorten it", "L-x"
     )
     problems = read_collection(project.workspace).problems
-    path = project.sync(diagnostics=lambda: [given, *problems]).path
+    path = project.sync(diagnostics=lambda: [arguments, *problems]).path
     assert path == project.sync().path
     rows = project.ask('SELECT code, severity, path, line, "column", record_id FROM diagnostics')
     assert rows == [
@@ -225,9 +225,9 @@ def test_two_clones_have_one_digest(project: Any, tmp_path: Path) -> None:
 
 def test_why_a_record_is_not_fresh_is_a_row_and_no_part_of_the_digest(project: Any) -> None:
     """Each reason is one row; two clones of one commit have one digest, whatever their clocks and files say."""
-    known = f"sha256:{hashlib.sha256(b'one').hexdigest()}"
+    existing = f"sha256:{hashlib.sha256(b'one').hexdigest()}"
     project.write("a.txt", "one\n")
-    project.learning("aaaaa", freshness={"fingerprint": [{"input": "a.txt", "hash": known}]})
+    project.learning("aaaaa", freshness={"fingerprint": [{"input": "a.txt", "hash": existing}]})
     project.learning("bbbbb", freshness={"expires_at": "2020-01-01T00:00:00Z"})
     first = project.sync()
     columns = "SELECT record_id, state, cause, subject FROM freshness_states ORDER BY ALL"
@@ -240,8 +240,8 @@ def test_why_a_record_is_not_fresh_is_a_row_and_no_part_of_the_digest(project: A
 
 def test_what_texts_refer_to_is_the_same_whether_made_anew_or_taken_over(project: Any, contents: Any) -> None:
     """A build out of the one before has the references that a build from nothing has, resolved anew."""
-    said = "See [it](2.md#x), [a file](../src/a.py), `ADR-0099`, L-a1b2c."
-    project.write("docs/1.md", f"# 1. Leap\n\n## Status\n\nAccepted\n\n## Decision\n\n{said}\n")
+    output = "See [it](2.md#x), [a file](../src/a.py), `ADR-0099`, L-a1b2c."
+    project.write("docs/1.md", f"# 1. Leap\n\n## Status\n\nAccepted\n\n## Decision\n\n{output}\n")
     project.adr(1, source={"path": "docs/1.md", "format": "file", "authority": "record"})
     project.learning("a1b2c", body="ADR-0002, L-a1b2c and `see ADR-0001` and [out](../../../../x.md).")
     for code in ("bbbbb", "ccccc", "ddddd"):

@@ -95,10 +95,10 @@ def damage_without_a_trace(project: Any, path: Path) -> None:
     """Damage a snapshot, and let what is known of it be what it is now."""
     damage(path)
     state = project.workspace.cache / "snapshot.json"
-    said = json.loads(state.read_text("utf-8"))
-    found = path.stat()
-    said["stamp"] = [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
-    state.write_text(json.dumps(said), "utf-8")
+    output = json.loads(state.read_text("utf-8"))
+    result = path.stat()
+    output["stamp"] = [result.st_mtime_ns, result.st_ctime_ns, result.st_size, result.st_ino]
+    state.write_text(json.dumps(output), "utf-8")
 
 
 def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
@@ -154,8 +154,8 @@ def test_the_file_stands_alone(project: Any) -> None:
     """No log and no temporary file is left beside a snapshot, and its storage version is the one browsers read."""
     project.learning("aaaaa")
     path = project.sync().path
-    left = [file.name for file in project.workspace.cache.iterdir() if file.name.startswith((".tmp", "snapshot-"))]
-    assert left == [path.name]
+    remaining = [file.name for file in project.workspace.cache.iterdir() if file.name.startswith((".tmp", "snapshot-"))]
+    assert remaining == [path.name]
     assert int.from_bytes(path.read_bytes()[12:20], "little") == 65, STORAGE
 
 
@@ -195,10 +195,10 @@ def test_eight_processes_sync_at_once(project: Any) -> None:
         "print(result.built, result.digest, result.path)"
     )
     running = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(8)]
-    said = [process.communicate()[0].split() for process in running]
+    output = [process.communicate()[0].split() for process in running]
     assert [process.returncode for process in running] == [0] * 8
-    assert sorted(built for built, _, _ in said) == ["False"] * 7 + ["True"]
-    assert len({tuple(rest) for _, *rest in said}) == 1
+    assert sorted(built for built, _, _ in output) == ["False"] * 7 + ["True"]
+    assert len({tuple(others) for _, *others in output}) == 1
 
 
 def test_a_state_folder_that_leads_elsewhere_is_refused(project: Any, tmp_path: Path) -> None:
@@ -239,8 +239,8 @@ def test_of_a_snapshot_that_the_disk_takes_a_part_of_no_part_stays(project: Any,
     done = subprocess.run(
         [sys.executable, "-c", SMALL_DISK, *words], cwd=project.root, capture_output=True, text=True, check=False
     )
-    said = ("File too large", "was not checkpointed")  # DuckDB 1.5 keeps the system's reason to itself
-    assert (done.returncode, done.stderr.splitlines()[0].endswith(said)) == (1, True), done.stderr
+    output = ("File too large", "was not checkpointed")  # DuckDB 1.5 keeps the system's reason to itself
+    assert (done.returncode, done.stderr.splitlines()[0].endswith(output)) == (1, True), done.stderr
     assert [path for path in project.root.rglob("*.duckdb*") if "tmp-" in path.name or "copy" in path.name] == []
 
 

@@ -29,9 +29,9 @@ def test_two_forms_of_a_file(case: dict[str, Any], tmp_path: Path) -> None:
     hashes = []
     for text in (case["one"], case["other"]):
         write(tmp_path, case["file"], text)
-        found = Fingerprints(tmp_path, None).find(case.get("input", case["file"]))
-        assert found.problem is None
-        hashes.append(found.hash)
+        result = Fingerprints(tmp_path, None).find(case.get("input", case["file"]))
+        assert result.problem is None
+        hashes.append(result.hash)
     assert (hashes[0] == hashes[1]) is case["same"]
 
 
@@ -53,10 +53,10 @@ def test_a_file_that_blows_up_is_a_problem_and_no_crash(name: str, tmp_path: Pat
     file, text, field = NO_USE[name]
     write(tmp_path, file, text)
 
-    found = Fingerprints(tmp_path, []).find(f"{file}{field}")
+    result = Fingerprints(tmp_path, []).find(f"{file}{field}")
 
-    assert found.hash is None
-    assert found.problem
+    assert result.hash is None
+    assert result.problem
 
 
 def folder(root: Path, *names: str) -> str | None:
@@ -85,8 +85,8 @@ def test_a_folder_is_its_tracked_files(tmp_path: Path) -> None:
 def test_a_folder_outside_git_can_t_be_told(tmp_path: Path) -> None:
     """Which of its files are tracked nobody knows, and that makes nothing stale."""
     write(tmp_path, "src/a.py", "a")
-    found = Fingerprints(tmp_path, None).find("src/")
-    assert (found.hash, found.is_unknown, found.is_missing) == (None, True, False)
+    result = Fingerprints(tmp_path, None).find("src/")
+    assert (result.hash, result.is_unknown, result.is_missing) == (None, True, False)
 
 
 def test_a_link_is_never_followed(tmp_path: Path) -> None:
@@ -96,12 +96,12 @@ def test_a_link_is_never_followed(tmp_path: Path) -> None:
     write(root, "src/a.py", "a")
     (root / "src/link.txt").symlink_to(tmp_path / "outside/secret.txt")
     (root / "way").symlink_to(tmp_path / "outside")
-    found = Fingerprints(root, ["src/a.py", "src/link.txt", "way/secret.txt"])
+    result = Fingerprints(root, ["src/a.py", "src/link.txt", "way/secret.txt"])
     for text in ("src/link.txt", "way", "way/", "way/secret.txt"):
-        said = found.find(text)
-        assert said.hash is None
-        assert "symbolic link" in str(said.problem)
-    first = found.find("src/").hash
+        output = result.find(text)
+        assert output.hash is None
+        assert "symbolic link" in str(output.problem)
+    first = result.find("src/").hash
     write(tmp_path, "outside/secret.txt", "another")
     assert Fingerprints(root, ["src/a.py", "src/link.txt"]).find("src/").hash == first
     (root / "src/link.txt").unlink()
@@ -118,6 +118,6 @@ def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     write(tmp_path, "big.json", '{"a": "xxxxxxxxx"}')
     write(tmp_path, "src/a.py", "a")
     write(tmp_path, "src/b.py", "b")
-    found = Fingerprints(tmp_path, ["src/a.py", "src/b.py"])
+    result = Fingerprints(tmp_path, ["src/a.py", "src/b.py"])
     for text in ("big.txt", "big.json#a", "src/"):
-        assert "at most" in str(found.find(text).problem)
+        assert "at most" in str(result.find(text).problem)

@@ -29,7 +29,7 @@ def log(*entries: str, gap: str = "\n", head: str = HEAD, tail: str = "") -> str
 
 def numbers(text: str) -> list[int]:
     """Return the numbers of a log's entries, in its order."""
-    return [int(one.number or 0) for one in read_document(text, "4_decisions.md").entries]
+    return [int(entry.number or 0) for entry in read_document(text, "4_decisions.md").entries]
 
 
 def test_different_lines_of_one_entry_merge() -> None:
@@ -62,9 +62,9 @@ def test_entries_that_are_named_by_dates_are_known_by_their_titles(newest_first:
     merged = merge_logs(dated("A", "B"), dated("A", "B", "C"), dated("A", "B", "D", "E"))
     clash = merge_logs(dated("A"), dated("A", words="No."), dated("A", words="Perhaps."))
 
-    found = [line[-1] for line in merged.text.splitlines() if line.startswith("## ")]
-    assert (sorted(found), merged.contested) == (["A", "B", "C", "D", "E"], ())
-    assert found[-2:] == ["B", "A"] if newest_first else found[:2] == ["A", "B"]
+    result = [line[-1] for line in merged.text.splitlines() if line.startswith("## ")]
+    assert (sorted(result), merged.contested) == (["A", "B", "C", "D", "E"], ())
+    assert result[-2:] == ["B", "A"] if newest_first else result[:2] == ["A", "B"]
     assert clash.contested == ("2026-04-01: A",)
 
 
@@ -111,8 +111,8 @@ def test_every_entry_of_both_sides_is_there_once(
     theirs = {number: words for number, words in theirs.items() if number not in ours}
 
     def written(*changes: dict[int, str]) -> str:
-        whole = {number: words for change in (base, *changes) for number, words in change.items()}
-        return log(*(entry(number, whole[number]) for number in sorted(whole)), gap=gap, tail=tail)
+        full_text = {number: words for change in (base, *changes) for number, words in change.items()}
+        return log(*(entry(number, full_text[number]) for number in sorted(full_text)), gap=gap, tail=tail)
 
     merged = merge_logs(written(), written(ours), written(theirs))
     assert merged.contested == ()
@@ -138,10 +138,10 @@ def test_hostile_logs_merge_to_something(texts: tuple[str, str, str]) -> None:
     """Whatever stands in the three texts, the merge ends, and no line that a side added is missing from it."""
     base, ours, theirs = texts
     merged = merge_logs(base, ours, theirs)
-    held = {line.strip() for line in merged.text.splitlines()}
+    current = {line.strip() for line in merged.text.splitlines()}
     for side in (ours, theirs):
         added = {line.strip() for line in side.splitlines()} - {line.strip() for line in base.splitlines()}
-        assert {line for line in added if line.strip("-*_ ")} <= held
+        assert {line for line in added if line.strip("-*_ ")} <= current
 
 
 def test_the_driver_leaves_what_it_cannot_read(tmp_path: Path) -> None:
