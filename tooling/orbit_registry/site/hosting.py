@@ -1,6 +1,6 @@
 """Source and edit links at the host of the repository.
 
-A forge is a row of `FORMS`, chosen by the setting `site.forge`, the host's name or the form of the address.
+A forge is a row of `FORMS`, chosen by the setting `site.forge` or the host's name.
 """
 
 from __future__ import annotations
@@ -12,65 +12,47 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 
+MOST_WRITTEN = "#L{}"
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a forge names its pages: templates of what follows the repository's address; None where it has no such page.
+    """How a forge names its pages: templates of what follows the repository's address.
 
-    `at` of a file or folder is `branch` or `commit`, filled. `in_query` says that a slash in a branch's name is
-    percent-encoded.
+    `at` of a file or folder is `branch` or `commit`, filled.
     """
 
     file: str
     folder: str
-    edit: str | None
-    line: str
+    edit: str
+    line: str = MOST_WRITTEN
     branch: str = "{}"
     commit: str = "{}"
-    in_query: bool = False
     change: str = "/commit/{}"
     """The page of a commit."""
 
 
-MOST_WRITTEN = "#L{line}"
 _LINES = re.compile(r"L(\d{1,9})(?:C\d+)?(?:-L?\d+(?:C\d+)?)?")
 _GITEA = Form(
-    "/src/{at}/{path}", "/src/{at}/{path}", "/_edit/{revision}/{path}", MOST_WRITTEN, "branch/{}", "commit/{}"
+    "/src/{at}/{path}", "/src/{at}/{path}", "/_edit/{revision}/{path}", branch="branch/{}", commit="commit/{}"
 )
 FORMS: Mapping[str, Form] = {
-    "github": Form("/blob/{at}/{path}", "/tree/{at}/{path}", "/edit/{at}/{path}", MOST_WRITTEN),
-    "gitlab": Form(
-        "/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", MOST_WRITTEN, change="/-/commit/{}"
-    ),
+    "github": Form("/blob/{at}/{path}", "/tree/{at}/{path}", "/edit/{at}/{path}"),
+    "gitlab": Form("/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", change="/-/commit/{}"),
     "gitea": _GITEA,
     "forgejo": _GITEA,
     "bitbucket": Form(
-        "/src/{at}/{path}", "/src/{at}/{path}", "/src/{at}/{path}?mode=edit", "#lines-{line}", change="/commits/{}"
+        "/src/{at}/{path}", "/src/{at}/{path}", "/src/{at}/{path}?mode=edit", "#lines-{}", change="/commits/{}"
     ),
-    "bitbucket-server": Form(
-        "/browse/{path}?at={at}", "/browse/{path}?at={at}", None, "#{line}", "refs%2Fheads%2F{}", in_query=True,
-        change="/commits/{}",
-    ),
-    "azure": Form(
-        "?path=/{path}&version={at}", "?path=/{path}&version={at}", "?path=/{path}&version={at}&_a=contents",
-        "&line={line}&lineEnd={next}&lineStartColumn=1&lineEndColumn=1", "GB{}", "GC{}", in_query=True,
-    ),
-    "sourcehut": Form("/tree/{at}/item/{path}", "/tree/{at}/item/{path}", None, MOST_WRITTEN),
-    "gitiles": Form("/+/{at}/{path}", "/+/{at}/{path}", None, "#{line}", change="/+/{}"),
-}  # fmt: skip
-_BY_ADDRESS = (
-    ("azure", re.compile(r"(?:^|\.)(?:dev\.azure\.com|visualstudio\.com)/|/_git/")),
-    ("bitbucket-server", re.compile(r"/(?:projects|users)/[^/]+/repos/|/scm/")),
-    ("bitbucket", re.compile(r"^bitbucket\.org/")),
-    ("gitlab", re.compile(r"^[^/]*gitlab")),
-    ("gitea", re.compile(r"^[^/]*(?:codeberg|gitea|forgejo)")),
-    ("sourcehut", re.compile(r"^git\.(?:[^/]+\.)?sr\.ht/")),
-    ("gitiles", re.compile(r"^[^/]+\.googlesource\.com/|/plugins/gitiles/")),
+}
+_BY_HOST = (
+    ("bitbucket", re.compile(r"bitbucket\.org\Z")),
+    ("gitlab", re.compile(r".*gitlab")),
+    ("gitea", re.compile(r".*(?:codeberg|gitea|forgejo)")),
 )
-"""What tells a forge by a repository's host and path; any other is taken for one like GitHub."""
+"""What tells a forge by a repository's host; any other is taken for one like GitHub."""
 _PLAIN = re.compile(r"(?:[^@/\s]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)[:/](?P<path>[^\s]+)\Z")
 """What git takes without a scheme, `git@host.org:path`, and what people write so: `host.org/path`."""
-_AZURE_SSH = re.compile(r"(?:vs-)?ssh\.(?:dev\.azure|visualstudio)\.com/v3/(?P<project>[^/]+/[^/]+)/(?P<name>[^/]+)")
-_CLONED = re.compile(r"(?!.*/repos/)(?P<context>.+?)(?:/scm)?/(?P<project>[^/]+)/(?P<name>[^/]+)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +80,7 @@ class Forge:
     def built(self, path: str, *, folder: bool = False, line: int | None = None) -> str | None:
         """Return where a file, its line or a folder can be read as it was when the site was built."""
         template = self.form.folder if folder else self.form.file
-        end = "" if line is None else self.form.line.format(line=line, next=line + 1)
+        end = "" if line is None else self.form.line.format(line)
         address = self._address(template, path, self.commit)
         return None if address is None else address + end
 
@@ -122,10 +104,10 @@ class Forge:
         placed = posixpath.normpath(posixpath.join(self.folder, path))
         return "" if placed == "." else placed
 
-    def _address(self, template: str | None, path: str, commit: str | None) -> str | None:
-        if self.repository is None or template is None:
+    def _address(self, template: str, path: str, commit: str | None) -> str | None:
+        if self.repository is None:
             return None
-        revision = quote(commit or self.branch, safe="" if self.form.in_query else "/")
+        revision = quote(commit or self.branch)
         at = (self.form.commit if commit else self.form.branch).format(revision)
         return self.repository + template.format(at=at, revision=revision, path=quote(self._placed(path)))
 
@@ -140,12 +122,10 @@ def forge_of(
     address = _web_address(str(repository or "").strip())
     if address is None:
         return Forge(None, str(branch or "main"), commit, folder=folder)
-    scheme, _, location = address.partition("://")
-    detected = next((name for name, pattern in _BY_ADDRESS if pattern.search(location)), "github")
+    host = address.partition("://")[2].partition("/")[0]
+    detected = next((name for name, pattern in _BY_HOST if pattern.match(host)), "github")
     name = str(configured) if configured in FORMS else detected
-    if name == "bitbucket-server" and (cloned := _CLONED.match(location)):
-        location = f"{cloned['context']}/projects/{cloned['project']}/repos/{cloned['name']}"
-    return Forge(f"{scheme}://{location}", str(branch or "main"), commit, FORMS[name], folder)
+    return Forge(address, str(branch or "main"), commit, FORMS[name], folder)
 
 
 def _web_address(repository: str) -> str | None:
@@ -163,6 +143,4 @@ def _web_address(repository: str) -> str | None:
             return None
         host, path = match["host"], match["path"]
     path = path.strip("/").removesuffix(".git")
-    if azure := _AZURE_SSH.fullmatch(f"{host}/{path}"):
-        host, path = "dev.azure.com", f"{azure['project']}/_git/{azure['name']}"
     return f"{scheme}://{host}/{path}" if host and path else None
