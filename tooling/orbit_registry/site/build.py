@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.model.diagnostic import from_row, to_row
+from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
-from orbit_registry.site.result import Progress, SiteInput, SiteResult, heavier_than_notes
+from orbit_registry.site.result import Progress, SiteResult, heavier_than_notes
 from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, untracked_files, without_records
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.lock import locked
@@ -25,7 +26,7 @@ BUILD_WAIT_SECONDS = 600.0
 
 
 def build_site(
-    registry: SiteInput,
+    registry: Registry,
     out: Path,
     base_url: str | None = None,
     strict: bool = False,
@@ -65,7 +66,7 @@ def build_site(
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
 
 
-def _previous_result(registry: SiteInput, out: Path, row: Mapping[str, Any] | None) -> SiteResult | None:
+def _previous_result(registry: Registry, out: Path, row: Mapping[str, Any] | None) -> SiteResult | None:
     """Return the result of the last build if no input changed since."""
     if not row or not row["stamps"] or any(stamp_of(path) != stamp for path, stamp in row["stamps"].items()):
         return None
@@ -76,7 +77,7 @@ def _previous_result(registry: SiteInput, out: Path, row: Mapping[str, Any] | No
 
 
 def _build(
-    registry: SiteInput, target: Output, address: str | None, progress: Progress | None, started_ns: int,
+    registry: Registry, target: Output, address: str | None, progress: Progress | None, started_ns: int,
     *, snapshot: bool,
 ) -> tuple[SiteResult, dict[str, object]]:  # fmt: skip
     """Build, and return the result and the row that `_previous_result` reads."""

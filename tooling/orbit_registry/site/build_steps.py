@@ -15,6 +15,7 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
+from orbit_registry.registry import Registry
 from orbit_registry.repository.codec import MISPLACED, hides_record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.site import console
@@ -27,7 +28,7 @@ from orbit_registry.site.mentions import TaskLookup, tasks_of
 from orbit_registry.site.output import Output, open_output, refuse_links
 from orbit_registry.site.page import templates_digest
 from orbit_registry.site.pages import SHELL, curated_pages
-from orbit_registry.site.result import Progress, SiteInput, SiteResult
+from orbit_registry.site.result import Progress, SiteResult
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
 from orbit_registry.site.urls import document_url
@@ -58,7 +59,7 @@ def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Recor
 
 
 def prepare(
-    registry: SiteInput, user_config: UserConfig | None, cache: Path, base_url: str | None, out: Path
+    registry: Registry, user_config: UserConfig | None, cache: Path, base_url: str | None, out: Path
 ) -> BuildContext:
     """Stage the site of a registry into `cache`.
 

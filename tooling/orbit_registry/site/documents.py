@@ -244,8 +244,6 @@ class RecordText:
     first_line: int
     entry: tuple[int, int] | None = None
     """First and last line of its entry in a document, the heading's line included."""
-    as_written: bool = False
-    """Whether nothing of that document is withheld."""
 
 
 class _DocumentCache(Mapping[str, Document]):
@@ -255,8 +253,6 @@ class _DocumentCache(Mapping[str, Document]):
         self._publication, self._root = publication, publication.workspace.root
         self._folders = Folders(self._root)
         self._documents: dict[str, Document | None] = {}
-        self.as_written: set[str] = set()
-        """Paths of documents without withheld parts."""
 
     def __getitem__(self, path: str) -> Document:
         if path not in self._documents:
@@ -268,8 +264,6 @@ class _DocumentCache(Mapping[str, Document]):
                 self._documents[path] = None
             else:
                 text = self._publication.document(path, content)
-                if text == content:
-                    self.as_written.add(path)
                 self._documents[path] = None if text is None else Document(path, text)
         document = self._documents[path]
         if document is None:
@@ -336,8 +330,7 @@ class ProseLoader:
         end = first + text.count("\n")
         status = _STATUS.match(text) if record.source and record.source.authority == "record" else None
         above = status[0] if status else ""
-        as_written = document.path in self._cache.as_written
-        return RecordText(text[len(above) :], document.path, first + above.count("\n"), (heading, end), as_written)
+        return RecordText(text[len(above) :], document.path, first + above.count("\n"), (heading, end))
 
     def _file_text(self, record: Record) -> RecordText:
         """Return a file as text: links lead from where it was taken, and what is no Markdown is a block of code."""

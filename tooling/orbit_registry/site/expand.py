@@ -222,8 +222,7 @@ class Expansion:
 
         def read() -> list[object]:
             text = self.loader.text(record)
-            file = self.context.citing.get(text.path) if text.as_written else None
-            return references_by(text, self.site.forms, file).as_row()
+            return references_by(text, self.site.forms).as_row()
 
         return references_from_row(self.pages.value(record.path, self.loader.stamp(record), read))
 

@@ -20,6 +20,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
+from orbit_registry.site.words import status_css
 
 PAGE, DATA = "paths/", "paths.json"
 SCRIPT = "assets/orbit/explorer.js"
@@ -64,7 +65,7 @@ def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
         "title": record.title,
         "url": url_of(record),
         "word": record.status.word,
-        "css": f"orbit-{record.phase} orbit-status-{record.status.name}",
+        "css": status_css(record.status),
         "group": group_of(record),
         "votes": len(record.votes),
         "priority": record.data.get("priority", 0),

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-
 MOST_WRITTEN = "#L{}"
 
 

@@ -18,7 +18,7 @@ from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import RELATIONS, Relations
-from orbit_registry.site.words import area_of, date_of, status_class
+from orbit_registry.site.words import area_of, date_of, status_css
 
 PAGE = "map/"
 MOST = 24
@@ -64,7 +64,7 @@ def edges_of(records: Iterable[Record], relations: Relations) -> list[Edge]:
                 continue
             if _age(other) <= _age(record):
                 rel = INVERSES.get(link.rel, "referenced_by")
-                words[other.id, record.id].append(RELATIONS.get(rel, rel).lower())
+                words[other.id, record.id].append(RELATIONS[rel].lower())
             else:
                 words[record.id, other.id].append(RELATIONS.get(link.rel, link.rel).lower())
     return [Edge(*ends, _edge_word(labels)) for ends, labels in words.items()]
@@ -222,7 +222,7 @@ def _box(record: Record, x: float, y: float) -> str:
     return (
         f'<a href="{escape(relative(PAGE, url_of(record)))}"><title>{escape(title)}</title>'
         f'<rect class="orbit-box" x="{x:g}" y="{y:g}" width="{BOX}" height="{HEIGHT}" rx="6"/>'
-        f'<circle class="orbit-dot {status_class(record)}" cx="{x + 14:g}" cy="{y + 14.5:g}" r="4.5"/>'
+        f'<circle class="orbit-dot {status_css(record.status)}" cx="{x + 14:g}" cy="{y + 14.5:g}" r="4.5"/>'
         f'<text x="{x + 24:g}" y="{y + 18.5:g}">{escape(name)}</text>'
         f'<text class="orbit-small" x="{x + BOX - 9:g}" y="{y + 18.5:g}" text-anchor="end">{escape(word[:14])}</text>'
         f'<text class="orbit-small" x="{x + 9:g}" y="{y + 34:g}">{escape(short)}</text></a>'

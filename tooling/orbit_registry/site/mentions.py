@@ -23,20 +23,9 @@ from orbit_registry.site.urls import TASKS, relative
 from orbit_registry.snapshot.edges import References, references_in_text
 
 
-def references_by(text: RecordText, forms: IdForms, file: References | None = None) -> References:
-    """Return what a record's prose names, and how it begins; lines count from where the prose starts.
-
-    `file` has the references of the whole file with the prose, if nothing of it is withheld.
-    """
-    if file is None:
-        references = references_in_text(text.text, text.path if is_markdown(text.path) else f"{text.path}.md", forms)
-    else:
-        first, last = text.first_line, text.first_line + text.text.count("\n")
-        ids, links = (
-            tuple((name, line - first + 1) for name, line in pairs if first <= line <= last)
-            for pairs in (file.ids, file.links)
-        )
-        references = References(ids, links)
+def references_by(text: RecordText, forms: IdForms) -> References:
+    """Return what a record's prose names, and how it begins; lines count from where the prose starts."""
+    references = references_in_text(text.text, text.path if is_markdown(text.path) else f"{text.path}.md", forms)
     return References(references.ids, references.links, lead(text.text), text.entry)
 
 
@@ -106,18 +95,12 @@ def citers_of(
 
 
 def applying_to(records: Iterable[Record], paths: Sequence[str]) -> Mapping[str, Sequence[Record]]:
-    """Return the live records whose scope matches each file; globs that can match none are not parsed."""
-    tops = tuple({path.partition("/")[0] for path in paths})
-    near = (record for record in records if any(_may_match(glob, tops) for glob in record.globs))
-    live = [record for record in near if record.phase == "live"]
+    """Return the live records whose scope matches each file."""
+    live = [record for record in records if record.phase == "live"]
     scopes = [(record, [glob for glob in map(parse_glob, record.globs) if isinstance(glob, Glob)]) for record in live]
     return {
         path: matches for path in paths if (matches := [record for record, globs in scopes if match_any(globs, path)])
     }
-
-
-def _may_match(glob: str, tops: tuple[str, ...]) -> bool:
-    return glob.startswith(tops) or glob[:1] in "*?[{" or "/" not in glob
 
 
 def _home(record: Record) -> str:

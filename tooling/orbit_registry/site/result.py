@@ -1,37 +1,15 @@
-"""Values of a build: what it needs of a registry, its result, its progress."""
+"""Values of a build: its result and its progress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from orbit_registry.model.diagnostic import Diagnostic, Severity
-from orbit_registry.repository.reader import Collection, Reading
-from orbit_registry.workspace.workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
 """Called with the step's name, how much of it is done, and how much there is."""
-
-
-class SiteInput(Protocol):
-    """The part of a registry that a build reads."""
-
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace."""
-        ...
-
-    @property
-    def collection(self) -> Collection:
-        """The records, and the files that hold none."""
-        ...
-
-    @property
-    def reading(self) -> Reading:
-        """What the collection was made from."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

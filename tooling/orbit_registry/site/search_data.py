@@ -12,7 +12,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.search.index import Index
 from orbit_registry.search.text import STOP_WORDS
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.words import status_class
+from orbit_registry.site.words import status_css
 
 DATA = "search/records.json"
 FOLDER = "search/words"
@@ -50,7 +50,7 @@ def entries(records: Iterable[Record], lead_of: Callable[[Record], str]) -> list
     # What the generator made a page of, its own search finds.
     return [
         Entry(
-            record.path, record.id, record.title, url_of(record), (record.status.word, status_class(record)),
+            record.path, record.id, record.title, url_of(record), (record.status.word, status_css(record.status)),
             lead_of(record), record.legacy_ids,
         )
         for record in records

@@ -11,15 +11,16 @@ from functools import partial
 from html import escape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.registry import Registry
 from orbit_registry.site.build import CACHE, build_site
-from orbit_registry.site.result import Progress, SiteInput, SiteResult
+from orbit_registry.site.result import Progress, SiteResult
 from orbit_registry.site.stamps import stamp_of
-from orbit_registry.workspace.workspace import Workspace, open_workspace
+from orbit_registry.workspace.workspace import open_workspace
 
 HOST = "127.0.0.1"
 POLL_SECONDS = 0.1
@@ -50,16 +51,6 @@ _SCRIPT = f"""\
   document.body.append(box);
 }})();
 """
-
-
-class Refreshable(SiteInput, Protocol):
-    """A registry that can be read again, at another state of its workspace."""
-
-    workspace: Workspace
-
-    def refresh(self) -> None:
-        """Drop what was read."""
-        ...
 
 
 class _Live:
@@ -213,7 +204,7 @@ class SiteServer:
 
 
 def serve_site(
-    registry: Refreshable,
+    registry: Registry,
     port: int = 8000,
     out: Path | None = None,
     say: Callable[[str], None] = print,
@@ -249,7 +240,7 @@ def serve_site(
 class _Watch:
     """Builds a site again where something changed, and says of each build what is new."""
 
-    def __init__(self, registry: Refreshable, folder: Path, server: SiteServer, say: Callable[[str], None]) -> None:
+    def __init__(self, registry: Registry, folder: Path, server: SiteServer, say: Callable[[str], None]) -> None:
         self._registry, self._folder, self._server, self._say = registry, folder, server, say
         self._stamps: Mapping[str, str] | None = None
         """Of what the last try rested on; None where it is not known."""

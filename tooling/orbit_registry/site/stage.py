@@ -20,6 +20,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations.citations import in_text
 from orbit_registry.operations.freshness.evaluate import Dependencies
+from orbit_registry.registry import Registry
 from orbit_registry.repository.reader import Collection
 from orbit_registry.site.config import (
     HINT,
@@ -48,7 +49,6 @@ from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
 from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
-from orbit_registry.site.result import SiteInput
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
 from orbit_registry.snapshot.edges import References
@@ -181,7 +181,7 @@ class SiteSources:
 class BuildContext:
     """A staged site: everything that expanding needs, apart from the generator's pages."""
 
-    registry: SiteInput
+    registry: Registry
     records: Sequence[Record]
     """Those that the site shows."""
     freshness: Mapping[str, Freshness]

@@ -18,7 +18,7 @@ from orbit_registry.site.groups import TAGS
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
-from orbit_registry.site.words import area_of, date_of, status_class
+from orbit_registry.site.words import area_of, date_of, status_css
 
 WIDTH, LABEL, RIGHT = 980, 160, 16
 LANE, DOT, TOP, FOOT = 32, 5, 26, 12
@@ -85,7 +85,7 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
 
 def _legend(records: Sequence[Record], arcs: Sequence[str]) -> str:
     """Return what the colours of the dots say, with how many there are of each, and what an arc says."""
-    counts = Counter((record.status.word, status_class(record)) for record in records)
+    counts = Counter((record.status.word, status_css(record.status)) for record in records)
     chips = "".join(
         f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>' for (word, css), count in counts.items()
     )
@@ -203,5 +203,5 @@ def _dot(dot: _Dot, page: str) -> str:
     title = f"{record.id} {record.title} ({record.status.word}, {date_of(record)})"
     return (
         f'<a href="{escape(relative(page, url_of(record)))}"><title>{escape(title)}</title>'
-        f'<circle class="orbit-dot {status_class(record)}" cx="{dot.x:.1f}" cy="{dot.y:.1f}" r="{DOT}"/></a>'
+        f'<circle class="orbit-dot {status_css(record.status)}" cx="{dot.x:.1f}" cy="{dot.y:.1f}" r="{DOT}"/></a>'
     )

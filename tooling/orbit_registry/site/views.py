@@ -23,7 +23,7 @@ from orbit_registry.site.prose import card_id
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import date_of, own_columns, status_class, tags_of, texts_of, words_in
+from orbit_registry.site.words import chip, date_of, own_columns, status_css, tags_of, texts_of, words_in
 
 _LINK = re.compile(r'<a class="orbit-cite" href="([^"]*)"')
 
@@ -38,38 +38,21 @@ def card_html(record: Record, url: str, lead: str) -> str:
     """Return the preview of the record at a URL; `lead` is the first line of its text."""
     line = record.text("summary") or lead
     text = f"<span>{headline(line)}</span>" if line and line != record.title else ""
-    chip = f'<span class="orbit-chip {status_class(record)}">{escape(record.status.word)}</span>'
     day = f" <small>{escape(date_of(record))}</small>"
     return (
         f'<div class="orbit-card" id="{card_id(url)}"><b>{escape(record.id)} {headline(record.title)}</b>'
-        f"<span>{chip}{day}</span>{text}</div>"
+        f"<span>{chip(record)}{day}</span>{text}</div>"
     )
 
 
 RELATIONS: Mapping[str, str] = {
-    "amends": "Amends",
-    "amended_by": "Amended by",
-    "extends": "Extends",
-    "extended_by": "Extended by",
-    "derived_from": "Derived from",
-    "source_of": "Source of",
+    **{name: name.replace("_", " ").capitalize() for pair in INVERSES.items() for name in pair},
     "has_script": "Script",
-    "script_of": "Script of",
     "has_doc": "Document",
-    "doc_of": "Document of",
-    "proves": "Proves",
-    "proved_by": "Proved by",
-    "contradicts": "Contradicts",
-    "contradicted_by": "Contradicted by",
-    "related_to": "Related to",
-    "implements": "Implements",
-    "implemented_by": "Implemented by",
-    "resolves": "Resolves",
-    "resolved_by": "Resolved by",
     "references": "Refers to",
     "referenced_by": "Referred to by",
 }
-"""How each relation reads as a label; a new one reads as its own name."""
+"""How each relation reads as a label."""
 
 SHORT = 90
 """Longest field in the margin; longer ones are sections below the prose."""
@@ -134,11 +117,6 @@ class Relations:
         """Return the records of its kind before and after it in lists."""
         return self._before.get(record.path), self._after.get(record.path)
 
-    @property
-    def month(self) -> str:
-        """The last month of those that votes are counted for."""
-        return f"{self.today:%Y-%m}"
-
     def doubts(self, record: Record) -> str:
         """Return why a live record may hold no longer, "" without a reason."""
         freshness = self._freshness.get(record.path) if record.phase == "live" else None
@@ -169,7 +147,7 @@ class Relations:
             "count": len(votes),
             "last": format_time(votes[-1].voted_at)[:10],
             "months": list(months),
-            "until": self.month,
+            "until": f"{self.today:%Y-%m}",
         }
 
     def replaces(self, record: Record) -> list[str]:
@@ -199,7 +177,7 @@ class Relations:
         for link in record.links:
             by_label[RELATIONS.get(link.rel, link.rel)].append(link.to)
         for rel, other in self._inverse.get(record.id, ()):
-            by_label[RELATIONS.get(rel, rel)].append(other)
+            by_label[RELATIONS[rel]].append(other)
         return [(label, list(dict.fromkeys(ids))) for label, ids in by_label.items()]
 
 
@@ -221,7 +199,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "index_url": relative(page, f"{kind.plural}/"),
         "status": record.status.name,
         "status_word": record.status.word,
-        "status_class": status_class(record),
+        "status_class": status_css(record.status),
         "banner": record.status.banner,
         "doubts": relations.doubts(record),
         "freshness": relations.freshness_words(record),

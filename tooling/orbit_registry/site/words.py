@@ -15,11 +15,6 @@ CITED = "cited"
 """The last column of an index: how many records and files cite the record."""
 
 
-def status_class(record: Record) -> str:
-    """Return the CSS classes of a status: its phase, then its name."""
-    return status_css(record.status)
-
-
 def status_css(status: Status) -> str:
     """Return the CSS classes of a status: its phase, then its name."""
     return f"orbit-{status.phase} orbit-status-{status.name}"
@@ -67,7 +62,7 @@ def words_in(value: object) -> list[str]:
 
 def chip(record: Record) -> str:
     """Return a record's status as a word; the style sheet adds its icon."""
-    return f'<span class="orbit-chip {status_class(record)}">{escape(record.status.word)}</span>'
+    return f'<span class="orbit-chip {status_css(record.status)}">{escape(record.status.word)}</span>'
 
 
 def items_html(rows: Iterable[tuple[Record, str]], page: str) -> str:
