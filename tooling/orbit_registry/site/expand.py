@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping, Set
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from html import escape
@@ -14,18 +16,19 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import index_of
 from orbit_registry.site import console, explorer, feeds, health, lists, timeline
 from orbit_registry.site import map as record_map
 from orbit_registry.site import search_data as search_data
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import Policy, policy_of
-from orbit_registry.site.data import SNAPSHOT, made_by, write_for_robots, write_records
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
 from orbit_registry.site.groups import GroupPage, Groups, groups_of
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
+from orbit_registry.site.output import Output
 from orbit_registry.site.page import about, article, contents_html
 from orbit_registry.site.pages import SHELL, SHELL_DEPTHS, shell_url
 from orbit_registry.site.prose import TextOrigin, render
@@ -35,7 +38,7 @@ from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import BuildContext
 from orbit_registry.site.treemap import coverage_of
 from orbit_registry.site.urls import depth_of, file_of, relative
-from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, record_view
+from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
 from orbit_registry.snapshot.edges import References, references_from_row
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
@@ -126,6 +129,8 @@ def _cut(html: str, url: str, base_url: str | None) -> Shell:
     return Shell(tuple(parts[::2]), tuple(parts[1::2]))
 
 
+RECORDS, SNAPSHOT = "records.json", "snapshot.duckdb"
+SITEMAP, ROBOTS = "sitemap.xml", "robots.txt"
 CARDS = slot("cards")
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
@@ -246,7 +251,7 @@ class Expansion:
     def _lists(self) -> None:
         """Write the pages that list records."""
         for index in self.indexes.values():
-            for url, _ in index.pages[1:]:
+            for url in [*index.pages][1:]:
                 self._write(url, self._listed(index.kind, url, index.html(url, self.relations, self.site)))
             if index.timed:
                 url = timeline.url(index.kind)
@@ -404,7 +409,7 @@ class Expansion:
             stamps = {record.path: self.loader.stamp(record) for record in self.context.collection.records}
             doubts = {path: str(freshness) for path, freshness in self.freshness.items()}
             citing = {path: references.as_row() for path, references in self.context.citing.items()}
-            self.pages.page(SNAPSHOT, [stamps, doubts, citing], lambda: Content(made_by(self.context.export)))
+            self.pages.page(SNAPSHOT, [stamps, doubts, citing], lambda: Content(_made_by(self.context.export)))
         feed = feeds.files(feeds.newest(records), self.context.sources.title, self.base_url, self._lead)
         for path, text in feed:
             self.out.write(path, text)
@@ -413,5 +418,41 @@ class Expansion:
         shards = cache(lambda: dict(search_data.files(entries, index_of(map(self.loader.with_full_prose, records)))))
         for path in search_data.paths(len(entries)):
             self.pages.page(path, key, partial(lambda path: Content(shards()[path]), path))
-        write_records(self.out, records, self.relations)
-        write_for_robots(self.out, places, self.base_url, records)
+        _write_records(self.out, records, self.relations)
+        _write_for_robots(self.out, places, self.base_url, records)
+
+
+def _write_records(out: Output, records: Sequence[Record], relations: Relations) -> None:
+    """Write the records as data: for scripts and programs, and for the path explorer."""
+    out.write(explorer.DATA, explorer.data(records, half_life_days()))
+    lines = (json.dumps(listing(record, relations), ensure_ascii=False) for record in records)
+    out.write(RECORDS, '{"records": [\n' + ",\n".join(lines) + "\n]}\n")
+
+
+def _made_by(export: Callable[[Path], object]) -> bytes:
+    """Return the bytes of a file that `export` writes."""
+    with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
+        file = Path(folder) / SNAPSHOT
+        export(file)
+        return file.read_bytes()
+
+
+def _write_for_robots(out: Output, places: Set[str], base_url: str | None, records: Iterable[Record]) -> None:
+    """Write what search engines look for; a sitemap needs the address of the site, and `places` are its pages.
+
+    Of the pages of `records` it says when what they show was changed last.
+    """
+    lines = ["User-agent: *", "Allow: /"]
+    if base_url:
+        top = base_url.rstrip("/") + "/"
+        changed = {url_of(record): record.text("updated_at") for record in records}
+        entries = "".join(
+            f"<url><loc>{escape(top + relative('', url).removeprefix('.'))}</loc>"
+            f"{f'<lastmod>{escape(changed_at)}</lastmod>' if (changed_at := changed.get(url)) else ''}</url>\n"
+            for url in sorted(places)
+        )
+        head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+        out.write(SITEMAP, f"{head}{entries}</urlset>\n")
+        lines.append(f"Sitemap: {top}{SITEMAP}")
+    if ROBOTS not in out.after:  # the repository's own is kept
+        out.write(ROBOTS, "\n".join(lines) + "\n")

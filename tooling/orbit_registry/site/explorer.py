@@ -70,7 +70,7 @@ def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
         "votes": len(record.votes),
         "priority": record.data.get("priority", 0),
         "updated": (record.text("updated_at") or "")[:10],
-        "expires": _expires(record),
+        "expires": format_time(expires) if (expires := expires_at(record)) else None,
         "globs": globs,
     }
 
@@ -84,28 +84,19 @@ def form_of(glob: Glob) -> list[Any]:
     return [int(glob.exclude), *(_alternative(alternative.text) for alternative in glob.alternatives)]
 
 
-def _expires(record: Record) -> str | None:
-    at = expires_at(record)
-    return None if at is None else format_time(at)
-
-
 def _alternative(text: str) -> list[Any]:
     return [[[_chunk(chunk) for chunk in segment] for segment in group] for group in program(text)]
 
 
 def _chunk(chunk: str | tuple[Any, ...]) -> Any:
-    if isinstance(chunk, str):
-        return chunk
-    return [_unit(unit) for unit in chunk]
+    return chunk if isinstance(chunk, str) else [_character(unit) for unit in chunk]
 
 
-def _unit(unit: object) -> Any:
-    if isinstance(unit, str):
-        return unit
+def _character(unit: object) -> Any:
     if isinstance(unit, tuple):
         negated, ranges = unit
         return [int(negated), *(end for ends in ranges for end in ends)]
-    return 0
+    return unit if isinstance(unit, str) else 0
 
 
 def box(page: str, most: int | None = None) -> str:

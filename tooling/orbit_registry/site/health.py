@@ -188,15 +188,12 @@ def _ages(records: Sequence[Record], today: date) -> str:
     bars = "".join(_bar(index, name, count, max(counts)) for index, (name, count) in pairs)
     height = len(names) * ROW
     label = f"When the {f'{len(days):,} records' if len(days) > 1 else 'record'} in force changed last"
+    words = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
     drawing = (
-        f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {_age_words(names, counts)}" '
+        f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {words}" '
         f'viewBox="0 0 {LABEL + BAR + 50} {height}" width="{LABEL + BAR + 50}" height="{height}">{bars}</svg>'
     )
     return f'<h2 id="ages">{label}</h2><div class="orbit-scroll">{drawing}</div>'
-
-
-def _age_words(names: Sequence[str], counts: Sequence[int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
 
 
 def _bar(index: int, name: str, count: int, most: int) -> str:

@@ -44,14 +44,21 @@ class Index:
     records: Sequence[Record]
 
     @cached_property
-    def pages(self) -> Sequence[tuple[str, Sequence[Record]]]:
-        """The pages: site URL and the records on it."""
-        return index_pages(self.kind, self.records)
+    def pages(self) -> Mapping[str, Sequence[Record]]:
+        """The records on each page by its site URL, newest number first."""
+        kind = self.kind
+        ordered = list(reversed(self.records)) if kind.numbering == "sequence" else self.records
+        chunks = [ordered[start : start + ROWS_A_PAGE] for start in range(0, len(ordered), ROWS_A_PAGE)] or [[]]
+        return {f"{kind.plural}/page/{n}/" if n > 1 else f"{kind.plural}/": chunk for n, chunk in enumerate(chunks, 1)}
 
     @cached_property
-    def choices(self) -> Choices:
-        """Values of the filter."""
-        return choices_of(self.kind, self.records)
+    def choices(self) -> Mapping[str, Mapping[str, int]]:
+        """Words that the records can be filtered by, with their counts: tags, a kind's own columns, years."""
+        return {
+            "tag": Counter(tag for record in self.records for tag in tags_of(record)),
+            **{column: Counter(texts_of(self.records, column)) for column in own_columns(self.kind)},
+            "year": Counter(day[:4] for record in self.records if (day := date_of(record))),
+        }
 
     @cached_property
     def timed(self) -> bool:
@@ -60,41 +67,55 @@ class Index:
 
     def switch(self, url: str) -> str:
         """Return the links to table, timeline and tags."""
-        return timeline.switch(self.kind, url, timed=self.timed, tagged=bool(self.choices.lists["tag"]))
+        return timeline.switch(self.kind, url, timed=self.timed, tagged=bool(self.choices["tag"]))
 
     def html(self, url: str, relations: Relations, site: SiteMap) -> str:
         """Return one page: the ways to look at it, the filter, the table."""
-        table = index_html(self.kind, url, self.pages, relations, site)
-        return f"{self.switch(url)}{bar(self.kind, self.choices, url)}{table}"
+        return f"{self.switch(url)}{self._filter(url)}{self._table(url, relations, site)}"
 
+    def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
+        """Return the table of one page, with links to the other pages."""
+        kind, records, total = self.kind, self.pages[page], len(self.records)
+        if not total:
+            first = f" <code>orbit {escape(kind.name)} add</code> makes the first." if kind.is_expected else ""
+            return f"<p>There are no {escape(kind.labels.lower())} yet.{first}</p>"
+        noun = kind.label.lower() if total == 1 else kind.labels.lower()
+        cells = [_cells(record, page, relations, site) for record in records]
+        used = {column for row in cells for column, text, _ in row if text}
+        heads = "".join(_head(column) for column in (*kind.columns, CITED) if column in used)
+        rows = "".join(
+            _row(record, [cell for cell in row if cell[0] in used], page, relations)
+            for record, row in zip(records, cells, strict=True)
+        )
+        part = "" if len(records) == total else f", {len(records):,} on this page"
+        caption = f"<caption>{total:,} {escape(noun)}{part}</caption>"
+        table = f'<table class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        return f'<div class="orbit-scroll">{table}</div>{_pager(page, self.pages)}'
 
-def index_pages(kind: Kind, records: Sequence[Record]) -> list[tuple[str, Sequence[Record]]]:
-    """Return the pages of a kind's index: site URL and the records on it, newest number first."""
-    ordered = list(reversed(records)) if kind.numbering == "sequence" else list(records)
-    chunks = [ordered[start : start + ROWS_A_PAGE] for start in range(0, len(ordered), ROWS_A_PAGE)] or [[]]
-    return [(f"{kind.plural}/" if n == 0 else f"{kind.plural}/page/{n + 1}/", chunk) for n, chunk in enumerate(chunks)]
-
-
-def index_html(
-    kind: Kind, page: str, pages: Sequence[tuple[str, Sequence[Record]]], relations: Relations, site: SiteMap
-) -> str:
-    """Return one page of a kind's index as a table, with links to the other pages."""
-    records = next(chunk for url, chunk in pages if url == page)
-    total = sum(len(chunk) for _, chunk in pages)
-    if not total:
-        first = f" <code>orbit {escape(kind.name)} add</code> makes the first." if kind.is_expected else ""
-        return f"<p>There are no {escape(kind.labels.lower())} yet.{first}</p>"
-    noun = kind.label.lower() if total == 1 else kind.labels.lower()
-    cells = [_cells(record, page, relations, site) for record in records]
-    used = {column for row in cells for column, text, _ in row if text}
-    heads = "".join(_head(column) for column in (*kind.columns, CITED) if column in used)
-    rows = "".join(
-        _row(record, [cell for cell in row if cell[0] in used], page, relations)
-        for record, row in zip(records, cells, strict=True)
-    )
-    caption = f"<caption>{total:,} {escape(noun)}{_parts(records, total)}</caption>"
-    table = f'<table class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<div class="orbit-scroll">{table}</div>{_pager(page, pages)}'
+    def _filter(self, page: str) -> str:
+        """Return the filter, hidden until its script runs; nothing for a handful of records."""
+        kind = self.kind
+        if len(self.records) < FEWEST_RECORDS:
+            return ""
+        chips = "".join(_status_chips(kind, Counter(str(record.data["status"]) for record in self.records)))
+        selects = "".join(_choice(name, counts) for name, counts in self.choices.items())
+        places = {
+            "records": relative(page, "records.json"),
+            "root": relative(page, ""),
+            "kind": kind.name,
+            "columns": " ".join([*kind.columns, CITED]),
+            "headline": kind.headline,
+            "newest": "1" if kind.numbering == "sequence" else "",
+        }
+        data = "".join(f' data-orbit-{name}="{escape(value)}"' for name, value in places.items())
+        return (
+            f'<form class="orbit-filter"{data} role="search" aria-label="Filter {escape(kind.labels.lower())}" hidden>'
+            '<input type="search" name="find" placeholder="Filter by words or id" aria-label="Words or id" '
+            'autocomplete="off">'
+            f'<span class="orbit-chips" role="group" aria-label="Status">{chips}</span>{selects}'
+            '<button type="reset">Clear</button><output aria-live="polite"></output></form>'
+            f'<script src="{relative(page, SCRIPT)}" defer></script>'
+        )
 
 
 def _head(column: str) -> str:
@@ -102,15 +123,11 @@ def _head(column: str) -> str:
     return f'<th scope="col" class="orbit-col-{escape(column)}">{escape(label)}</th>'
 
 
-def _parts(records: Sequence[Record], total: int) -> str:
-    return "" if len(records) == total else f", {len(records):,} on this page"
-
-
-def _pager(page: str, pages: Sequence[tuple[str, Sequence[Record]]]) -> str:
+def _pager(page: str, pages: Mapping[str, Sequence[Record]]) -> str:
     if len(pages) < 2:
         return ""
     links = []
-    for url, chunk in pages:
+    for url, chunk in pages.items():
         label = escape(f"{chunk[0].id} – {chunk[-1].id}")
         links.append(f"<b>{label}</b>" if url == page else f'<a href="{escape(relative(page, url))}">{label}</a>')
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
@@ -230,51 +247,7 @@ MOST_CHOICES = 60
 FEWEST_RECORDS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """Values that the records of a kind can be filtered by, with their counts."""
-
-    total: int
-    statuses: Mapping[str, int]
-    lists: Mapping[str, Mapping[str, int]]
-
-
-def choices_of(kind: Kind, records: Sequence[Record]) -> Choices:
-    """Return the values that the records of a kind can be filtered by."""
-    lists: dict[str, Counter[str]] = {
-        "tag": Counter(tag for record in records for tag in tags_of(record)),
-        **{column: Counter(texts_of(records, column)) for column in own_columns(kind)},
-        "year": Counter(day[:4] for record in records if (day := date_of(record))),
-    }
-    return Choices(len(records), Counter(str(record.data["status"]) for record in records), lists)
-
-
-def bar(kind: Kind, choices: Choices, page: str) -> str:
-    """Return the filter of an index, hidden until its script runs; nothing for a handful of records."""
-    if choices.total < FEWEST_RECORDS:
-        return ""
-    chips = "".join(_status(kind, choices.statuses))
-    selects = "".join(_choice(name, counts) for name, counts in choices.lists.items())
-    places = {
-        "records": relative(page, "records.json"),
-        "root": relative(page, ""),
-        "kind": kind.name,
-        "columns": " ".join([*kind.columns, CITED]),
-        "headline": kind.headline,
-        "newest": "1" if kind.numbering == "sequence" else "",
-    }
-    data = "".join(f' data-orbit-{name}="{escape(value)}"' for name, value in places.items())
-    return (
-        f'<form class="orbit-filter"{data} role="search" aria-label="Filter {escape(kind.labels.lower())}" hidden>'
-        '<input type="search" name="find" placeholder="Filter by words or id" aria-label="Words or id" '
-        'autocomplete="off">'
-        f'<span class="orbit-chips" role="group" aria-label="Status">{chips}</span>{selects}'
-        '<button type="reset">Clear</button><output aria-live="polite"></output></form>'
-        f'<script src="{relative(page, SCRIPT)}" defer></script>'
-    )
-
-
-def _status(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
+def _status_chips(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
     for status in kind.statuses.values():
         if number := counts.get(status.name):
             yield (

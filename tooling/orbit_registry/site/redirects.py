@@ -19,6 +19,9 @@ HEAD = (
 """An icon of nothing: for a page without one a browser asks the host's root, which may be another site's."""
 
 
+_NO_INDEX = '<meta name="robots" content="noindex">'
+
+
 def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = HEAD) -> dict[str, str]:
     """Return a page for every legacy id, and for its last part where it has a namespace, by site URL.
 
@@ -63,15 +66,21 @@ def _extends_earlier_name(name: str, by_name: Mapping[str, Mapping[str, Record]]
     return len(ids) == 1 and any(name[:end] in by_name and by_name[name[:end]].keys() == ids for end in ends)
 
 
+def _page(head: str, title: str, links: str, body: str) -> str:
+    """Return a page that search engines leave out; `title` and the rest are HTML."""
+    return f"{head}<title>{title}</title>{links}</head><body>{body}</body></html>\n"
+
+
 def _redirect(head: str, name: str, url: str, record: Record, base_url: str | None) -> str:
     target = escape(relative(url, url_of(record)))
     canonical = escape(base_url.rstrip("/") + "/" + url_of(record)) if base_url else target
     title = f"{escape(name)} is now {escape(record.id)}"
-    return (
-        f'{head}<title>{title}</title><link rel="canonical" href="{canonical}">'
-        f'<meta name="robots" content="noindex"><meta http-equiv="refresh" content="0; url={target}"></head>'
-        f'<body><p>{title}: <a href="{target}">{escape(record.title)}</a></p></body></html>\n'
-    )
+    links = f'<link rel="canonical" href="{canonical}">{_NO_INDEX}{_onward(target)}'
+    return _page(head, title, links, f'<p>{title}: <a href="{target}">{escape(record.title)}</a></p>')
+
+
+def _onward(target: str) -> str:
+    return f'<meta http-equiv="refresh" content="0; url={target}">'
 
 
 def folder_pages(
@@ -98,11 +107,7 @@ def folder_pages(
 def _folder(head: str, url: str, anchor: str) -> str:
     target = escape(relative(url, OVERVIEW) + anchor)
     title = f"Documents in {escape(url)}"
-    return (
-        f'{head}<title>{title}</title><meta name="robots" content="noindex">'
-        f'<meta http-equiv="refresh" content="0; url={target}"></head>'
-        f'<body><p><a href="{target}">{title}</a></p></body></html>\n'
-    )
+    return _page(head, title, f"{_NO_INDEX}{_onward(target)}", f'<p><a href="{target}">{title}</a></p>')
 
 
 def _choice(head: str, name: str, url: str, records: Sequence[Record]) -> str:
@@ -110,7 +115,5 @@ def _choice(head: str, name: str, url: str, records: Sequence[Record]) -> str:
         f'<li><a href="{escape(relative(url, url_of(record)))}">{escape(record.id)}</a> {escape(record.title)}</li>'
         for record in records
     )
-    return (
-        f'{head}<title>{escape(name)} means several records</title><meta name="robots" content="noindex"></head>'
-        f"<body><h1>{escape(name)} means {len(records)} records</h1><ul>{items}</ul></body></html>\n"
-    )
+    body = f"<h1>{escape(name)} means {len(records)} records</h1><ul>{items}</ul>"
+    return _page(head, f"{escape(name)} means several records", _NO_INDEX, body)

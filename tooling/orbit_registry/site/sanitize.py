@@ -8,8 +8,6 @@ from html import escape
 
 import nh3
 
-__all__ = ["clean", "escape", "headline"]
-
 _CODE = re.compile(r"`([^`]{1,200})`")
 
 _TAGS = {

@@ -105,7 +105,7 @@ def _dots(
     scale = (WIDTH - LABEL - RIGHT) / span
     by_lane: dict[int, dict[tuple[date, date], list[Record]]] = defaultdict(lambda: defaultdict(list))
     for record, days in dated:
-        by_lane[lanes[_area(record, lanes)]][days].append(record)
+        by_lane[lanes.get(_own_area(record), lanes.get("others", 0))][days].append(record)
     for lane, groups in by_lane.items():
         placed = []
         for (start, end), together in groups.items():
@@ -126,20 +126,12 @@ def _dots(
 
 
 def _lanes(records: Sequence[Record]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for record in records:
-        name = _own_area(record)
-        counts[name] = counts.get(name, 0) + 1
+    counts = Counter(map(_own_area, records))
     names = sorted(counts)
     if len(names) > MOST_LANES:
         largest = sorted(sorted(names, key=lambda name: -counts[name])[: MOST_LANES - 1])
         names = [*largest, "others"]
     return {name: number for number, name in enumerate(names)}
-
-
-def _area(record: Record, lanes: dict[str, int]) -> str:
-    name = _own_area(record)
-    return name if name in lanes else "others"
 
 
 def _own_area(record: Record) -> str:

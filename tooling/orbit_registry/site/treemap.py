@@ -53,7 +53,7 @@ def coverage_of(publication: Publication, records: Iterable[Record], page: str) 
     Files that may not be named are not counted either.
     """
     workspace = publication.workspace
-    scopes = _scopes(records)
+    scopes = [(record.id, record.globs) for record in records if record.phase == "live" and record.globs]
     try:
         tracked = workspace.git.tracked() if scopes else None
     except GitError:
@@ -61,10 +61,6 @@ def coverage_of(publication: Publication, records: Iterable[Record], page: str) 
     orbit_folder = f"{workspace.relative(workspace.orbit)}/"
     files = [path for path in tracked or () if not path.startswith(orbit_folder) and not publication.leaves_out(path)]
     return coverage_html(folders(files, scopes), page)
-
-
-def _scopes(records: Iterable[Record]) -> list[tuple[str, Sequence[str]]]:
-    return [(record.id, record.globs) for record in records if record.phase == "live" and record.globs]
 
 
 def folders(files: Iterable[str], scopes: Sequence[tuple[str, Sequence[str]]]) -> Folder:
@@ -202,8 +198,8 @@ def _cell(folder: Folder, area: Rectangle, page: str) -> str:
     if height >= 2 * _LINE + 8 and room >= 5 and words[0]:
         words.append(_percent(folder))
     text = "".join(
-        f'<text{_quiet(number)} x="{x + 7:.1f}" y="{y + 16 + number * _LINE:.1f}">{escape(word)}</text>'
-        for number, word in enumerate(words)
+        f'<text{quiet} x="{x + 7:.1f}" y="{y + 16 + number * _LINE:.1f}">{escape(word)}</text>'
+        for number, (word, quiet) in enumerate(zip(words, ("", ' class="orbit-quiet"'), strict=False))
         if word
     )
     rect = (
@@ -211,10 +207,6 @@ def _cell(folder: Folder, area: Rectangle, page: str) -> str:
         f'width="{max(width - 1.5, 0.5):.1f}" height="{max(height - 1.5, 0.5):.1f}" rx="3"/>'
     )
     return f'<a href="{escape(_explorer_link(folder, page))}"><title>{escape(title)}</title>{rect}{text}</a>'
-
-
-def _quiet(number: int) -> str:
-    return ' class="orbit-quiet"' if number else ""
 
 
 def _short(name: str, room: int) -> str:
