@@ -74,14 +74,6 @@ def test_every_kind_is_gone_through(site: Path) -> None:
         assert records, f"add a record of the kind {kind.name} to tests/cases/site/kinds"
 
 
-def test_a_failure_and_a_script_are_shown_as_people_read_them(site: Path) -> None:
-    """How long a failed target is left alone stands in words, and a script's block ends with its last line."""
-    failure = next(site.glob("failures/F-*/index.html")).read_text("utf-8")
-    assert "<dt>Left alone</dt><dd>until it is cleared</dd>" in failure
-    assert "Ttl days" not in failure
-    assert "done\n</code>" in (site / "resources/RES-t6z9v/index.html").read_text("utf-8")
-
-
 def test_a_page_of_each_type_is_quiet_and_fits(site: Path, home: str, tab: Tab, request: pytest.FixtureRequest) -> None:
     """In both schemes, at three widths: nothing in the console, no request outside the site, nothing too wide."""
     wrong: list[tuple[object, ...]] = []

@@ -8,7 +8,7 @@ import socket
 import struct
 import urllib.error
 import urllib.request
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,6 @@ from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
 from orbit_registry.site.serve import SiteServer
-
-MIRRORED = "Edit the source document in the repository, not this generated page."
 
 
 def build(root: Path, out: Path, base_url: str | None = None, strict: bool = False) -> SiteResult:
@@ -36,28 +34,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, SiteResu
     return root, out, build(root, out, "https://example.org/why/")
 
 
-class _Text(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self.quiet = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.quiet += tag in ("script", "style")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.quiet -= tag in ("script", "style")
-
-    def handle_data(self, data: str) -> None:
-        if not self.quiet:
-            self.words.append(data)
-
-
 def text_of(page: Path) -> str:
     """Return the words of a page, with single spaces."""
-    reader = _Text()
-    reader.feed(page.read_text("utf-8"))
-    return " ".join(" ".join(reader.words).split())
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page.read_text("utf-8"))).split())
 
 
 def test_every_shown_record_has_a_page(demo: tuple[Path, Path, SiteResult]) -> None:
@@ -74,64 +53,6 @@ def test_a_kind_without_records_is_not_in_the_way(demo: tuple[Path, Path, SiteRe
     _, out, _ = demo
     assert "rules/" not in (out / "index.html").read_text("utf-8")
     assert "There are no rules yet." in text_of(out / "rules/index.html")
-
-
-def test_a_records_page_says_what_the_record_says(demo: tuple[Path, Path, SiteResult]) -> None:
-    """Status, dates, people, tasks, scope, evidence, links from both ends and the prose are all on the page."""
-    _, out, _ = demo
-    text = text_of(out / "adrs/ADR-0002/index.html")
-    for part in (
-        "in force",
-        "ADR-0002",
-        "2026-05",
-        "Decided by Ada, Grace",
-        "Tasks TASK-1",
-        "src/ **",  # each folder in its own tag: a line breaks after it
-        "storage",
-        "TASK-9",
-    ):
-        assert part in text
-    assert "Amends ADR-0003 Nothing talks to the network while a test runs (proposed)" in text
-    assert "Cost: work." in text
-    assert "Amended by ADR-0002" in text_of(out / "adrs/ADR-0003/index.html")
-    assert text.count("nothing else may hold one, whatever the framework offers") == 1, (
-        "the summary stands above the prose, and only there"
-    )
-
-
-def test_a_closed_record_says_so_first(demo: tuple[Path, Path, SiteResult]) -> None:
-    """The banner stands before the title and leads to the successor."""
-    _, out, _ = demo
-    page = (out / "adrs/ADR-0001/index.html").read_text("utf-8")
-    assert page.index("Replaced by a later decision") < page.index("<h1>")
-    assert 'href="../ADR-0002/"' in page
-    assert "Proposed: not yet decided" in text_of(out / "adrs/ADR-0003/index.html")
-
-
-def test_a_record_leads_to_its_source(demo: tuple[Path, Path, SiteResult]) -> None:
-    """With a repository configured there is a link to edit the document, and one to the record's file."""
-    _, out, _ = demo
-    page = (out / "adrs/ADR-0002/index.html").read_text("utf-8")
-    assert "https://github.com/acme/demo/edit/main/docs/design/core/4_decisions.md" in page
-    assert "https://github.com/acme/demo/blob/main/.orbit/adrs/ADR-0002/adr.yaml" in page
-
-
-def test_a_mirrored_document_names_its_source(demo: tuple[Path, Path, SiteResult]) -> None:
-    """The banner names the path in full, and the document's links lead on within the site."""
-    _, out, _ = demo
-    page = out / "design/core/1_overview/index.html"
-    assert f"Mirrored from docs/design/core/1_overview.md. {MIRRORED}" in text_of(page)
-    html = page.read_text("utf-8")
-    assert html.count('href="../../../adrs/ADR-0002/" title="Store sessions in files (in force)"') == 2
-
-
-def test_an_earlier_name_leads_on(demo: tuple[Path, Path, SiteResult]) -> None:
-    """A legacy id, and its last part, is a page that sends readers to the record without a script."""
-    _, out, _ = demo
-    for name, up in (("legacy/core/ADR-001", "../../../"), ("legacy/ADR-001", "../../")):
-        html = (out / name / "index.html").read_text("utf-8")
-        assert f'content="0; url={up}adrs/ADR-0001/"' in html
-        assert '<link rel="canonical" href="https://example.org/why/adrs/ADR-0001/">' in html
 
 
 def test_of_names_that_go_on_from_each_other_one_has_a_page(tmp_path: Path) -> None:

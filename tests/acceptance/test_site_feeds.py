@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,33 +12,6 @@ from tests.acceptance.site_cases import site_of
 
 SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 ATOM = "{http://www.w3.org/2005/Atom}"
-
-
-def test_both_feeds_are_whole_and_say_the_same(demo_site: DemoSite) -> None:
-    """Every entry has a name of its own, a time and an absolute address, and says status and how the text begins."""
-    site = demo_site(every_kind=True, has_address=True)
-    feed = ElementTree.parse(site / "feed.xml").getroot()
-    entries = feed.findall(f"{ATOM}entry")
-    for element in (feed, *entries):  # what RFC 4287 asks of each; an author is enough in the feed
-        for name in ("id", "title", "updated"):
-            assert len(element.findall(f"{ATOM}{name}")) == 1
-        datetime.fromisoformat(element.findtext(f"{ATOM}updated", ""))
-    times = [entry.findtext(f"{ATOM}updated", "") for entry in entries]
-    assert times == sorted(times, reverse=True)
-    assert feed.find(f"{ATOM}author/{ATOM}name") is not None
-    links = [link.get("href", "") for entry in entries for link in entry.findall(f"{ATOM}link")]
-    assert all((site / link.removeprefix(ADDRESS) / "index.html").is_file() for link in links)
-    assert len({entry.findtext(f"{ATOM}id") for entry in entries}) == len(entries) > 8
-
-    other = json.loads((site / "feed.json").read_text("utf-8"))
-    assert other["version"] == "https://jsonfeed.org/version/1.1"
-    items = [(item["id"], item["url"], item["content_text"]) for item in other["items"]]
-    assert items == [
-        (entry.findtext(f"{ATOM}id"), link, entry.findtext(f"{ATOM}summary"))
-        for entry, link in zip(entries, links, strict=True)
-    ]
-    texts = {url.rstrip("/").rpartition("/")[2]: text for _, url, text in items}
-    assert texts["ADR-0002"].startswith("In force: We need it, see ADR-0003")
 
 
 def test_every_page_of_the_sitemap_says_what_and_where_it_is(demo_site: DemoSite) -> None:

@@ -9,7 +9,6 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from xml.etree import ElementTree
 
 import pytest
 from tests.acceptance.conftest import DemoSite
@@ -90,33 +89,6 @@ def test_without_a_script_an_index_is_whole(site: Path) -> None:
     assert sum(counts) == len(rows(html)) > 100
 
 
-def test_the_timeline_names_and_links_every_decision(site: Path) -> None:
-    """One dot a decision, each a link with id, title and status as its words; the drawing is well-formed."""
-    html = (site / "adrs/timeline/index.html").read_text("utf-8")
-    drawing = ElementTree.fromstring(re.findall(r"<svg class=\"orbit-drawing orbit-t.*?</svg>", html, re.DOTALL)[0])
-    expected = {f"../{record['url'].removeprefix('adrs/')}" for record in records(site, "adr")}
-    assert {link.get("href") for link in drawing.iter("a")} == expected
-    titles = {
-        f"{record['id']} {record['title']} ({record['word']}, {record['date']})" for record in records(site, "adr")
-    }
-    assert {link.findtext("title") for link in drawing.iter("a")} == titles
-    assert re.search(r"<a href=\"\.\" aria-current=page>Timeline</a>", html)
-
-
-def test_what_replaced_a_decision_is_drawn(demo_site: DemoSite) -> None:
-    """An arc on the timeline and boxes on both pages, each of them linked."""
-    site = demo_site()
-    old = next(record for record in records(site, "adr") if record["replaced_by"])
-    (new,) = old["replaced_by"]
-
-    html = (site / "adrs/timeline/index.html").read_text("utf-8")
-    assert ('class="orbit-arc"' in html, "an arc leads" in html) == (True, True)
-    for here, there in ((old["id"], new), (new, old["id"])):
-        html = (site / f"adrs/{here}/index.html").read_text("utf-8")
-        (drawing,) = re.findall(r'<svg class="orbit-drawing orbit-neighbours".*?</svg>', html, re.DOTALL)
-        assert f"../{there}/" in {link.get("href") for link in ElementTree.fromstring(drawing).iter("a")}
-
-
 def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSite) -> None:
     """The last column counts the records and files that cite each, also where the filter has filled the table."""
     site = demo_site()
@@ -130,13 +102,3 @@ def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSi
     finally:
         server.close()
     assert {row[0]: row[-1] for row in rows(dom)} == cited
-
-
-def test_the_start_page_has_four_counts(site: Path) -> None:
-    """However many kinds there are: decisions and learnings in force, what waits for a verdict, what is in doubt."""
-    html = (site / "index.html").read_text("utf-8")
-    counts = re.findall(r'<ul class="orbit-counts orbit-four">(.*?)</ul>', html)
-    labels = [re.sub(r"<[^>]+>", "", tile) for tile in re.findall(r"</span>([^<]+)<small>", "".join(counts))]
-    live = [sum(record["phase"] == "live" for record in records(site, kind)) for kind in ("adr", "learning")]
-    assert [words.split()[0] for words in labels] == ["decisions", "learnings", "not", "in"]
-    assert [f">{number:,}</span>" in counts[0] for number in live] == [True, True]

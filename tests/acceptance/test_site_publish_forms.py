@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -73,32 +71,6 @@ def said_by(site: Path) -> dict[Path, str]:
     """Return what the files of a site say, their names too."""
     files = [file for file in site.rglob("*") if file.is_file()]
     return {file: f"{file.relative_to(site)}\n{said_in(file)}" for file in files}
-
-
-def test_mkdocs_leaves_nothing_of_what_is_withheld_since(tmp_path: Path) -> None:
-    """With the plugin too, what an earlier build of the same folder published is gone when a filter withholds it."""
-    root = with_every_kind(copied("demo", tmp_path / "repo"))
-    (root / "docs/index.md").write_text("# Home\n\nSee ADR-0003 and L-7k3fq.\n", "utf-8")
-    (root / "mkdocs.yml").write_text(
-        "site_name: Handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n", "utf-8"
-    )
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path / "site")]
-    config = root / ".orbit/config.yaml"
-    plain, leaked = config.read_text("utf-8"), []
-    records = [*Registry.open(root).records]
-    published = [record for record in records if record.kind.name == "rule"]
-    public = (root / "docs/deploying.md").read_text("utf-8")  # a page of theirs, whatever record tells of it
-    public += "\n".join(f"{record.data} {record.prose}" for record in published)
-    withheld = {
-        word for record in records if record not in published for word in words_of(record) if word not in public
-    }
-    for section in ("", "  publish: {kinds: [rule]}\n"):
-        config.write_text(plain + section, "utf-8")
-        subprocess.run(command, cwd=root, check=True, capture_output=True)
-        texts = said_by(tmp_path / "site")
-        leaked.append({word for word in withheld if any(word in text for text in texts.values())})
-    assert len(leaked[0]) > len(withheld) / 2
-    assert leaked[1] == set()
 
 
 @pytest.fixture(scope="module")

@@ -120,10 +120,3 @@ def test_a_long_chain_across_areas_is_drawn_whole() -> None:
     assert sum(drawing.count('class="orbit-arc"') for drawing in drawings) == 59
     assert len(drawings) == 3
     assert all(drawing.count('class="orbit-box"') <= MOST for drawing in drawings)
-
-
-def test_nothing_to_draw_is_said() -> None:
-    """Without a connection the page says how one is made."""
-    html = map_html([decision(1)], Relations([decision(1)]))
-    assert "<svg" not in html
-    assert "orbit link" in html

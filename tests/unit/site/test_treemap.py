@@ -64,18 +64,3 @@ def test_a_record_that_names_nearly_everything_covers_nothing() -> None:
 def test_without_files_there_is_no_drawing() -> None:
     """Outside git nothing is said of coverage."""
     assert coverage_html(folders([], []), "health/") == ""
-
-
-def test_a_single_field_has_its_name() -> None:
-    """Where all files stand in the top folder, the one field says so and what share of it is covered."""
-    html = coverage_html(folders(["a.py"], [("L-1", ["*.py"])]), "health/")
-    assert re.findall(r"<text[^>]*>(.*?)</text>", html)[:2] == ["everything", "100 %"]
-
-
-def test_few_folders_take_little_room() -> None:
-    """The drawing grows with the fields that it has, up to a height that many share."""
-    heights = []
-    for count in (1, 4, 30, 60):
-        html = coverage_html(folders([f"{number}/x.py" for number in range(count)], []), "health/")
-        heights.append(float(re.findall(r'viewBox="0 0 960 ([0-9.]+)"', html)[0]))
-    assert heights[0] < heights[1] < heights[2] == heights[3]

@@ -1,0 +1,130 @@
+"""Pages of each type, held against files that a person has read, and the previews of records that they cite.
+
+`ORBIT_UPDATE_GOLDEN=1` writes those files anew; `git diff` then shows what changed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+from tests.acceptance.browsing import PHONE, Tab, served
+from tests.acceptance.site_cases import CASES, copied, with_every_kind
+from tests.conftest import Git
+
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+
+UPDATE = "ORBIT_UPDATE_GOLDEN" in os.environ  # read before the tests put such variables away
+CODE = "import os\n\n\ndef save() -> None:  # ADR-0002, and L-7k3fq\n    os.sync()  # ADR-0002\n"
+CONFIG = "code: [src/**]\ntasks: {url: 'https://tracker.example/{id}'}\n"
+GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nADR-0005\n```\n"
+PAGES = (
+    *("index", "adrs", "adrs/timeline", "adrs/ADR-0001", "adrs/ADR-0002", "adrs/ADR-0004", "learnings/L-7k3fq"),
+    *("failures/F-sy8pj", "proposals/P-afqgs", "retros", "retros/RT-4w81q", "resources/RES-t6z9v", "rules/R-dge15"),
+    *("documents", "design/core/1_overview", "map", "paths", "query", "tags/storage", "tasks"),
+)
+FILES = ("feed.xml", "feed.json", "robots.txt", "legacy/core/ADR-001/index.html", "legacy/ADR-001/index.html")
+WAITING = "L-7k3fr"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
+    """Return the site of a repository with every kind of record, a candidate, and code and a guide that cite."""
+    root = with_every_kind(copied("demo", tmp_path_factory.mktemp("pages") / "repo"))
+    (root / "src/save.py").write_text(CODE, "utf-8")
+    (root / "GUIDE.md").write_text(GUIDE, "utf-8")
+    learning = root / ".orbit/learnings/L-7k3fq/learning.yaml"
+    text = learning.read_text("utf-8").replace("Because.", "Because L-7k3fq says so.")
+    learning.write_text(text, "utf-8")
+    candidate = Registry.open(root).workspace.inbox / f"learnings/{WAITING}/learning.yaml"
+    candidate.parent.mkdir(parents=True)
+    text = text.replace("L-7k3fq", WAITING).replace("89abcdef\n", "89abcd99\n")
+    candidate.write_text(text.replace("status: active", "status: candidate"), "utf-8")
+    with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as config:
+        config.write(CONFIG)
+    (root / ".gitignore").write_text(".orbit/state/\n", "utf-8")
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "Start")
+    registry = Registry.open(root)
+    assert registry.records.get(WAITING).phase == "pending"
+    build_site(registry, root.parent / "site", "https://example.org/why/", snapshot=False)
+    return root.parent / "site"
+
+
+def content_of(page: Path) -> str:
+    """Return what a page says in its article, without the commit of the build and the votes of its months."""
+    html = page.read_text("utf-8")
+    article = re.search(r'<article class="md-content__inner.*?</article>(?=\s*</div>)', html, re.DOTALL)
+    text = re.sub(r"\b[0-9a-f]{40}\b", "COMMIT", article[0] if article else html)
+    text = re.sub(r'<svg class="orbit-sparkline".*?</svg>', "VOTES", text, flags=re.DOTALL)
+    return re.sub(r"\n\s*\n", "\n", text).strip() + "\n"
+
+
+def test_a_page_of_each_type_is_as_it_was_read(built: Path) -> None:
+    """Status, relations, scope, evidence, citations with lines, tasks, drawings and lists; feeds and redirects."""
+    pages = {
+        f"{url.replace('/', '-')}.html": content_of(built / url.removeprefix("index") / "index.html") for url in PAGES
+    }
+    pages |= {path.replace("/", "-"): content_of(built / path) for path in FILES}
+    folder = CASES / "pages"
+    if UPDATE:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for name, text in pages.items():
+            (folder / name).write_text(text, "utf-8")
+    assert pages == {file.name: file.read_text("utf-8") for file in folder.iterdir()}
+
+
+def test_what_waits_in_the_inbox_is_nowhere_on_the_site(built: Path) -> None:
+    """A candidate is on this machine alone: no page, index, file of data or search knows its id."""
+    assert [path for path in built.rglob("*") if path.is_file() and WAITING.encode() in path.read_bytes()] == []
+
+
+def test_every_citation_has_its_preview_on_the_page(built: Path) -> None:
+    """Each link to a record says title and status, and what describes it is there once, hidden."""
+    count = 0
+    for page in built.rglob("*.html"):
+        html = page.read_text("utf-8")
+        for link in re.findall(r'<a class="orbit-cite"[^>]*>', html):
+            count += 1
+            described = re.search(r'title="[^"]+ \([^)"]+\)" aria-describedby="([^"]+)"', link)
+            assert described, link
+            assert html.count(f'<div class="orbit-card" id="{described[1]}">') == 1, (page, link)
+        cards = html.partition('<div class="orbit-cards" hidden>')[2]
+        assert html.count('class="orbit-card"') == cards.count('class="orbit-card"')
+    assert count > 8
+
+
+def test_a_preview_comes_with_pointer_and_focus(built: Path, tab: Tab) -> None:
+    """It stays while the pointer is on it, goes with Escape and with the focus, and fits a phone; axe is content."""
+    with served(built) as home:
+        page = tab.go(f"{home}learnings/L-7k3fq/")
+        link, card = page.locator("a.orbit-cite").first, page.locator(".orbit-shown")
+        expect(link).to_have_accessible_description(re.compile("Store sessions in files in force 2026-05"))
+        expect(card).to_have_count(0)
+        link.hover()
+        expect(card).to_contain_text("Store sessions in files")
+        expect(link).to_have_attribute("title", "")  # the browser's own preview would cover ours
+        card.hover()
+        expect(card).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(card).to_have_count(0)
+        expect(link).to_have_attribute("title", "Store sessions in files (in force)")
+        page.mouse.move(0, 0)
+        tab.resized(PHONE, "dark")
+        link.focus()
+        expect(card).to_be_visible()
+        box = card.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= PHONE
+        assert [rule["id"] for rule in Axe().run(page).response["violations"]] == []
+        page.keyboard.press("Tab")
+        expect(card).to_have_count(0)
+        assert (tab.console, tab.requests) == ([], [])
