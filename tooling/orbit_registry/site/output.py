@@ -36,29 +36,29 @@ def digest_of(content: bytes) -> str:
 
 @dataclass
 class Output:
-    """A folder of files that one build writes; `finish` removes what earlier builds left behind."""
+    """A folder of files that one build writes; `finish` removes what earlier builds left behind.
+
+    Each method refuses a path with a symbolic link (RefusedError).
+    """
 
     folder: Path
     before: dict[str, str]
     """Path from the folder → digest of what was last written there, "" where a build was cut short."""
     after: dict[str, str] = field(default_factory=dict)
     written: int = 0
-    unchanged: int = 0
-    checked: set[str] = field(default_factory=set)
-    """Folders, by their path in this one, that are no symbolic links."""
     seal: str = ""
     """Digest of the manifest of the last finished build; "" without one."""
 
-    def keep(self, path: str) -> bool:
-        """Take a file over from the last build; False where it is not there any more.
+    @property
+    def unchanged(self) -> int:
+        """The number of files that this build did not have to write."""
+        return len(self.after) - self.written
 
-        Raises:
-            RefusedError: the path has a symbolic link.
-        """
+    def keep(self, path: str) -> bool:
+        """Take a file over from the last build; False where it is not there any more."""
         digest = self.before.get(path)
         if not digest or not self._exists(path):
             return False
-        self.unchanged += path not in self.after
         self.after[path] = digest
         return True
 
@@ -68,7 +68,6 @@ class Output:
         Raises:
             WriteError: the disk refused.
             UnsafePathError: the path leads out of the folder.
-            RefusedError: the path has a symbolic link.
         """
         if path.startswith("/") or ".." in path.split("/"):
             message = f"{path!r} does not stay inside the output folder"
@@ -77,9 +76,7 @@ class Output:
             _BIDI_CONTROLS.sub(b"", content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else content
         )
         digest = digest_of(data)
-        if self._exists(path) and self.before.get(path) == digest:
-            self.unchanged += 1
-        else:
+        if not self._exists(path) or self.before.get(path) != digest:
             if path not in self.before and path not in self.after:
                 self._announce(path)
             self._replace(path, data)
@@ -110,13 +107,8 @@ class Output:
             raise write_error(file, error) from None
 
     def finish(self) -> int:
-        """Remove files of earlier builds that this one did not make, save the manifest; return how many went.
-
-        Raises:
-            RefusedError: the path of one has a symbolic link; none is removed then.
-        """
+        """Remove files of earlier builds that this one did not make, save the manifest; return how many went."""
         stale = sorted(set(self.before) - set(self.after))
-        self.checked.clear()
         for path in stale:
             self._exists(path)
         for path in stale:
@@ -149,17 +141,14 @@ class Output:
 
     def _exists(self, path: str) -> bool:
         """Say whether a file is there; no symbolic link leads to it."""
-        for folder in ["", *_parents(path)]:
-            if folder not in self.checked:
-                if (self.folder / folder).is_symlink():
-                    raise _link(self.folder / folder)
-                self.checked.add(folder)
-        try:
-            mode = os.lstat(f"{self.folder}/{path}").st_mode
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        if stat.S_ISLNK(mode):
-            raise _link(self.folder / path)
+        mode = 0
+        for name in ("", *_parents(path), path):
+            try:
+                mode = os.lstat(self.folder / name).st_mode
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            if stat.S_ISLNK(mode):
+                raise _link(self.folder / name)
         return stat.S_ISREG(mode)
 
 
