@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -42,13 +42,16 @@ def skill_changes(root: Path, agent: str) -> list[Change]:
         UnsafePathError: a folder on the way is a link.
     """
     expected: dict[str, bytes | None] = {f"{FOLDERS[agent]}/{path}": page for path, page in skill_files().items()}
-    current: dict[str, bytes | None] = {}
-    for path in expected:
-        file = inside(root, path)
-        current[path] = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
-        if MARK.encode() not in (current[path] or MARK.encode()):
+    current = _existing_files(root, expected)
+    for path, content in current.items():
+        if content and MARK.encode() not in content:
             raise RefusedError(f"{path} is not a skill of ours", hint="move it away, then run the command again")
     return differences(current, expected)
+
+
+def _existing_files(root: Path, paths: Iterable[str]) -> dict[str, bytes | None]:
+    files = {path: inside(root, path) for path in paths}
+    return {path: read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None for path, file in files.items()}
 
 
 NAME = "orbit"
@@ -90,11 +93,7 @@ def plugin_changes(folder: Path, expected: Mapping[str, bytes]) -> list[Change]:
     """
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
         raise RefusedError(f"{folder} holds something else", hint="name a new folder, or one with our plugin")
-    current: dict[str, bytes | None] = {}
-    for path in expected:
-        file = inside(folder, path)
-        current[path] = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
-    return differences(current, expected)
+    return differences(_existing_files(folder, expected), expected)
 
 
 def _is_ours(folder: Path) -> bool:

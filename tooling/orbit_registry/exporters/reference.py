@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,8 +93,10 @@ def write(reference: Reference) -> None:
         file.chmod(file.stat().st_mode | 0o111)
     for change in reference.changes:
         for parent in (reference.folder / change.path).parents if change.content is None else ():
-            if parent == reference.folder or not _removed(parent):
+            if parent == reference.folder:
                 break
+            with contextlib.suppress(OSError):  # it holds other files, or is gone
+                parent.rmdir()
     _save_list(reference, digests)
 
 
@@ -102,9 +104,9 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
     """Return the files of the tree by path, and those of them that can be executed."""
     files: dict[str, bytes] = {}
     executable: set[str] = set()
-    for record in _live(read_collection(workspace).records.of_kind(KIND)):
+    for record in read_collection(workspace).records.of_kind(KIND):
         source = record.source
-        if source is None:
+        if source is None or record.phase != "live":
             continue
         try:
             file = inside(workspace.root, source.path)
@@ -123,10 +125,6 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
         if os.access(file, os.X_OK):
             executable.add(path)
     return files, executable
-
-
-def _live(records: Iterable[Record]) -> Iterable[Record]:
-    return (record for record in records if record.phase == "live")
 
 
 def _path(workspace: Workspace, record: Record, name: str) -> str:
@@ -156,11 +154,3 @@ def _exported_files(listed: Path, folder: Path) -> dict[str, str]:
 def _save_list(reference: Reference, files: Mapping[str, str]) -> None:
     listing = {"folder": str(reference.folder), "files": dict(sorted(files.items()))}
     write_atomic(reference.list, json.dumps(listing, indent=2, ensure_ascii=False) + "\n")
-
-
-def _removed(folder: Path) -> bool:
-    """Remove a folder that is empty; say whether it is gone."""
-    with contextlib.suppress(OSError):
-        folder.rmdir()
-        return True
-    return False

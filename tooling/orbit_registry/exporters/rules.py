@@ -24,7 +24,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError, RefusedError
@@ -93,22 +93,19 @@ _APART = re.compile(r"[^a-z0-9]+")
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Unsupported:
-    """Why an agent's glob language can't express a glob."""
-
-    reason: str
+class UnsupportedError(Exception):
+    """An agent's glob language can't express a glob, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
     """How an agent reads globs.
 
-    `spell` gives a glob without braces in the agent's spelling. `wider` gives, in our spelling, what else it may match
-    there: the glob is only exported if no tracked file makes a difference.
+    `spell` gives a glob without braces in the agent's spelling, or raises `UnsupportedError`. `wider` gives, in our
+    spelling, what else it may match there: the glob is only exported if no tracked file makes a difference.
     """
 
-    spell: Callable[[Alternative], str | Unsupported]
+    spell: Callable[[Alternative], str]
     wider: Callable[[Alternative], Sequence[str]]
 
 
@@ -132,10 +129,6 @@ class UnsupportedGlob:
     id: str
     glob: str
     reason: str
-
-    def as_data(self) -> dict[str, str]:
-        """Return it as JSON shows it."""
-        return {"id": self.id, "glob": self.glob, "reason": self.reason}
 
 
 def exported(index: Index, now: float) -> list[Row]:
@@ -166,12 +159,11 @@ def rules_for(
         patterns: list[str] = []
         excluded = False
         for text, glob in globs:
-            spelled = _spelled(glob, language, strays)
-            if isinstance(spelled, Unsupported):
-                unsupported.append(UnsupportedGlob(row.values[ID], as_written(text), spelled.reason))
+            try:
+                patterns += _spelled(glob, language, strays)
+            except UnsupportedError as reason:
+                unsupported.append(UnsupportedGlob(row.values[ID], text.removeprefix(SYMBOL), str(reason)))
                 excluded = excluded or glob.exclude
-            else:
-                patterns += spelled
         if patterns and not excluded:  # without what it excludes a scope would be a wider one
             grouped.setdefault(tuple(sorted(set(patterns))), []).append(row)
     return [_rule(globs, members) for globs, members in sorted(grouped.items())], unsupported
@@ -183,19 +175,9 @@ def _is_everything(globs: Sequence[Glob]) -> bool:
     )
 
 
-def visible(text: str) -> bool:
-    """Say whether a glob has only characters that people can see: others have no place in front matter."""
-    return _UNSEEN.search(text) is None
-
-
 def plain(alternative: Alternative) -> str:
     """Return a glob without our spelling of an exclamation mark at its start."""
     return "!" + alternative.text[3:] if alternative.text.startswith("{!}") else alternative.text
-
-
-def as_written(text: str) -> str:
-    """Return a glob as its record has it: a symbol without our mark before it."""
-    return text.removeprefix(SYMBOL)
 
 
 def _parsed(text: str) -> Glob:
@@ -207,17 +189,16 @@ def _parsed(text: str) -> Glob:
     return glob if isinstance(glob, Glob) else Glob(text, False, ())
 
 
-def _spelled(glob: Glob, language: Language, strays: dict[str, str]) -> list[str] | Unsupported:
+def _spelled(glob: Glob, language: Language, strays: dict[str, str]) -> list[str]:
     if glob.exclude:
-        return Unsupported("globs that exclude can't be said there: the record is left out")
+        raise UnsupportedError("globs that exclude can't be said there: the record is left out")
     patterns = []
     for alternative in glob.alternatives:
         if alternative.text in strays:
-            return Unsupported(f"it would be loaded for {strays[alternative.text]} too")
-        pattern = language.spell(alternative) if visible(alternative.text) else Unsupported("it has unseen characters")
-        if isinstance(pattern, Unsupported):
-            return pattern
-        patterns.append(pattern)
+            raise UnsupportedError(f"it would be loaded for {strays[alternative.text]} too")
+        if _UNSEEN.search(alternative.text):  # what people can't see has no place in front matter
+            raise UnsupportedError("it has unseen characters")
+        patterns.append(language.spell(alternative))
     return patterns
 
 
@@ -321,7 +302,7 @@ def with_block(content: bytes | None, text: str) -> bytes | None:
 def _scope(index: Index, row: Row) -> str:
     if row.flags & BROAD:
         return "you work on this project"
-    globs = [as_written(text) for text in row.words(GLOBS)]
+    globs = [text.removeprefix(SYMBOL) for text in row.words(GLOBS)]
     included = " or ".join(_quoted(glob) for glob in globs if not glob.startswith("!"))
     excluded = " or ".join(_quoted(glob[1:]) for glob in globs if glob.startswith("!"))
     return f"a file matches {included}" + (f" and not {excluded}" if excluded else "")
@@ -367,9 +348,11 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _bare(alternative: Alternative) -> str | Unsupported:
+def _bare(alternative: Alternative) -> str:
     text = plain(alternative)
-    return text if _BARE.fullmatch(text) else Unsupported("a name with such signs can't be said there")
+    if not _BARE.fullmatch(text):
+        raise UnsupportedError("a name with such signs can't be said there")
+    return text
 
 
 def _anywhere(alternative: Alternative) -> Sequence[str]:
@@ -396,12 +379,17 @@ def _windsurf_head(globs: Sequence[str]) -> str:
 WINDSURF = RuleFormat("windsurf", ".windsurf/rules", "orbit-", ".md", False, BARE_LINE, _windsurf_head)
 
 
-def _copilot_spell(alternative: Alternative) -> str | Unsupported:
+def _without_braces(alternative: Alternative) -> str:
     text = plain(alternative)
     if any(sign in text for sign in ",{}"):
-        return Unsupported("a comma or brace in a name can't be said there")
+        raise UnsupportedError("a comma or brace in a name can't be said there")
+    return text
+
+
+def _copilot_spell(alternative: Alternative) -> str:
+    text = _without_braces(alternative)
     if text.startswith("!"):
-        return Unsupported("a name with an exclamation mark at its start can't be said there")
+        raise UnsupportedError("a name with an exclamation mark at its start can't be said there")
     return text
 
 
@@ -418,10 +406,8 @@ _COPILOT = Language(_copilot_spell, _copilot_wider)
 COPILOT = RuleFormat("copilot", ".github/instructions", "orbit-", ".instructions.md", False, _COPILOT, _copilot_head)
 
 
-def _claude_spell(alternative: Alternative) -> str | Unsupported:
-    text = plain(alternative)
-    if any(sign in text for sign in ",{}"):
-        return Unsupported("a comma or brace in a name can't be said there")
+def _claude_spell(alternative: Alternative) -> str:
+    text = _without_braces(alternative)
     return text if text.startswith(EVERYTHING) else f"/{text}"
 
 
@@ -468,7 +454,7 @@ class RuleExport:
             "files": list(self.files),
             "records": list(self.records),
             "changes": [change.as_data() for change in self.changes],
-            "unsaid": [glob.as_data() for glob in self.unsupported],
+            "unsaid": list(map(asdict, self.unsupported)),
             "omitted": self.omitted,
             "ignore": self.ignore or None,
         }
