@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.analytics.stats import MOST_NAMES, OTHERS, EventCounter, Times
+from orbit_registry.analytics.stats import EventCounter, Times
 from orbit_registry.hook.events import Event, append
 from orbit_registry.workspace.event_log import LONGEST_LINE, LoggedEvent, LogScan, log_files, logged_events, read_line
 
@@ -105,25 +105,6 @@ def test_no_value_of_a_field_is_believed_unseen(fields: dict[str, object], exist
         assert all(len(text) <= 100 and text.isprintable() for text in texts)
         assert events.ms is None or events.ms >= 0
         EventCounter(None, {}, 0).add_all([events])
-
-
-def test_a_log_of_ever_new_names_is_counted_in_bounded_memory() -> None:
-    """Beyond a number of names the others are counted together, and the sums stay right."""
-    lines = [
-        LoggedEvent(
-            NOW + position, "retrieval", "hook:x", f"s{position}", "", (f"L-{position}",), (), (), 0, "", "", 1.0, 10
-        )
-        for position in range(MOST_NAMES + 7)
-    ]
-    events = EventCounter(None, {}, 0).add_all(lines)
-
-    assert events.shown[OTHERS] == 7
-    assert len(events.sessions) == MOST_NAMES + 1
-    assert (events.total.calls, events.shown.total(), events.total.tokens) == (
-        MOST_NAMES + 7,
-        MOST_NAMES + 7,
-        10 * (MOST_NAMES + 7),
-    )
 
 
 @given(st.lists(st.floats(0, 900), min_size=1), st.sampled_from([0.5, 0.99, 1.0]))

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.errors import UnreadableFileError, UsageError
@@ -20,22 +20,12 @@ from orbit_registry.repository.codec import decode_record
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import parse_votes
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, bounded_lines
 from orbit_registry.workspace.git import Commit, CommitChange, Git, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 GIT, DATES = "git history of the records", "dates in the records"
 """What says when a record was live: git, or its own dates."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommitChanges:
-    """Commit: its name, message, changed files from the root, and time in seconds since 1970."""
-
-    name: str
-    message: str
-    files: tuple[str, ...]
-    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +40,7 @@ class Version:
 class Step:
     """Commit, and the versions that were live before it as a bit mask over `History.versions`."""
 
-    commit: CommitChanges
+    commit: Commit
     standing: int
 
 
@@ -78,52 +68,44 @@ MOST_NAMED = 20
 class CommitFile:
     """Commits of a file, and the skipped lines: (line, reason), and their full count."""
 
-    commits: tuple[CommitChanges, ...]
-    skipped: tuple[tuple[int, str], ...]
-    skipped_count: int
+    commits: Sequence[Commit] = ()
+    skipped: Sequence[tuple[int, str]] = ()
+    skipped_count: int = 0
 
 
 def read_commits(path: Path, since: str | None = None) -> CommitFile:
     """Return the commits of a file; with `since`, those after the commit whose name begins so."""
-    commits: list[CommitChanges] = []
+    commits: list[Commit] = []
     skipped: list[tuple[int, str]] = []
-    count = 0
     after = since is None
     for number, line in _lines(path):
         commit = _parse_commit(line)
         if isinstance(commit, str):
-            count += 1
-            if len(skipped) < MOST_NAMED:
-                skipped.append((number, commit))
+            skipped.append((number, commit))
         elif after:
             commits.append(commit)
         elif since and commit.name.startswith(since):
             after = True
     if not after:
         raise UsageError(f"no commit of {path} is named {since!r}", hint="name one as its `commit` field does")
-    return CommitFile(tuple(commits), tuple(skipped), count)
+    return CommitFile(commits, skipped[:MOST_NAMED], len(skipped))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines with content and their numbers; of one that is too long its start."""
+    """Yield the lines with content and their numbers; one that is too long is empty."""
     try:
         with path.open("rb") as file:
-            number = 0
-            while line := file.readline(LONGEST_LINE + 1):
-                number += 1
-                chunk = line
-                while chunk and not chunk.endswith(b"\n") and len(chunk) > LONGEST_LINE:
-                    chunk = file.readline(LONGEST_LINE + 1)
-                if line.strip():
-                    yield number, line
+            for number, (line, _) in enumerate(bounded_lines(file, LONGEST_LINE), 1):
+                if line is None or line.strip():
+                    yield number, line or b""
     except OSError as error:
         reason = (error.strerror or "").lower()
         raise UnreadableFileError(f"{path} can't be read: {reason}", hint="name a file of JSON lines") from None
 
 
-def _parse_commit(line: bytes) -> CommitChanges | str:
+def _parse_commit(line: bytes) -> Commit | str:
     """Return the commit of a line, or why it is none."""
-    if len(line) > LONGEST_LINE:
+    if not line:
         return "longer than any commit"
     try:
         row = json.loads(line.decode("utf-8"))
@@ -141,15 +123,12 @@ def _parse_commit(line: bytes) -> CommitChanges | str:
         timestamp = commit_time(str(row.get("date")))
     except (ValueError, OverflowError):
         return "`date` is no day and no time with a zone"
-    return CommitChanges(name, message, tuple(dict.fromkeys(files)), timestamp)
+    return Commit(name, name, (), timestamp, message, [(file, "") for file in dict.fromkeys(files)])
 
 
 def commit_time(text: str) -> float:
     """Return a commit's time in seconds since 1970; of a bare day its start, so that nothing is shown too early."""
-    if len(text) == len("2026-01-01"):
-        day = date.fromisoformat(text)
-        return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
-    at = datetime.fromisoformat(text)
+    at = datetime.fromisoformat(f"{text}T00:00:00Z" if len(text) == len("2026-01-01") else text)
     if at.tzinfo is None:
         raise ValueError("a time needs a zone")
     return at.timestamp()
@@ -160,7 +139,7 @@ ACCEPTED = ("accepted_at", "x-accepted_at")
 _CREATED, _DATE, _ACCEPTED, _NONE = "created_at", "date", "accepted_at", "no date"
 
 
-def history_by_dates(commits: Sequence[CommitChanges], records: Sequence[tuple[Record, bool]]) -> History:
+def history_by_dates(commits: Sequence[Commit], records: Sequence[tuple[Record, bool]]) -> History:
     """Return a history with today's records, live between the dates in their fields."""
     by_id = {record.id: record for record, _ in records}
     versions: list[Version] = []
@@ -189,7 +168,7 @@ def _notes(used: Mapping[str, int], records: Sequence[tuple[Record, bool]]) -> I
     yield "scopes, texts and votes are today's"
 
 
-def _steps(commits: Sequence[CommitChanges], turns: list[tuple[float, int]]) -> list[Step]:
+def _steps(commits: Sequence[Commit], turns: list[tuple[float, int]]) -> list[Step]:
     turns.sort()
     times = [at for at, _ in turns]
     masks = [0]
@@ -250,25 +229,15 @@ Blobs = tuple[str, str, str]
 """Hashes of a record's file, its votes and its body; empty where there is none."""
 
 
-def has_history(git: Git) -> bool:
-    """Say whether HEAD holds records."""
-    return bool(git.run("ls-tree", "-d", "HEAD", "--", ORBIT, check=False))
-
-
-def history_from_git(workspace: Workspace, since: str | None) -> History:
-    """Return the history of the current branch, one step a commit; merges are no steps."""
-
+def history_from_git(workspace: Workspace, logged: Sequence[Commit]) -> History:
+    """Return the history of the commits of a branch; merges are no steps."""
     git = workspace.git
-    logged = commits_since(git, since)
     states = _States(workspace.kinds)
     names = {commit.name for commit in logged}
     for parent in {commit.parents[0] for commit in logged if commit.parents} - names:
         states.begin(parent, git.files_at(parent, ORBIT).items())
-    steps: list[Step] = []
-    for commit in logged:
-        before = states.after(commit)
-        if len(commit.parents) < 2:
-            steps.append(Step(commit_changes(commit), before))
+    before = {commit.name: states.after(commit) for commit in logged}
+    steps = [Step(commit, before[commit.name]) for commit in logged if len(commit.parents) < 2]
     versions, unread = _versions(git, states)
     notes = ["scopes, texts and votes are those of then"]
     if unread:
@@ -276,11 +245,6 @@ def history_from_git(workspace: Workspace, since: str | None) -> History:
     if git.is_shallow:
         notes.append("the clone is shallow: what was before its first commit is unknown")
     return History(GIT, versions, steps, tuple(notes))
-
-
-def commit_changes(commit: Commit) -> CommitChanges:
-    """Return a commit of the git log."""
-    return CommitChanges(commit.name[:12], commit.message, commit.files, commit.at)
 
 
 class _States:
@@ -350,7 +314,6 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
     texts = git.blobs(blob for _, _, blobs in states.met for blob in blobs[:2] if blob)
     now = datetime.now(UTC)
     versions: list[Version] = []
-    counts: Counter[bool] = Counter()
     for folder, kind, (blob, votes, body) in states.met:
         path = f"{folder}/{kind.name}.yaml"
         text = texts.get(blob, b"")
@@ -361,9 +324,8 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
         if record is not None and votes_text and len(votes_text) <= DOCUMENT_LIMIT:
             parsed_votes, _ = parse_votes(votes_text.decode("utf-8", "replace"), path, record.id, now)
             record = replace(record, votes=tuple(parsed_votes))
-        counts[record is None] += 1
         versions.append(Version(record, bool(body)))
-    return versions, counts[True]
+    return versions, sum(version.record is None for version in versions)
 
 
 def load_history(
@@ -372,7 +334,7 @@ def load_history(
     """Return the history, the files that decide which scopes are broad, and the file of commits."""
     tracked = workspace.git.tracked() or []
     if commits is None:
-        return _history_of_branch(workspace, since), tracked, CommitFile((), (), 0)
+        return _history_of_branch(workspace, since), tracked, CommitFile()
     commit_file = read_commits(commits, since)
     past = history_by_dates(commit_file.commits, _current_records(workspace))
     return past, list({*tracked, *(file for commit in commit_file.commits for file in commit.files)}), commit_file
@@ -384,10 +346,10 @@ def _history_of_branch(workspace: Workspace, since: str | None) -> History:
         raise UsageError("there is no commit here", hint="name a file of commits with --commits")
     if since is not None and git.commit(since) is None:
         raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
-    if has_history(git):
-        return history_from_git(workspace, since)
-    commits = [commit_changes(commit) for commit in commits_since(git, since) if len(commit.parents) < 2]
-    return history_by_dates(commits, _current_records(workspace))
+    commits = commits_since(git, since)
+    if git.run("ls-tree", "-d", "HEAD", "--", ORBIT, check=False):  # HEAD holds records
+        return history_from_git(workspace, commits)
+    return history_by_dates([commit for commit in commits if len(commit.parents) < 2], _current_records(workspace))
 
 
 def _current_records(workspace: Workspace) -> list[tuple[Record, bool]]:

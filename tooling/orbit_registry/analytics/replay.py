@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orbit_registry.analytics.effect import TIME, report
 from orbit_registry.analytics.effect import Report as EffectReport
-from orbit_registry.analytics.history import CommitChanges, History, Step, load_history
+from orbit_registry.analytics.history import History, Step, load_history
 from orbit_registry.analytics.report import record_titles
 from orbit_registry.analytics.stats import Pair, reverted_of
 from orbit_registry.errors import SnapshotError
@@ -31,6 +32,7 @@ from orbit_registry.matching.compile import Origin, entries_of, order_in, part_o
 from orbit_registry.model.record import Record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.votes import half_life_days
+from orbit_registry.workspace.git import Commit
 from orbit_registry.workspace.workspace import Workspace
 
 
@@ -52,9 +54,26 @@ class Replay:
     """History with one index of all versions, of which each commit sees those that were live."""
 
     def __init__(self, past: History, files: Sequence[str], half_life_days: float) -> None:
-        """`files` decide which scopes are broad."""
+        """`files` decide which scopes are broad; sets of versions are bit masks."""
         self.past = past
         self._index = _version_index(past, files, half_life_days)
+        self.can_be_shown, self.broad = self._index.whole, self._index.broad
+        self.scoped = 0
+        """Those that can be shown and whose scope names a path."""
+        self._of_record: dict[str, int] = {}
+        for number, version in enumerate(past.versions):
+            if (record := version.record) is not None:
+                self._of_record[record.uid] = self.versions_of(record.uid) | 1 << number
+                self.scoped |= bool(record.scope.paths or record.scope.symbols) << number & self.can_be_shown
+
+    def versions_of(self, uid: str) -> int:
+        """Return the versions of a record."""
+        return self._of_record.get(uid, 0)
+
+    def uids(self, numbers: Iterable[int]) -> set[str]:
+        """Return the records of some versions."""
+        records = (self.past.versions[number].record for number in numbers)
+        return {record.uid for record in records if record is not None}
 
     def walk(self, session: int = 1) -> Iterator[ReplayedCommit]:
         """Yield what each commit would have been shown, with `session` commits in a session."""
@@ -62,42 +81,26 @@ class Replay:
         for position, step in enumerate(self.past.steps):
             if position % session == 0:
                 ledger = _Session()
-            self._index.select_versions(step.standing)
+            self._index.standing = step.standing
             yield self._asked(step, ledger)
 
-    def applying(self, step: Step) -> set[int]:
-        """Return the versions that were live before a commit and apply to one of its files."""
-        self._index.select_versions(step.standing)
-        return {self._index.version_of(hit >> 32) for file in step.commit.files for hit in self._index.match(file)}
-
-    def reaching(self, step: Step) -> set[int]:
-        """Return the versions, live or not, that apply to one of a commit's files."""
-        self._index.select_versions(self._index.whole)
-        return {self._index.version_of(hit >> 32) for file in step.commit.files for hit in self._index.match(file)}
-
-    def can_be_shown(self) -> int:
-        """Return the versions that can be shown at all, as a bit mask."""
-        return self._index.whole
-
-    def broad(self) -> int:
-        """Return the versions that apply to too much for a tool call, as a bit mask."""
-        return self._index.broad
+    def applying(self, files: Iterable[str], versions: int) -> set[str]:
+        """Return the records of which one of some versions applies to a file."""
+        self._index.standing = versions
+        return self.uids(self._index.version_of(hit >> 32) for file in files for hit in self._index.match(file))
 
     def _asked(self, step: Step, ledger: SessionLog) -> ReplayedCommit:
         versions: list[int] = []
-        drops: dict[tuple[int, str], None] = {}
+        drops: set[tuple[int, str]] = set()
         used = speaking = 0
         for file in step.commit.files:
             selection = select(self._index, Context(TOOL, step.commit.at, paths=(file,), task_class=CODE), ledger)
-            drops.update(((int(row.values[ORIGIN]), reason), None) for row, reason in selection.drops)
+            drops |= {(int(row.values[ORIGIN]), reason) for row, reason in selection.drops}
             if selection.matches:
                 speaking += 1
                 used += tokens(render(selection))
                 versions += [int(match.row.values[ORIGIN]) for match in selection.matches]
-        counts: dict[str, int] = {}
-        for version, reason in drops:
-            if version not in versions:
-                counts[reason] = counts.get(reason, 0) + 1
+        counts = Counter(reason for version, reason in drops if version not in versions)
         return ReplayedCommit(step, tuple(versions), used, len(step.commit.files), speaking, counts)
 
 
@@ -130,27 +133,19 @@ class _VersionIndex(Index):
         self.broad = sum(1 << version for version, row in zip(self._versions, self._rows.values(), strict=True)
                          if row.flags & reader.BROAD)  # fmt: skip
         self._paths: dict[str, list[int]] = {}
-        self._standing = b""
-        self._selected = -1
-
-    def select_versions(self, standing: int) -> None:
-        """Answer with these versions from now on."""
-        if standing != self._selected:
-            self._selected = standing
-            self._standing = standing.to_bytes((self.whole | standing).bit_length() // 8 + 1, "little")
+        self.standing = 0
+        """Versions that it answers with."""
 
     def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        hits = self._paths.get(path)
-        if hits is None:
-            hits = self._paths[path] = super().match(path, None, everything)
-        standing_hits = [hit for hit in hits if self._stands(self._versions[hit >> 32])]
-        return standing_hits if limit is None else standing_hits[:limit]
+        if path not in self._paths:
+            self._paths[path] = super().match(path, None, everything)
+        return self._standing_hits(self._paths[path])[:limit]
 
     def hits_under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        hits = [
-            hit for hit in super().hits_under(axis, word, None, everything) if self._stands(self._versions[hit >> 32])
-        ]
-        return hits if limit is None else hits[:limit]
+        return self._standing_hits(super().hits_under(axis, word, None, everything))[:limit]
+
+    def _standing_hits(self, hits: Iterable[int]) -> list[int]:
+        return [hit for hit in hits if self.standing >> self._versions[hit >> 32] & 1]
 
     def row(self, number: int) -> Row | None:
         return self._rows.get(number)
@@ -161,9 +156,6 @@ class _VersionIndex(Index):
     def version_of(self, number: int) -> int:
         """Return the version of a row."""
         return self._versions[number]
-
-    def _stands(self, version: int) -> bool:
-        return bool(self._standing[version >> 3] >> (version & 7) & 1)
 
 
 def _version_index(past: History, files: Sequence[str], half_life_days: float) -> _VersionIndex:
@@ -258,20 +250,16 @@ _MENDS = re.compile(r"\b(?:(?:hot|bug)?fix(?:e[sd])?\b|revert)", re.IGNORECASE)
 
 def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
     """Yield a pair for each commit and record that was shown for it, or that applies to it before it was live."""
-    uids = [version.record.uid if version.record is not None else "" for version in past.versions]
     ids = {uid: record.id for uid, record in past.latest.items()}
-    stood: set[str] = set()
-    seen_mask = 0
+    stood = 0
     fates = _CommitOutcomes([step.commit for step in past.steps])
     for position, replayed in enumerate(replay.walk()):
-        standing = replayed.step.standing
-        stood |= {uids[number] for number in _bits(standing & ~seen_mask)}
-        seen_mask |= standing
+        stood |= replayed.step.standing
         if not replayed.step.commit.files or position + FOLLOWED >= len(past.steps):
             continue
-        shown_uids = {uids[number] for number in replayed.versions}
-        before = {uids[number] for number in replay.reaching(replayed.step)} - stood
-        uids_due = sorted((shown_uids | before) - {""})
+        reached = replay.applying(replayed.step.commit.files, replay.can_be_shown)
+        before = {uid for uid in reached if not replay.versions_of(uid) & stood}
+        uids_due = sorted(replay.uids(replayed.versions) | before)
         fate = fates.outcome(position) if uids_due else (False, 0, 0)
         for uid in uids_due:
             tokens = 0 if uid in before else replayed.tokens
@@ -283,9 +271,9 @@ def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
 class _CommitOutcomes:
     """Fate of each commit: later ones revert it, fix it, or change its files again."""
 
-    def __init__(self, commits: list[CommitChanges]) -> None:
+    def __init__(self, commits: list[Commit]) -> None:
         self._touches = commits
-        self._reverted = tuple(name[:12] for name in reverted_of(commit.message for commit in commits))
+        self._reverted = reverted_of(commit.message for commit in commits)
         self._of_file: dict[str, list[int]] = {}
         for position, commit in enumerate(commits):
             for file in commit.files:
@@ -311,11 +299,3 @@ def effect(workspace: Workspace, since: str | None = None, commits: Path | None 
     past, tracked, _ = load_history(workspace, since, commits)
     pairs = list(pairs_in(past, Replay(past, tracked, half_life_days())))
     return report(pairs, record_titles(workspace), TIME)
-
-
-def _bits(number: int) -> Iterator[int]:
-    """Yield the positions of the bits of a number, from the lowest on."""
-    while number:
-        lowest = number & -number
-        yield lowest.bit_length() - 1
-        number ^= lowest

@@ -83,55 +83,51 @@ NEVER = {
 """All reasons why a record was never shown."""
 
 
-def count(past: History, replay: Replay, names: NameResolver) -> Tally:
+def count(replay: Replay, names: NameResolver) -> Tally:
     """Replay a history for each length of a session, and count."""
     tally = Tally()
-    masks = _Masks(past, replay)
     reached: set[str] = set()
     for replayed in replay.walk():
         if not replayed.step.commit.files:
             tally.without_files += 1
             continue
-        _add(tally, replayed, past)
-        cited = names.cited(replayed.step.commit.message)
-        applied = set(_uids(past, replay.applying(replayed.step)))
+        _add(tally, replayed, replay)
+        applied = replay.applying(replayed.step.commit.files, replayed.step.standing)
         reached |= applied
-        _cite(tally, replayed, cited, masks, applied)
+        if cited := names.cited(replayed.step.commit.message):
+            _cite(tally, replayed, cited, replay, applied)
     tally.sessions = [_session(replay, commits) for commits in SESSIONS]
-    tally.never = {uid: reason for uid, reason in _never(past, masks, reached) if uid not in tally.by_record}
+    tally.never = {uid: reason for uid, reason in _never(replay, reached) if uid not in tally.by_record}
     return tally
 
 
-def _add(tally: Tally, replayed: ReplayedCommit, past: History) -> None:
+def _add(tally: Tally, replayed: ReplayedCommit, replay: Replay) -> None:
     tally.commits += 1
     tally.calls += replayed.calls
     tally.speaking_calls += replayed.speaking
     tally.shown.append(len(replayed.versions))
     tally.tokens.append(replayed.tokens)
     tally.drops.update(replayed.drops)
-    tally.by_record.update(dict.fromkeys(_uids(past, replayed.versions), 1))
+    tally.by_record.update(replay.uids(replayed.versions))
 
 
-def _cite(tally: Tally, replayed: ReplayedCommit, cited: Mapping[str, str], masks: _Masks, applied: set[str]) -> None:
-    if not cited:
-        return
+def _cite(tally: Tally, replayed: ReplayedCommit, cited: Mapping[str, str], replay: Replay, applied: set[str]) -> None:
     pairs = tally.citations
-    standing = {uid for uid in cited if masks.versions_of(uid) & masks.can_be_shown & replayed.step.standing}
-    shown_uids = set(_uids(masks.past, replayed.versions))
-    scoped = {uid for uid in standing if masks.versions_of(uid) & masks.scoped & replayed.step.standing}
+    standing = {uid for uid in cited if replay.versions_of(uid) & replay.can_be_shown & replayed.step.standing}
+    scoped = {uid for uid in standing if replay.versions_of(uid) & replay.scoped & replayed.step.standing}
     pairs.cited += len(cited)
     pairs.not_yet += len(cited) - len(standing)
     pairs.standing += len(standing)
     pairs.scoped += len(scoped)
     pairs.reached += len(scoped & applied)
-    hit = standing & shown_uids
+    hit = standing & replay.uids(replayed.versions)
     pairs.shown += len(hit)
     pairs.shown_by_id += sum(cited[uid] == BY_ID for uid in hit)
     tally.cited_by_record.update(hit)
     if standing:
         pairs.commits += 1
         pairs.shown_in_citing += len(replayed.versions)
-        there = (masks.scoped & replayed.step.standing).bit_count()
+        there = (replay.scoped & replayed.step.standing).bit_count()
         pairs.expected += len(replayed.versions) * len(scoped) / there if there else 0.0
 
 
@@ -145,54 +141,19 @@ def _session(replay: Replay, commits: int) -> Session:
     return session
 
 
-def _uids(past: History, numbers: Iterable[int]) -> list[str]:
-    records = (past.versions[number].record for number in numbers)
-    return [record.uid for record in records if record is not None]
-
-
-class _Masks:
-    """Bit masks of the versions by record, and of those that could be shown."""
-
-    def __init__(self, past: History, replay: Replay) -> None:
-        self.past = past
-        self.can_be_shown, self.broad = replay.can_be_shown(), replay.broad()
-        self.scoped = 0
-        self._by_uid: dict[str, int] = {}
-        for number, version in enumerate(past.versions):
-            if version.record is not None:
-                uid = version.record.uid
-                self._by_uid[uid] = self._by_uid.get(uid, 0) | 1 << number
-                self.scoped |= _has_path(version.record) << number
-        self.scoped &= self.can_be_shown
-
-    def versions_of(self, uid: str) -> int:
-        """Return the versions of a record."""
-        return self._by_uid.get(uid, 0)
-
-
-def _never(past: History, masks: _Masks, reached: set[str]) -> Iterable[tuple[str, str]]:
+def _never(replay: Replay, reached: set[str]) -> Iterable[tuple[str, str]]:
     """Yield each record that could be shown, with the reason why it might not have been."""
-    for uid in past.latest:
-        mine = masks.versions_of(uid) & masks.can_be_shown
+    for uid in replay.past.latest:
+        mine = replay.versions_of(uid) & replay.can_be_shown
         if mine:
-            scoped = mine & masks.scoped
+            scoped = mine & replay.scoped
             if not scoped:
                 reason = "no path"
-            elif not scoped & ~masks.broad:
+            elif not scoped & ~replay.broad:
                 reason = "too broad"
             else:
                 reason = "left out" if uid in reached else "never touched"
             yield uid, reason
-
-
-def _has_path(record: Record) -> bool:
-    return bool(record.scope.paths or record.scope.symbols)
-
-
-def percentile(values: Sequence[int], share: float) -> int:
-    """Return the nearest value below which a share of the values lies; 0 without values."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0
 
 
 LISTED, LONGEST_TITLE = 10, 70
@@ -230,7 +191,10 @@ class Report:
                 "speaking": tally.speaking_calls,
                 "silent_share": _share(tally.calls - tally.speaking_calls, tally.calls),
             },
-            "shown": {**_spread(tally.shown), "by_count": _histogram(tally.shown)},
+            "shown": {
+                **_spread(tally.shown),
+                "by_count": {str(count): times for count, times in sorted(Counter(tally.shown).items())},
+            },
             "tokens": _spread(tally.tokens),
             "left_out": dict(sorted(tally.drops.items())),
             "citations": _citations(tally.citations),
@@ -355,20 +319,11 @@ def _citations(pairs: Citations) -> dict[str, object]:
 
 
 def _spread(values: Sequence[int]) -> dict[str, object]:
-    speaking = [value for value in values if value]
-    return {
-        "total": sum(values),
-        "mean": _share(sum(values), len(values)),
-        "mean_speaking": _share(sum(speaking), len(speaking)),
-        "p50": percentile(values, 0.5),
-        "p90": percentile(values, 0.9),
-        "p99": percentile(values, 0.99),
-        "most": max(values, default=0),
-    }
-
-
-def _histogram(values: Sequence[int]) -> dict[str, int]:
-    return {str(count): values.count(count) for count in sorted(set(values))}
+    ordered = sorted(values) or [0]
+    percentiles = {f"p{part}": ordered[int(part / 100 * len(ordered))] for part in (50, 90, 99)}
+    total, speaking = sum(values), len(values) - values.count(0)
+    means = {"mean": _share(total, len(values)), "mean_speaking": _share(total, speaking)}
+    return {"total": total, **means, **percentiles, "most": ordered[-1]}
 
 
 def _share(part: float, total: int) -> float | None:
@@ -393,7 +348,7 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
     started = time.monotonic()
     past, tracked, commit_file = load_history(workspace, since, commits)
     names = NameResolver(past.latest.values(), workspace.kinds.id_forms)
-    tally = count(past, Replay(past, tracked, half_life_days()), names)
+    tally = count(Replay(past, tracked, half_life_days()), names)
     source = str(commits) if commits is not None else f"{since}..HEAD" if since else "HEAD"
     took = time.monotonic() - started
     return Report(past, tally, source, len(tracked), commit_file.skipped, commit_file.skipped_count, took)

@@ -115,9 +115,9 @@ class Stats:
         }
 
 
-def stats(workspace: Workspace, days: int | None = None, now: float | None = None) -> Stats:
+def stats(workspace: Workspace, days: int | None = None) -> Stats:
     """Count the events of the last days; the index is brought up to date."""
-    now = time.time() if now is None else now
+    now = time.time()
     since = None if days is None else now - days * DAY
     summaries = _record_summaries(workspace)
     frame = tokens("\n".join((render.START, render.INTRODUCTION, "omitted: 0", render.END)))
@@ -126,19 +126,15 @@ def stats(workspace: Workspace, days: int | None = None, now: float | None = Non
     return Stats(counting.add_all(logged_events(log_files(workspace.state), now, log)), log, summaries, since)
 
 
-def effect(workspace: Workspace, days: int | None = None, now: float | None = None) -> Report:
+def effect(workspace: Workspace, days: int | None = None) -> Report:
     """Estimate the effect of showing records, from the events of the last days and from git."""
-    now = time.time() if now is None else now
-    since = None if days is None else now - days * DAY
-    events = [
-        event
-        for event in logged_events(log_files(workspace.state), now, LogScan())
-        if since is None or event.at >= since
-    ]
+    now = time.time()
+    since = 0.0 if days is None else now - days * DAY
+    events = [event for event in logged_events(log_files(workspace.state), now, LogScan()) if event.at >= since]
     pairs = pairs_of(events)
     mark_reverted(workspace.git, pairs)
-    span = max((event.at for event in events), default=0.0) - min((event.at for event in events), default=0.0)
-    return replace(report(pairs, record_titles(workspace)), days=span / DAY)
+    times = [event.at for event in events] or [0.0]
+    return replace(report(pairs, record_titles(workspace)), days=(max(times) - min(times)) / DAY)
 
 
 def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:

@@ -1,12 +1,12 @@
-"""Counters over events, in bounded memory, and the signals of each record in each session."""
+"""Counters over events, and the signals of each record in each session."""
 
 from __future__ import annotations
 
 import math
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -16,9 +16,6 @@ from orbit_registry.hook.events import SYNCED
 from orbit_registry.workspace.event_log import LoggedEvent
 from orbit_registry.workspace.git import Git, commits_since
 
-MOST_NAMES = 50_000
-"""Limit of distinct records, sessions and pairs; later ones are counted together."""
-OTHERS = "(others)"
 FORGETTING = ("compaction", "compacted")
 """Events after which a session has lost what it was shown."""
 _EXACT_MS = 1000.0
@@ -65,7 +62,7 @@ class UsageSlice:
         """Count an event; `tokens` are those of what it showed."""
         self.opened += len(event.opened)
         if event.fault and event.kind != "opened":  # also in the call's own event
-            self.faults[_bounded(self.faults, event.fault)] += 1
+            self.faults[event.fault] += 1
         if event.kind != "retrieval":
             return
         self.calls += 1
@@ -75,7 +72,11 @@ class UsageSlice:
         self.tokens += tokens
         self.times.add(event.ms)
         if not event.shown:
-            self.skips[_bounded(self.skips, event.skip_reason or "not said")] += 1
+            self.skips[event.skip_reason or "not said"] += 1
+
+
+def _slices() -> defaultdict[str, UsageSlice]:
+    return defaultdict(UsageSlice)
 
 
 @dataclass(slots=True)
@@ -83,10 +84,10 @@ class Tally:
     """Counts of the events of a log."""
 
     total: UsageSlice = field(default_factory=UsageSlice)
-    surfaces: dict[str, UsageSlice] = field(default_factory=dict)
-    agents: dict[str, UsageSlice] = field(default_factory=dict)
+    surfaces: Mapping[str, UsageSlice] = field(default_factory=_slices)
+    agents: Mapping[str, UsageSlice] = field(default_factory=_slices)
     """By the name that the agent gave; empty without one."""
-    days: dict[str, UsageSlice] = field(default_factory=dict)
+    days: Mapping[str, UsageSlice] = field(default_factory=_slices)
     first: float | None = None
     last: float | None = None
     before: int = 0
@@ -141,15 +142,10 @@ class EventCounter:
             tally.estimated += 1
             tokens = self._frame + sum(self._costs.get(record_id, 0) for record_id in event.shown)
         day = datetime.fromtimestamp(event.at, UTC).date().isoformat()
-        for part in (
-            tally.total,
-            tally.surfaces.setdefault(_bounded(tally.surfaces, event.surface), UsageSlice()),
-            tally.agents.setdefault(_bounded(tally.agents, event.agent), UsageSlice()),
-            tally.days.setdefault(_bounded(tally.days, day), UsageSlice()),
-        ):
+        for part in (tally.total, tally.surfaces[event.surface], tally.agents[event.agent], tally.days[day]):
             part.add(event, tokens or 0)
         if event.session:
-            tally.sessions.add(_bounded(tally.sessions, event.session))
+            tally.sessions.add(event.session)
         elif event.kind == "retrieval":
             tally.without_session += 1
         self._follow(event)
@@ -157,26 +153,20 @@ class EventCounter:
     def _follow(self, event: LoggedEvent) -> None:
         tally = self.tally
         if event.kind in FORGETTING and event.session:
-            self._forgotten[_bounded(self._forgotten, event.session)] += 1
-        context = (event.session, self._forgotten.get(event.session, 0))
+            self._forgotten[event.session] += 1
+        context = (event.session, self._forgotten[event.session])
         for record_id in event.failed:
             counts = tally.failed_after if (*context, record_id) in self._seen else tally.failed_before
-            counts[_bounded(counts, record_id)] += 1
-        for record_id in event.shown:
-            tally.shown[_bounded(tally.shown, record_id)] += 1
-            if event.session and (*context, record_id) not in self._seen and len(self._seen) < MOST_NAMES:
-                self._seen[*context, record_id] = False
-                tally.pairs += 1
+            counts[record_id] += 1
+        tally.shown.update(event.shown)
+        for record_id in event.shown if event.session else ():
+            tally.pairs += (*context, record_id) not in self._seen
+            self._seen.setdefault((*context, record_id), False)
+        tally.opened.update(event.opened)
         for record_id in event.opened:
-            tally.opened[_bounded(tally.opened, record_id)] += 1
             if self._seen.get((*context, record_id)) is False:
                 self._seen[*context, record_id] = True
                 tally.opened_after[record_id] += 1
-
-
-def _bounded(existing: dict[str, UsageSlice] | Counter[str] | set[str], name: str) -> str:
-    """Return a name, or the one for all others once too many are counted."""
-    return name if name in existing or len(existing) < MOST_NAMES else OTHERS
 
 
 # ------------------------------------------------------------------------------------------------------------- signals
@@ -185,7 +175,6 @@ WEIGHTS = {"opened": 1.0, "turned_green": 1.0, "edited": 0.25, "failed_again": -
 """Worth of a session's signals to a record that it was shown; the sum is clipped to -1 … 1."""
 PRIOR = 4
 """Sessions without a signal that are added to each record's, so that one session moves no score far."""
-MOST_COMMANDS = 200
 REVERT_DAYS = 7
 DAY = 86_400
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
@@ -245,16 +234,13 @@ def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
         name = event.session.partition(".")[0]  # a subagent shares its parent's lot
         if not name or name.startswith(TRIAL):
             continue
-        if name not in sessions and len(sessions) >= MOST_NAMES:
-            continue
         session = sessions.setdefault(name, _Session())
         _credit(session, event)
         for ids, withheld in ((event.shown, False), (event.withheld, True)):
             for record in ids:
-                if record not in session.pairs and len(pairs) < MOST_NAMES:
-                    pair = Pair(name, record, withheld, event.at, frozenset(event.paths))
-                    session.pairs[record] = pair
-                    pairs.append(pair)
+                if record not in session.pairs:
+                    session.pairs[record] = Pair(name, record, withheld, event.at, frozenset(event.paths))
+                    pairs.append(session.pairs[record])
         for pair in session.pairs.values() if event.tokens else ():
             pair.tokens += event.tokens or 0
     for session in sessions.values():
@@ -265,16 +251,12 @@ def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
 
 def _credit(session: _Session, event: LoggedEvent) -> None:
     """Credit an event to the records that came due before it."""
-    for record in event.failed:
-        if record in session.pairs:
-            session.pairs[record].failed_again += 1
-    for record in event.opened:
-        if record in session.pairs:
-            session.pairs[record].opened = True
-    for pair in session.pairs.values():
+    for record, pair in session.pairs.items():
+        pair.failed_again += record in event.failed
+        pair.opened |= record in event.opened
         pair.failed_calls += event.is_failure
         pair.edited |= event.writes and not pair.paths.isdisjoint(event.paths)
-    if not event.command or (event.command not in session.commands and len(session.commands) >= MOST_COMMANDS):
+    if not event.command:
         return
     command = session.commands.setdefault(event.command, _Command())
     if event.is_failure:
@@ -317,4 +299,4 @@ def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
 
 def reverted_of(messages: Iterable[str]) -> tuple[str, ...]:
     """Return the names, or their beginnings, of the commits that messages revert."""
-    return tuple(dict.fromkeys(name for message in messages for name in _REVERTS.findall(message)))
+    return tuple({name for message in messages for name in _REVERTS.findall(message)})

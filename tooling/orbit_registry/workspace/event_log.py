@@ -23,6 +23,7 @@ from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.model.votes import parse_time
+from orbit_registry.workspace.files import bounded_lines
 from orbit_registry.workspace.workspace import Workspace
 
 LONGEST_LINE = 65_536
@@ -46,13 +47,9 @@ def note_opened(root: Path, record_id: str) -> None:
 
 
 def write_event(
-    workspace: Workspace,
-    name: str,
-    ids: Sequence[str],
-    details: Mapping[str, object],
-    seconds: float = 0,
+    workspace: Workspace, name: str, ids: Sequence[str], details: Mapping[str, object], seconds: float = 0,
     surface: str = "cli",
-) -> None:
+) -> None:  # fmt: skip
     """Log what was done with some records; secrets in `details` are removed."""
     root = str(workspace.root)
     session = session_of_process(root)
@@ -140,10 +137,10 @@ def rows_in(files: list[Path], now: float, log: LogScan) -> Iterator[tuple[Logge
         log.offset = 0 if log.files else log.offset
         log.files.append(path.name)
         try:
-            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            with _open(path) as file:
                 file.seek(log.offset)
                 for line in _lines(file, log):
-                    parsed = read_line(line)
+                    parsed = read_line(line) if line is not None else "too long"
                     if not isinstance(parsed, str) and parsed[0].at > now + AHEAD_SECONDS:
                         parsed = "dated ahead of the clock"
                     if isinstance(parsed, str):
@@ -170,7 +167,7 @@ def follow(
     number, offset = start
     while True:
         try:
-            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            with _open(path) as file:
                 status = os.fstat(file.fileno())
                 if status.st_ino != number or status.st_size < offset:
                     buffer, number, offset = buffer + _read_rotated(state, number, offset), status.st_ino, 0
@@ -194,23 +191,20 @@ def _read_rotated(state: Path, number: int, offset: int) -> bytes:
     return b""
 
 
-def _lines(file: BinaryIO, log: LogScan) -> Iterator[bytes]:
+def _open(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+
+
+def _lines(file: BinaryIO, log: LogScan) -> Iterator[bytes | None]:
+    """Yield the lines that are not empty; None for one that is too long."""
     log.line = 0
-    while line := file.readline(LONGEST_LINE + 1):
+    for line, size in bounded_lines(file, LONGEST_LINE):
         log.line += 1
-        log.size += len(line)
-        log.offset += len(line)
-        log.lines += 1
-        if len(line) > LONGEST_LINE:
-            log.skipped["too long"] += 1
-            while line and not line.endswith(b"\n"):
-                line = file.readline(LONGEST_LINE + 1)
-                log.size += len(line)
-                log.offset += len(line)
-        elif line.strip():
+        log.size += size
+        log.offset += size
+        if line is None or line.strip():
+            log.lines += 1
             yield line
-        else:
-            log.lines -= 1
 
 
 def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
@@ -225,27 +219,18 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
     timestamp = _moment(row.get("at"))
     if timestamp is None or not kind or not surface:
         return "no event"
+    is_retrieval = kind == "retrieval"
     event = LoggedEvent(
-        at=timestamp,
-        kind=kind,
-        surface=surface,
-        session=_word(row.get("session")),
-        agent=_word(row.get("agent")),
-        shown=_ids(row.get("hits")) if kind == "retrieval" else (),
+        timestamp, kind, surface, _word(row.get("session")), _word(row.get("agent")),
+        shown=_ids(row.get("hits")) if is_retrieval else (),
         opened=_ids(row.get("ids")) if kind == "opened" else (),
         failed=_ids(row.get("failed")),
-        withheld=_ids(row.get("withheld")) if kind == "retrieval" else (),
-        omitted=_count(row, "omitted") or 0,
-        skip_reason=_word(row.get("skip_reason")),
-        fault=_word(row.get("fault")),
-        ms=_number(row.get("ms")),
-        tokens=_count(row, "tokens"),
-        paths=_paths(row.get("query")) if kind == "retrieval" else (),
-        writes=row.get("writes") is True,
-        command=_word(row.get("command")),
-        tests=row.get("tests") is True,
-        is_failure=row.get("result") == "failed",
-    )
+        withheld=_ids(row.get("withheld")) if is_retrieval else (),
+        omitted=_count(row, "omitted") or 0, skip_reason=_word(row.get("skip_reason")), fault=_word(row.get("fault")),
+        ms=_number(row.get("ms")), tokens=_count(row, "tokens"),
+        paths=_paths(row.get("query")) if is_retrieval else (), writes=row.get("writes") is True,
+        command=_word(row.get("command")), tests=row.get("tests") is True, is_failure=row.get("result") == "failed",
+    )  # fmt: skip
     return event, row
 
 
@@ -261,12 +246,8 @@ def _moment(value: object) -> float | None:
 
 
 def _ids(value: object) -> tuple[str, ...]:
-    listed = value if isinstance(value, list) else []
-    return tuple(
-        dict.fromkeys(
-            record_id for record_id in listed[:MOST_IDS] if isinstance(record_id, str) and is_safe_id(record_id)
-        )
-    )
+    listed = value[:MOST_IDS] if isinstance(value, list) else []
+    return tuple(dict.fromkeys(entry for entry in listed if isinstance(entry, str) and is_safe_id(entry)))
 
 
 def _paths(value: object) -> tuple[str, ...]:

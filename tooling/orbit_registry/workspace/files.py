@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
 
@@ -50,6 +51,17 @@ def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_re
         if error.errno == errno.ELOOP:
             raise UnreadableFileError(f"{path} is a symbolic link", hint="put the file itself there") from None
         raise read_error(path, error) from None
+
+
+def bounded_lines(file: BinaryIO, longest: int) -> Iterator[tuple[bytes | None, int]]:
+    """Yield each line and its bytes in the file; None for one of more than `longest` bytes, which is never whole in
+    memory."""
+    while line := file.readline(longest + 1):
+        size, rest = len(line), line
+        while size > longest and rest and not rest.endswith(b"\n"):
+            rest = file.readline(longest)
+            size += len(rest)
+        yield (line if size <= longest else None), size
 
 
 def read_error(path: Path | str, error: OSError) -> UnreadableFileError:
