@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
-from orbit_registry.formats.globs import Glob, matches, parse_glob
-from orbit_registry.importers.importer import import_from
 from orbit_registry.registry import Registry
 
 Git = Callable[..., str]
@@ -217,36 +213,3 @@ def test_a_bare_day_begins_before_its_records(project: Project, tmp_path: Path) 
     assert data["records_by"] == "dates in the records"
     assert top(data) == {old: 2, new: 2}
     assert data["shown"]["by_count"] == {"0": 1, "1": 4}
-
-
-def test_a_real_history_agrees_with_brute_force(corpora: Path, tmp_path: Path, git: Git, capsys: Capture) -> None:
-    """Of 1,762 commits, by matching every glob."""
-    root = tmp_path / "project"
-    shutil.copytree(corpora / "orbit-2026-07", root, copy_function=shutil.copyfile)
-    for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
-        folder.chmod(0o755)
-    (root / "dot_orbit").rename(root / ".orbit")
-    git(root, "init", "-q")
-    git(root, "add", "-A", "-f")
-    git(root, "commit", "-q", "-m", "As it was")
-    import_from(root, start=root)
-    file = corpora / "orbit-2026-07/commits.jsonl"
-    data = Project(root, git, capsys).replayed("--commits", str(file))
-
-    commits = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    records = [entry for entry in Registry.open(root).collection.records if entry.phase != "pending" and entry.globs]
-    assert all(entry.phase == "live" for entry in records if entry.kind.name == "learning")
-    globs = {text: glob for entry in records for text in entry.globs if isinstance(glob := parse_glob(text), Glob)}
-    speaking = 0
-    for commit in commits:
-        at = datetime.fromisoformat(commit["date"]).replace(tzinfo=UTC)
-        there = [entry for entry in records if entry.phase == "live" and _begin(entry.data) < at]
-        result = {text for entry in there for text in entry.globs if text in globs}
-        speaking += any(matches(globs[text], path) for path in commit["files"] for text in result)
-    assert len(commits) == data["commits"]["with_files"] + data["commits"]["without_files"] == 1762
-    assert data["commits"]["with_files"] - data["commits"]["silent"] == speaking
-    assert data["seconds"] < 60
-
-
-def _begin(data: Any) -> datetime:
-    return datetime.fromisoformat(str(data.get("x-accepted_at") or data["created_at"]).replace("Z", "+00:00"))

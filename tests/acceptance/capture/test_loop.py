@@ -160,14 +160,6 @@ def test_a_rejected_turn_teaches_nothing(project: Project) -> None:
     assert len(project.capture(project.transcript(thanked))["candidates"]) == 1
 
 
-def test_a_failure_of_the_code_is_no_finding(project: Project) -> None:
-    """The tests pass after an edit."""
-    talk = Talk(project.root).ask("Mend it.")
-    talk.bash("pytest tests", "E   AssertionError\n1 failed", failed=True).edit("src/shop/cart.py")
-    talk.bash("nox -s tests", "1 passed")
-    assert project.capture(project.transcript(talk.rows))["candidates"] == []
-
-
 def test_results_are_paired_with_calls_by_id(project: Project) -> None:
     """Two calls at once, answered in another order."""
     rows = stumble(project.root).rows

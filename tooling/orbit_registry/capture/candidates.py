@@ -155,27 +155,20 @@ def _existing_record(workspace: Workspace, existing: Sequence[Record], finding: 
     """Return the stale record that states the finding; raise where a live, pending or rejected one does."""
     stale: Record | None = None
     for record in existing:
-        same = _is_about(record, finding) and (
-            not finding.core or finding.core in f"{record.data['summary']}\n{record.data.get('body', '')}"
-        )
-        if not (same or _states_finding(str(record.data["summary"]), finding)):
-            if record.phase == "live" and _is_about(record, finding) and _is_stale(workspace, record):
-                stale = record
-            continue
-        if record.is_rejected:
+        is_about = _is_about(record, finding)
+        text = f"{record.data['summary']}\n{record.data.get('body', '')}"
+        is_same = (is_about and finding.core in text) or _states_finding(str(record.data["summary"]), finding)
+        if is_same and record.is_rejected:
             raise _KnownError("was rejected")
-        if record.phase == "pending":
+        if is_same and record.phase == "pending":
             raise _KnownError("waits for review already")
-        if record.phase == "live" and not _is_stale(workspace, record):
-            raise _KnownError("is known")
-        if record.phase == "live":
-            stale = record
-    waits = [
-        other
-        for other in existing
-        if other.phase == "pending" and stale is not None and stale.id in other.words("distinct_from")
-    ]
-    if waits:
+        if record.phase == "live" and (is_same or is_about):
+            if _is_stale(workspace, record):
+                stale = record
+            elif is_same:
+                raise _KnownError("is known")
+    pending = (other for other in existing if other.phase == "pending")
+    if stale is not None and any(stale.id in other.words("distinct_from") for other in pending):
         raise _KnownError("waits for review already")
     return stale
 

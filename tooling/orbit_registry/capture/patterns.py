@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -39,11 +40,7 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is missing", "No module named*"),
         (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is missing", "Cannot find module*"),
         (r"\b(?:ImportError|ERR_MODULE_NOT_FOUND)\b", "an import fails", "ImportError"),
-        (
-            r"(?i)no such (?:sub)?command\b|no such (?:task|session|target)\b",
-            "the command is missing",
-            "no such command",
-        ),
+        (r"(?i)no such (?:(?:sub)?command|task|session|target)\b", "the command is missing", "no such command"),
         (r"(?i)missing script:?", "the script is missing", "missing script"),
         (r"\bERR_PNPM_NO_SCRIPT\b", "the script is missing", "ERR_PNPM_NO_SCRIPT"),
         (r"No rule to make target", "the target is missing", "No rule to make target"),
@@ -51,22 +48,16 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"(?i)not found\b", "the program is missing", "not found"),
         (r"is not recognized as", "the program is missing", "is not recognized as"),
         (r"No such file or directory: '", "the program is missing", "No such file or directory"),
-        (
-            r"(?i)unsupported engine|requires (?:node|python)\b|\bEBADENGINE\b",
-            "the version is another one",
-            "unsupported engine",
-        ),
-        (
-            r"(?i)this project (?:is configured to|requires) use?\b|\buse (?:pnpm|yarn|npm|bun) instead",
-            "the project uses another tool",
-            "",
-        ),
+        (r"(?i)unsupported engine|requires (?:node|python)\b|\bEBADENGINE\b", "the version is another one",
+         "unsupported engine"),
+        (r"(?i)this project (?:is configured to|requires) use?\b|\buse (?:pnpm|yarn|npm|bun) instead",
+         "the project uses another tool", ""),
         (r"\b(?:EACCES|EPERM)\b|(?i:permission denied)", "permission is denied", ""),
         (r"\b(?:ECONNREFUSED|ConnectionRefusedError)\b", "a connection is refused", ""),
         (r"(?i)unrecognized arguments|unknown option|no such option", "an option is unknown", "unrecognized arguments"),
         (r"\bDJANGO_SETTINGS_MODULE\b|\bImproperlyConfigured\b", "settings are missing", "ImproperlyConfigured"),
     )
-)
+)  # fmt: skip
 """Faults of the environment: regex of the output, description, and start of the `error_pattern`.
 
 The pattern is completed with a module or the program; it is empty where it would match all kinds of errors.
@@ -203,50 +194,30 @@ class Observer:
         self._now.append(stumble)
 
     def _look(self, written_paths: list[str]) -> None:
-        there = [
-            path for path in dict.fromkeys(written_paths) if path in self._project.files or self._project.text(path)
-        ]
+        unique = dict.fromkeys(written_paths)
+        there = [path for path in unique if path in self._project.files or self._project.text(path)]
         for path in there[:5]:
             subject = f"imports:{path.partition('/')[0]}:{PurePosixPath(path).suffix}"
             if subject not in self._facts and len(self._facts) < MOST_KEYS and "/" in path:
                 summary, inputs = self._project.imports(path)
                 if summary:
                     self._keep(Finding("fact", subject, summary, "", 1, summary, (_below(path),), inputs))
-        for test in [path for path in there if _is_test(path)][:3]:
-            for source in [path for path in there if not _is_test(path)][:3]:
-                summary, count = self._project.test_place(source, test)
-                if summary:
-                    subject = f"layout:{PurePosixPath(source).suffix}"
-                    body = f"So it is for {count} tests."
-                    self._keep(
-                        Finding("fact", subject, summary, body, 2, summary, (_below(source), _below(test)), (), (test,))
-                    )
-        self._registrations(there)
-
-    def _registrations(self, there: list[str]) -> None:
+        tests, sources = [path for path in there if _is_test(path)], [path for path in there if not _is_test(path)]
+        for test, source in product(tests[:3], sources[:3]):
+            summary, count = self._project.test_place(source, test)
+            if summary:
+                subject, body = f"layout:{PurePosixPath(source).suffix}", f"So it is for {count} tests."
+                scope = (_below(source), _below(test))
+                self._keep(Finding("fact", subject, summary, body, 2, summary, scope, (), (test,)))
         new = [path for path in there if path not in self._project.files]
-        for path in new[:3]:
-            for other in [candidate for candidate in there if candidate != path and candidate in self._project.files][
-                :5
-            ]:
-                count = self._project.registers(path, other)
+        old = [path for path in there if path in self._project.files]
+        for path, other in product(new[:3], old[:5]):
+            if count := self._project.registers(path, other):
                 folder = str(PurePosixPath(path).parent)
-                if count:
-                    summary = f"A new file in `{folder}/` is registered in `{other}`."
-                    body = f"`{other}` names {count} of its files."
-                    self._keep(
-                        Finding(
-                            "fact",
-                            f"registration:{folder}",
-                            summary,
-                            body,
-                            3,
-                            summary,
-                            (f"{folder}/**",),
-                            (other,),
-                            (other,),
-                        )
-                    )
+                summary = f"A new file in `{folder}/` is registered in `{other}`."
+                subject, body = f"registration:{folder}", f"`{other}` names {count} of its files."
+                below = (f"{folder}/**",)
+                self._keep(Finding("fact", subject, summary, body, 3, summary, below, (other,), (other,)))
 
     def _keep(self, finding: Finding) -> None:
         if len(self._facts) < MOST_KEYS:
@@ -262,58 +233,43 @@ class Observer:
 
     def attempts(self) -> list[Attempt]:
         """Return the purposes with a failed command, the unsolved ones last."""
-        unsolved = {purpose: stumble for purpose, stumble in self._open.items() if purpose not in self._recovered}
         return [
             Attempt(purpose, stumble.times + 1, tuple(dict.fromkeys((stumble.way.tool, way.tool))), True, stumble.fault)
             for purpose, (stumble, way, _) in self._recovered.items()
         ] + [
             Attempt(purpose, stumble.times, (stumble.way.tool,), False, stumble.fault)
-            for purpose, stumble in unsolved.items()
-        ]
+            for purpose, stumble in self._open.items() if purpose not in self._recovered
+        ]  # fmt: skip
 
     def _recoveries(self) -> Iterator[Finding]:
         for purpose, (stumble, way, count) in self._recovered.items():
-            summary = (
-                f"{PURPOSE_PHRASES[purpose]} with `{way.words}`; `{stumble.way.words}` fails here: {stumble.fault}."
-            )
+            good, bad = f"`{way.words}`", f"`{stumble.way.words}`"
+            summary = f"{PURPOSE_PHRASES[purpose]} with {good}; {bad} fails here: {stumble.fault}."
             often = "once" if count == 1 else f"{count} times"
-            body = (
-                f"`{stumble.way.words}` failed and `{way.words}` worked after it, {often}; no file was changed between."
-            )
-            inputs, scope = self._project.inputs_of(way), _scope(stumble.paths, self._project)
+            body = f"{bad} failed and {good} worked after it, {often}; no file was changed between."
             yield Finding(
-                "recovery", f"run:{purpose}", summary, body, 10 + count, f"`{way.words}`", scope, inputs,
-                error_pattern=stumble.error_pattern,
+                "recovery", f"run:{purpose}", summary, body, 10 + count, good, _scope(stumble.paths, self._project),
+                self._project.inputs_of(way), error_pattern=stumble.error_pattern,
             )  # fmt: skip
 
     def _test_runner(self) -> Iterator[Finding]:
         tests = [(count, way.words, way) for way, count in self._worked.items() if way.purpose == "test"]
-        if not tests:
-            return
-        count, words, way = max(tests, key=lambda entry: entry[:2])
-        if count >= FEWEST_TURNS:
-            body = f"So it worked {count} times."
-            yield Finding(
-                "fact",
-                "run:test",
-                f"{PURPOSE_PHRASES['test']} with `{words}`.",
-                body,
-                5,
-                f"`{words}`",
-                (),
-                self._project.inputs_of(way),
-            )
+        count, words, way = max(tests, key=lambda entry: entry[:2], default=(0, "", None))
+        if way is not None and count >= FEWEST_TURNS:
+            summary, body = f"{PURPOSE_PHRASES['test']} with `{words}`.", f"So it worked {count} times."
+            yield Finding("fact", "run:test", summary, body, 5, f"`{words}`", (), self._project.inputs_of(way))
 
     def _sequences(self) -> Iterator[Finding]:
-        best = self._orders.most_common(1)
-        if best and best[0][1] >= FEWEST_TURNS:
-            order, count = best[0]
-            words = [f"`{way.words}`" for way in order]
-            summary = f"After a change of code {', then '.join(words)} {'is' if len(words) == 1 else 'are'} run."
-            inputs = tuple(dict.fromkeys(path for way in order for path in self._project.inputs_of(way)))
-            yield Finding(
-                "sequence", "order", summary, f"So it was in {count} turns that were accepted.", 4, summary, (), inputs
+        for order, count in self._orders.most_common(1):
+            if count < FEWEST_TURNS:
+                return
+            words = ", then ".join(f"`{way.words}`" for way in order)
+            summary, body = (
+                f"After a change of code {words} are run.",
+                f"So it was in {count} turns that were accepted.",
             )
+            inputs = tuple(dict.fromkeys(path for way in order for path in self._project.inputs_of(way)))
+            yield Finding("sequence", "order", summary, body, 4, summary, (), inputs)
 
     def _discoveries(self) -> Iterator[Finding]:
         often = sorted(
@@ -322,20 +278,11 @@ class Observer:
         for count, name in often[:5]:
             path = self._project.definition(name)
             if path:
-                summary = f"`{name}` is defined in `{path}`."
-                body = f"It was looked for in {count} turns."
+                summary, body = f"`{name}` is defined in `{path}`.", f"It was looked for in {count} turns."
                 yield Finding(
-                    "discovery",
-                    f"where:{name}",
-                    summary,
-                    body,
-                    2 + count,
-                    summary,
-                    (),
-                    (path,),
-                    (path,),
+                    "discovery", f"where:{name}", summary, body, 2 + count, summary, (), (path,), (path,),
                     (f"{path}::{name}",),
-                )
+                )  # fmt: skip
                 return
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import GitError, OrbitError
@@ -28,13 +29,9 @@ _PURPOSES = {
 }
 PURPOSE = {word: purpose for purpose, words in _PURPOSES.items() for word in words.split()}
 PURPOSE_PHRASES = {
-    "test": "Tests run",
-    "lint": "The linter runs",
-    "types": "Types are checked",
-    "build": "The project is built",
-    "format": "Code is formatted",
-    "install": "Dependencies are installed",
-}
+    "test": "Tests run", "lint": "The linter runs", "types": "Types are checked", "build": "The project is built",
+    "format": "Code is formatted", "install": "Dependencies are installed",
+}  # fmt: skip
 _TOOLS = {
     tool: purpose
     for purpose, tools in {
@@ -134,11 +131,9 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
         if not _SETTING.match(remaining[0]):
             return None
         prefix.append(remaining.pop(0))
-    while (
-        remaining
-        and (verbs := _WRAPPERS.get(remaining[0])) is not None
-        and (not verbs or set(remaining[1:2]) & set(verbs))
-    ):
+    while remaining and (verbs := _WRAPPERS.get(remaining[0])) is not None:
+        if verbs and not {*remaining[1:2]} & {*verbs}:
+            break
         count = 2 if verbs else 1
         prefix += remaining[:count]
         del remaining[:count]
@@ -150,25 +145,16 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
         return None
     arguments = [word for word in remaining[1:] if not word.startswith("-")]
     if name in _TOOLS:
-        action = (
-            arguments[0]
-            if name in ("ruff", "biome") and arguments and arguments[0] in ("check", "format", "lint")
-            else ""
-        )
-        purpose = "format" if action == "format" else _TOOLS[name]
-        return ProjectCommand(purpose, " ".join([*prefix, remaining[0], *([action] if action else [])]), name)
+        action = [word for word in arguments[:1] if name in ("ruff", "biome") and word in ("check", "format", "lint")]
+        purpose = "format" if action == ["format"] else _TOOLS[name]
+        return ProjectCommand(purpose, " ".join([*prefix, remaining[0], *action]), name)
     return _script(name, remaining, arguments, prefix) if name in _RUNNERS else None
 
 
-def _script(
-    name: str, command: Sequence[str], arguments: Sequence[str], prefix: Sequence[str]
-) -> ProjectCommand | None:
+def _script(name: str, command: Sequence[str], arguments: list[str], prefix: Sequence[str]) -> ProjectCommand | None:
     runs = ["run"] if arguments[:1] == ["run"] else []
-    flagged = [
-        command[index + 1]
-        for index, word in enumerate(command[1:-1], 1)
-        if word in ("-s", "-e", "--session", "--sessions")
-    ]
+    flags = ("-s", "-e", "--session", "--sessions")
+    flagged = [following for word, following in pairwise(command[1:]) if word in flags]
     script = next(iter(flagged if name == "nox" else arguments[len(runs) :]), "")
     if not _SCRIPT.match(script):
         return None
@@ -291,35 +277,23 @@ class Project:
         """Return a sentence on how files like one import the project's own, and its inputs; empty without a habit."""
         suffix = PurePosixPath(path).suffix
         top = path.partition("/")[0]
+        if suffix != ".py" and suffix not in _SCRIPTS:
+            return "", ()
+        styles_in, start, names = (
+            (self._python_styles, f"Python files in `{top}/` import each other", ("pyproject.toml", "setup.cfg"))
+            if suffix == ".py" else
+            (_script_styles, f"Imports in `{top}/` name the project's own files",
+             ("tsconfig.json", "jsconfig.json", "package.json"))
+        )  # fmt: skip
         alike = [file for file in self.tracked if file.endswith(suffix) and file.partition("/")[0] == top]
-        if suffix == ".py":
-            return self._python_imports(top, alike)
-        return self._script_imports(top, alike) if suffix in _SCRIPTS else ("", ())
+        style = _habit(Counter(word for file in alike[:MOST_READ] for word in styles_in(self.text(file))))
+        inputs = tuple(file for file in names if file in self.files)[:1]
+        return (f"{start} {style}.", inputs) if style else ("", ())
 
-    def _python_imports(self, top: str, alike: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-        count: Counter[str] = Counter()
-        for path in alike[:MOST_READ]:
-            matches = _PYTHON_OWN.findall(self.text(path))
-            count.update(
-                {"relative" if dots else "absolute" for dots, *names in matches if dots or self.has_module(max(names))}
-            )
-        style = _habit(count)
-        phrases = {"absolute": "by their whole names, not relatively", "relative": "relatively, with leading dots"}
-        inputs = tuple(file for file in ("pyproject.toml", "setup.cfg") if file in self.files)[:1]
-        return (f"Python files in `{top}/` import each other {phrases[style]}.", inputs) if style else ("", ())
-
-    def _script_imports(self, top: str, alike: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-        count: Counter[str] = Counter()
-        for path in alike[:MOST_READ]:
-            for specifier in set(_SCRIPT_OWN.findall(self.text(path))):
-                ending = PurePosixPath(specifier).suffix
-                count["alias" if specifier[0] != "." else ending if ending in _SCRIPTS else "bare"] += 1
-        style = _habit(count)
-        words = {"alias": "by an alias (`@/` or `~/`)", "bare": "without an ending"}.get(
-            style, f"with `{style}` at the end"
-        )
-        inputs = tuple(file for file in ("tsconfig.json", "jsconfig.json", "package.json") if file in self.files)[:1]
-        return (f"Imports in `{top}/` name the project's own files {words}.", inputs) if style else ("", ())
+    def _python_styles(self, text: str) -> Iterable[str]:
+        absolute, relative = "by their whole names, not relatively", "relatively, with leading dots"
+        matches = _PYTHON_OWN.findall(text)
+        return {relative if dots else absolute for dots, *names in matches if dots or self.has_module(max(names))}
 
     def test_place(self, source: str, test: str) -> tuple[str, int]:
         """Return a sentence on where tests of such files are, and their number; empty without a habit."""
@@ -333,32 +307,28 @@ class Project:
             for file in self.tracked
             if re.fullmatch(re.escape(form).replace(r"\{\}", ".+"), PurePosixPath(file).name)
         ]
-        beside = sum(str(path.with_name(_bare(path.name, form) + suffix)) in self.files for path in tests)
-        top = PurePosixPath(test).parts[0]
-        if len(tests) < FEWEST:
-            return "", 0
-        example = form.replace("{}", "NAME")
-        if beside >= SHARE * len(tests):
-            return f"The test of `NAME{suffix}` stands beside it, as `{example}`.", beside
-        below = sum(path.parts[0] == top for path in tests)
-        return (
-            (f"The test of `NAME{suffix}` stands in `{top}/`, as `{example}`.", below)
-            if below >= SHARE * len(tests)
-            else ("", 0)
-        )
+        top, example = PurePosixPath(test).parts[0], form.replace("{}", "NAME")
+        before, _, after = form.partition("{}")
+        sources = (path.with_name(path.name.removeprefix(before).removesuffix(after) + suffix) for path in tests)
+        places = {
+            "beside it": sum(str(path) in self.files for path in sources),
+            f"in `{top}/`": sum(path.parts[0] == top for path in tests),
+        }
+        for place, count in places.items():
+            if len(tests) >= FEWEST and count >= SHARE * len(tests):
+                return f"The test of `NAME{suffix}` stands {place}, as `{example}`.", count
+        return "", 0
 
     def registers(self, added: str, edited: str) -> int:
         """Return how many siblings of a new file another file names; 0 where too few for a habit."""
-        added_path = PurePosixPath(added)
-        near = [
-            PurePosixPath(file).stem
-            for file in self.tracked
-            if PurePosixPath(file).parent == added_path.parent and file not in (added, edited)
-        ]
+        added_path, text = PurePosixPath(added), self.text(edited)
+        paths = [PurePosixPath(file) for file in self.tracked if file not in (added, edited)]
+        near = [path.stem for path in paths if path.parent == added_path.parent]
         near = [stem for stem in near if stem != "__init__" and len(stem) > 2]
-        text = self.text(edited)
-        mentions = sum(bool(re.search(rf"\b{re.escape(stem)}\b", text)) for stem in near)
-        both = re.search(rf"\b{re.escape(added_path.stem)}\b", text)
+        mentions, both = (
+            sum(bool(re.search(rf"\b{re.escape(stem)}\b", text)) for stem in stems)
+            for stems in (near, [added_path.stem])
+        )
         return mentions if both and mentions >= 3 and mentions >= SHARE * len(near) else 0
 
 
@@ -368,6 +338,10 @@ def _habit(count: Counter[str]) -> str:
     return most[0][0] if most and most[0][1] >= FEWEST and most[0][1] >= SHARE * count.total() else ""
 
 
-def _bare(name: str, form: str) -> str:
-    before, _, after = form.partition("{}")
-    return name.removeprefix(before).removesuffix(after)
+def _script_styles(text: str) -> Iterator[str]:
+    for specifier in set(_SCRIPT_OWN.findall(text)):
+        ending = PurePosixPath(specifier).suffix
+        if specifier[0] != ".":
+            yield "by an alias (`@/` or `~/`)"
+        else:
+            yield f"with `{ending}` at the end" if ending in _SCRIPTS else "without an ending"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from orbit_registry.agents.agent import newest_first, transcript_readers
 from orbit_registry.capture.candidates import Candidate, Provenance, propose
@@ -66,32 +67,25 @@ def ask_program(
     if count > MOST_TOKENS:
         message = f"{name}: it answered {count} tokens, where {MOST_TOKENS} are the most"
         raise ProgramError(message, hint="let it say less", fault="it said too much")
-    fault = ""
+    fault = "its answer has another form"
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
         answer, fault = None, "what it printed is no JSON"
     candidates = answer.get("candidates") if isinstance(answer, Mapping) else None
-    if not isinstance(candidates, list) or not all(
-        isinstance(candidate, Mapping) and isinstance(candidate.get("summary"), str) for candidate in candidates
-    ):
-        fault = fault or "its answer has another form"
+    listed: list[Any] = candidates if isinstance(candidates, list) else [None]
+    if not all(isinstance(entry, Mapping) and isinstance(entry.get("summary"), str) for entry in listed):
         raise ProgramError(f"{name}: {fault}", hint=_FORM, fault=fault)
-    return [_finding(candidate) for candidate in candidates[:MOST_ANSWERED] if candidate["summary"].strip()]
+    return [_finding(candidate) for candidate in listed[:MOST_ANSWERED] if candidate["summary"].strip()]
 
 
 def _finding(candidate: Mapping[str, object]) -> Finding:
     summary = inert_line(str(candidate["summary"]))  # with a secret, the finding is dropped later
-    body = candidate.get("body")
+    body = inert_line(text) if isinstance(text := candidate.get("body"), str) else ""
+    paths, inputs = _words(candidate.get("paths")), _words(candidate.get("inputs"))
+    is_procedural = candidate.get("procedural") is True
     return Finding(
-        "command",
-        f"said:{summary[:200]}",
-        summary,
-        inert_line(body) if isinstance(body, str) else "",
-        1,
-        paths=_words(candidate.get("paths")),
-        inputs=_words(candidate.get("inputs")),
-        procedural=candidate.get("procedural") is True,
+        "command", f"said:{summary[:200]}", summary, body, 1, paths=paths, inputs=inputs, procedural=is_procedural
     )
 
 
@@ -156,12 +150,8 @@ def transcripts_of(
     names = [agent] if agent in READERS else list(READERS)
     listed = [(name, transcript) for name in names for transcript in READERS[name].sessions(workspace.root)]
     if agent == EVENTS:
-        session_ids = set(sessions)
-        return [
-            (name, transcript)
-            for name, transcript in listed
-            if any(session and session in transcript.name for session in session_ids)
-        ]
+        ids = set(filter(None, sessions))
+        return [(name, transcript) for name, transcript in listed if any(map(transcript.name.__contains__, ids))]
     if not listed:
         where = ", ".join(names)
         hint = f"name its file: orbit capture SESSION.jsonl --from {names[0]}"
@@ -205,25 +195,19 @@ def capture(
 
 
 def read_session(
-    workspace: Workspace,
-    project: Project,
-    agent: str,
-    path: Path,
-    warnings: list[str],
+    workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str],
     on_progress: OnProgress | None = None,
-) -> tuple[SessionRead, Observer, list[SourcedFinding]]:
+) -> tuple[SessionRead, Observer, list[SourcedFinding]]:  # fmt: skip
     """Return what a session's transcript and those of its subagents teach; an unreadable subagent is a warning."""
-    reader, session, progress = READERS[agent], Session(), Progress()
-    read = SessionRead(agent, path, session)
-    observer: Observer = Observer(project)
+    reader, session = READERS[agent], Session()
+    read, observer = SessionRead(agent, path, session), Observer(project)
     latest: deque[TurnData] = deque(maxlen=MOST_TURNS)
     digest = b""
     for transcript_path in (path, *reader.subagents(path)):
         progress = Progress()
+        entries = entries_in(transcript_path, reader.entries, progress, on_progress)
         try:
-            for turn in turns(
-                entries_in(transcript_path, reader.entries, progress, on_progress), str(workspace.root), session
-            ):
+            for turn in turns(entries, str(workspace.root), session):
                 observer.learn(turn)
                 latest.append(turn_data(turn))
         except OSError as error:
@@ -232,11 +216,9 @@ def read_session(
                 warnings.append(message)
                 continue
             raise UnreadableFileError(message, hint="name a transcript, a plain file") from None
-        read.size, read.lines, read.broken = (
-            read.size + progress.done,
-            read.lines + progress.lines,
-            read.broken + progress.broken,
-        )
+        read.size += progress.done
+        read.lines += progress.lines
+        read.broken += progress.broken
         digest = digest or progress.digest.digest()
     names = (session.id, path.name.partition(".")[0])
     session.id = next((name for name in names if _SESSION.fullmatch(name)), "")
