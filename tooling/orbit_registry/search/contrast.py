@@ -13,33 +13,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
-_NEGATIONS = frozenset(
-    ["not", "no", "never", "none", "nothing", "nobody", "neither", "nor", "without", "cannot", "nowhere"]
-)
-_SUPPORT = frozenset(
-    [
-        "do",
-        "does",
-        "did",
-        "is",
-        "are",
-        "be",
-        "was",
-        "were",
-        "can",
-        "must",
-        "should",
-        "shall",
-        "will",
-        "would",
-        "may",
-        "might",
-        "has",
-        "have",
-        "had",
-        "it",
-    ]
-)
+_DENYING = "not no never none nothing nobody neither nor without cannot nowhere"
+_NEGATIONS = frozenset(_DENYING.split())
+_AUXILIARIES = "do does did is are be was were can must should shall will would may might has have had it"
+_SUPPORT = frozenset(_AUXILIARIES.split())
 """Words that come and go with a negation: `retry`, `do not retry`."""
 _SHORTENED = re.compile(r"(.*)n['’]t")
 _LISTED = 4

@@ -16,61 +16,12 @@ USUAL_WEIGHT = 1.5
 PER_WEIGHT = 0.1
 FRAME = ".,;:!?…"
 QUOTES = "\"'“”‘’«»`"
-GENERIC = frozenset(
-    [
-        "again",
-        "ahead",
-        "alright",
-        "carry",
-        "change",
-        "check",
-        "continue",
-        "cool",
-        "done",
-        "else",
-        "exactly",
-        "fix",
-        "fine",
-        "go",
-        "good",
-        "great",
-        "help",
-        "keep",
-        "let",
-        "like",
-        "nice",
-        "next",
-        "no",
-        "nope",
-        "ok",
-        "okay",
-        "perfect",
-        "please",
-        "proceed",
-        "ready",
-        "redo",
-        "retry",
-        "right",
-        "run",
-        "same",
-        "start",
-        "stop",
-        "sure",
-        "thank",
-        "thanks",
-        "then",
-        "thing",
-        "things",
-        "there",
-        "try",
-        "up",
-        "work",
-        "works",
-        "yeah",
-        "yep",
-        "yes",
-    ]
+_TO_GO_ON = (
+    "again ahead alright carry change check continue cool done else exactly fix fine go good great help keep let "
+    "like nice next no nope ok okay perfect please proceed ready redo retry right run same start stop sure thank "
+    "thanks then thing things there try up work works yeah yep yes"
 )
+GENERIC = frozenset(_TO_GO_ON.split())
 """Words that a person says to go on; a text of nothing else names nothing that a record could be about."""
 IDENTIFIER = re.compile(r"#?\d+|[\w#./:-]*(?:[a-z][A-Z]|_|::|\w/\w|\w\.\w|\d)[\w#./:-]*")
 LONG = 15

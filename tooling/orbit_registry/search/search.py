@@ -35,8 +35,6 @@ SNIPPET = 150
 _WORD = re.compile(r"\S+")
 LINKED = 0.5
 """What a record that a hit links to is worth, as a part of that hit."""
-_MASKS = 16
-"""So many ways to narrow are remembered."""
 MARKS = ".,;:!?()[]'\"`"
 LINKING_HITS = 5
 """So many of the best hits lead to what they link to."""
@@ -115,7 +113,6 @@ class Searcher:
         self._owners = self._index.keys
         self._numbers_by_path = {path: number for number, path in enumerate(self._records)}
         self._numbers = [self._numbers_by_path.get(path, -1) for path, _ in self._owners]
-        self._masks: dict[object, bytearray] = {}
 
     def search(self, query: Query) -> SearchResult:
         """Return the records that fit a query best.
@@ -237,14 +234,8 @@ class Searcher:
 
     def _mask(self, query: Query, budget: Budget) -> bytearray:
         """Return for each slot whether its text may be a hit; scopes are matched only of texts that have a term."""
-        key = (query.everything, query.kind, *query.tags, None, *sorted(query.versions), budget.chunks)
-        mask = self._masks.get(key)
-        if mask is None:
-            fits = {path: self._fits(query, record) for path, record in self._records.items()}
-            mask = bytearray(fits.get(path, False) and (not chunk or budget.chunks) for path, chunk in self._owners)
-            if len(self._masks) >= _MASKS:
-                self._masks.clear()
-            self._masks[key] = mask
+        fits = {path: self._fits(query, record) for path, record in self._records.items()}
+        mask = bytearray(fits[path] and (not chunk or budget.chunks) for path, chunk in self._owners)
         if query.path is None:
             return mask
         narrow = bytearray(len(mask))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import mul
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from orbit_registry.errors import ConfigError, UnsafePathError
 from orbit_registry.workspace.files import inside
@@ -91,27 +91,13 @@ class Model2Vec:
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text."""
         location = str(self._folder or self._location)
-        with _Loading(location):
+        try:
             model = importlib.import_module("model2vec").StaticModel.from_pretrained(location)
             return [[float(number) for number in vector] for vector in model.encode(list(texts))]
-
-
-class _Loading:
-    """Says that a model can't be loaded, whatever is raised: readers of models raise `Exception` itself too."""
-
-    def __init__(self, location: str) -> None:
-        self._place = location
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> Literal[False]:
-        if isinstance(error, ImportError):
+        except ImportError:
             raise ConfigError("model2vec is not installed", hint=_EXTRA) from None
-        if isinstance(error, Exception):
-            raise ConfigError(
-                f"the model {self._place} can't be loaded: {_first_line(error)}", hint=_LOCATION
-            ) from None
-        return False
+        except Exception as error:  # noqa: BLE001 - readers of models raise `Exception` itself too
+            raise ConfigError(f"the model {location} can't be loaded: {_first_line(error)}", hint=_LOCATION) from None
 
 
 def _first_line(error: Exception) -> str:
