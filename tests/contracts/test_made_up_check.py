@@ -19,9 +19,9 @@ from orbit_registry.checks.check import check
 from orbit_registry.model.diagnostic import Severity
 
 
-@check("ORB199", "shouting", Severity.WARNING, "A title shouts.", "write it in lower case")
+@check("ORB199", Severity.WARNING, "write it in lower case")
 def shouting(context):
-    """Yield each record whose title is in capitals."""
+    """A title shouts."""
     for record in context.records:
         if record.title.isupper():
             yield shouting.at(context.at(record, record.kind.headline), f"{record.id} shouts", record=record)

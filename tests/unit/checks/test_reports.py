@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.checks.report import formats, render
+from orbit_registry.checks.report import FORMATS, render
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.schema import read_schema
@@ -121,7 +121,7 @@ def test_junit_counts_and_fails_for_errors_only() -> None:
 def test_no_text_breaks_a_format(diagnostics: list[Diagnostic]) -> None:
     """Whatever messages and paths hold, JSON and SARIF parse, XML is well-formed, annotations keep their lines."""
     outcome = CheckOutcome(tuple(diagnostics))
-    for name in formats():
+    for name in FORMATS:
         render(name, outcome).encode("utf-8")
     assert len(json.loads(render("json", outcome))["diagnostics"]) == len(diagnostics)
     assert len(sarif(outcome)["results"]) == len(diagnostics)

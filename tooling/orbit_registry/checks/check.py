@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -74,17 +74,20 @@ class Check:
         )
 
 
-def check(
-    code: str, name: str, severity: Severity, summary: str, hint: str, *, fix: Fix | None = None
-) -> Callable[[Run], Check]:
-    """Make a check of the decorated function."""
-    return lambda run: Check(code, name, severity, summary, hint, run, fix)
+def check(code: str, severity: Severity, hint: str, *, fix: Fix | None = None) -> Callable[[Run], Check]:
+    """Make a check of the decorated function: its name is the check's, its docstring says what a finding means."""
+    return lambda run: Check(code, run.__name__.replace("_", "-"), severity, str(run.__doc__), hint, run, fix)
 
 
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return every check, in the order of codes."""
-    return tuple(sorted(_declared_checks(), key=lambda check: check.code))
+    modules = [
+        importlib.import_module(f"{rules.__name__}.{name}") for _, name, _ in pkgutil.iter_modules(rules.__path__)
+    ]
+    members = [member for module in modules for value in vars(module).values()
+               for member in (value if isinstance(value, tuple) else (value,))]  # fmt: skip
+    return tuple(sorted((member for member in members if isinstance(member, Check)), key=lambda check: check.code))
 
 
 def check_of(code: str) -> Check | None:
@@ -102,11 +105,3 @@ def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> 
     diagnostics = (diagnostic for check in selected for diagnostic in check.run(context))
     remaining = {diagnostic for diagnostic in diagnostics if diagnostic.code not in ignored or hides_record(diagnostic)}
     return sorted(remaining, key=lambda diagnostic: diagnostic.sort_key)
-
-
-def _declared_checks() -> Iterator[Check]:
-    for module in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}."):
-        for value in vars(importlib.import_module(module.name)).values():
-            yield from (
-                entry for entry in (value if isinstance(value, tuple) else (value,)) if isinstance(entry, Check)
-            )

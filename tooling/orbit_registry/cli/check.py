@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.checks.check import Announce
-from orbit_registry.checks.report import formats, render
+from orbit_registry.checks.report import FORMATS, render
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
@@ -44,7 +44,7 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
 @click.option(
     "--format",
     "output",
-    type=click.Choice(formats()),
+    type=click.Choice(FORMATS),
     default="text",
     show_default=True,
     help="How to print.",

@@ -24,18 +24,10 @@ if TYPE_CHECKING:
 _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
 
 
-@check(
-    "ORB401",
-    "no-cost",
-    Severity.ERROR,
-    "A decision names no cost.",
-    "add a line `- Cost: …` under Consequences; a choice without a cost was no choice",
-)
+# Adopted documents have forms of their own, and are checked only if configured.
+@check("ORB401", Severity.ERROR, "add a line `- Cost: …` under Consequences; a choice without a cost was no choice")
 def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each decision without a `Cost:` line, a filled Negative or Risks section, or a "Bad, because".
-
-    Adopted documents have forms of their own, and are checked only if configured.
-    """
+    """A decision names no cost."""
     is_wide = context.config.setting("checks", "adopted_costs")
     for record in context.records:
         if not is_wide and not is_ours(record):
@@ -57,15 +49,12 @@ _NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*+]|<!--.*-->|[-*_]{3,})?[
 """A line that says nothing: blank, a heading, an empty bullet, a comment, a rule."""
 
 
+# In adopted documents only empty parts count, as notes.
 @check(
-    "ORB402",
-    "empty-section",
-    Severity.ERROR,
-    "A decision lacks one of its parts, or has the heading without a text.",
-    "say in a sentence or two why a decision was needed, what it is, and what follows from it",
+    "ORB402", Severity.ERROR, "say in a sentence or two why a decision was needed, what it is, and what follows from it"
 )
 def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each needed part that is missing or empty; in adopted documents only empty ones, as notes."""
+    """A decision lacks one of its parts, or has the heading without a text."""
     for record in context.records:
         if not record.kind.in_document or record.phase == "closed":
             continue
@@ -100,15 +89,10 @@ def _finding(
     return empty_section.at(where, message, severity=severity if is_ours(record) else Severity.NOTE, record=record)
 
 
-@check(
-    "ORB403",
-    "template-prompt",
-    Severity.ERROR,
-    "A prompt of the template was left in a record's text.",
-    "write the answer in its place, or delete the line",
-)
+# An error where a live decision has no other text.
+@check("ORB403", Severity.ERROR, "write the answer in its place, or delete the line")
 def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record with prompts in it, at the first one; an error where a live decision has no other text."""
+    """A prompt of the template was left in a record's text."""
     for record in context.records:
         if record.phase == "closed" or not record.prose:
             continue
@@ -130,15 +114,9 @@ MOST_IN_A_DOCUMENT = 40_000
 """Characters; about 6,000 words, half an hour of reading."""
 
 
-@check(
-    "ORB404",
-    "too-long",
-    Severity.WARNING,
-    "A text is too long to be read, or to be shown to an agent.",
-    "split it, or move the detail into a document and link to it",
-)
+@check("ORB404", Severity.WARNING, "split it, or move the detail into a document and link to it")
 def too_long(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield records that fit into no brief, and decisions that take over half an hour to read."""
+    """A text is too long to be read, or to be shown to an agent."""
     for record in context.records:
         if record.phase == "closed" or record.kind.in_file:  # a file is shown by its title, and cut for search
             continue
@@ -158,15 +136,9 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
 _CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BACKSPACE", "\x7f": "DELETE"}
 
 
-@check(
-    "ORB405",
-    "hidden-characters",
-    Severity.ERROR,
-    "A text holds characters that nobody sees: they can reverse, hide or smuggle words.",
-    "type the line anew, without what was pasted",
-)
+@check("ORB405", Severity.ERROR, "type the line anew, without what was pasted")
 def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each text with direction, control or zero-width characters, at the first of them."""
+    """A text holds characters that nobody sees: they can reverse, hide or smuggle words."""
     for record in context.records:
         for text in strings_of(record):
             if text.value.isascii() and text.value.isprintable():
@@ -186,15 +158,14 @@ def _name(character: str) -> str:
     return f"U+{ord(character):04X} ({name.lower()})"
 
 
+# The secret itself is never shown.
 @check(
     "ORB406",
-    "secret",
     Severity.ERROR,
-    "A record or its document holds a secret.",
     "withdraw the secret where it is valid, then remove it here; git keeps the old text in its history",
 )
 def secret(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each secret in any text of a record; the secret itself is never shown."""
+    """A record or its document holds a secret."""
     for record in context.records:
         for text in strings_of(record):
             for suspect in find_secrets(text.value) if NEEDLES.search(text.value) else ():
@@ -203,15 +174,10 @@ def secret(context: CheckContext) -> Iterator[Diagnostic]:
                 yield secret.at(text.place(context, record, suspect.start), message, record=record)
 
 
-@check(
-    "ORB407",
-    "no-text",
-    Severity.ERROR,
-    "A decision has no text anywhere.",
-    "write the text as body.md beside the record, or name its document in `source.path`",
-)
+# One whose document is gone is another finding.
+@check("ORB407", Severity.ERROR, "write the text as body.md beside the record, or name its document in `source.path`")
 def no_text(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each decision that names no document and has no body.md; one whose document is gone is another finding."""
+    """A decision has no text anywhere."""
     for record in context.records:
         if record.kind.in_document and record.source is None and not record.prose.strip():
             severity = Severity.ERROR if is_ours(record) and record.phase == "live" else Severity.WARNING
@@ -229,13 +195,11 @@ _PATH = re.compile(r"[A-Za-z]:\\|\\\\\w")
 
 @check(
     "ORB408",
-    "error-pattern",
     Severity.WARNING,
-    "An error pattern can't match the error it was written for.",
     "write the words of the error themselves, with `*` where anything may stand: `* is not a valid *`",
 )
 def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record whose pattern is matched as another text than its author meant."""
+    """An error pattern can't match the error it was written for."""
     for record in context.records:
         pattern = record.text("error_pattern")
         if not pattern or record.phase == "closed":
@@ -250,15 +214,10 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
         yield error_pattern.at(context.at(record, "error_pattern"), message, record=record)
 
 
-@check(
-    "ORB410",
-    "went-live",
-    Severity.NOTE,
-    "A record that waited for review, or that an agent made, is in force now.",
-    "approve the change only if you approve the record",
-)
+# Pending at the base and live here, or live and made by an agent since.
+@check("ORB410", Severity.NOTE, "approve the change only if you approve the record")
 def went_live(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record that was pending at the base and is live here, and each live one that an agent made since."""
+    """A record that waited for review, or that an agent made, is in force now."""
     for record in context.records:
         if record.phase != "live":
             continue

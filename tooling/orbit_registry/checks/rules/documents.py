@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from orbit_registry.checks.check import Check, Run, check
+from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rules.links import DocumentSuccessors, changes_for, successors_in_document
-from orbit_registry.formats.position import Position, Problem
+from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.record import BODY, Record, Source
@@ -25,15 +25,9 @@ if TYPE_CHECKING:
     from orbit_registry.formats.adr.model import AdrDocument
 
 
-@check(
-    "ORB702",
-    "entry-without-record",
-    Severity.WARNING,
-    "A decision stands in a document and has no record.",
-    "`orbit check --fix` adds a record beside it and leaves the document as it is",
-)
+@check("ORB702", Severity.WARNING, "`orbit check --fix` adds a record beside it and leaves the document as it is")
 def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each entry of a decision document that no record points at or was once named after."""
+    """A decision stands in a document and has no record."""
     if not context.unclaimed:
         return
     from orbit_registry.formats.adr.file_names import (  # with it come the readers of decisions
@@ -88,14 +82,14 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
 
 @check(
     "ORB703",
-    "document-missing",
     Severity.ERROR,
-    "The file that holds a record's text is not there.",
-    "bring the file itself back (links are not followed); where it moved, `orbit adr backfill --moved OLD NEW` "
-    "corrects a decision; of another kind, import the new file and retire this record",
+    (
+        "bring the file itself back (links are not followed); where it moved, `orbit adr backfill --moved OLD NEW` "
+        "corrects a decision; of another kind, import the new file and retire this record"
+    ),
 )
 def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record whose document does not exist, or is outside the project."""
+    """The file that holds a record's text is not there."""
     for record in context.records if context.facts.documents_gone else ():
         source = record.source
         if source is not None and source.path in context.facts.documents_gone:
@@ -106,13 +100,11 @@ def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check(
     "ORB704",
-    "entry-missing",
     Severity.ERROR,
-    "A document holds no entry for the decision that has its text there.",
     "bring the entry back, or correct `source.heading`: ADR-0042, or the title as the heading has it",
 )
 def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record whose document holds no entry for it."""
+    """A document holds no entry for the decision that has its text there."""
     for record in context.records:
         source = context.sources.get(record.path)
         if source is None or record.path in context.homes or source.path not in context.documents.by_path:
@@ -132,15 +124,9 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
         yield entry_missing.at(context.at(record, "source", step), message, record=record)
 
 
-@check(
-    "ORB705",
-    "two-texts",
-    Severity.WARNING,
-    "A decision's text stands in two places.",
-    "keep the one in the document, and delete the other",
-)
+@check("ORB705", Severity.WARNING, "keep the one in the document, and delete the other")
 def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each `body.md` of a record whose text is in a document, and those that an import put aside."""
+    """A decision's text stands in two places."""
     for record in context.records:
         for name in (BODY, "imported-body.md"):
             path = f"{record.folder}/{name}"
@@ -169,30 +155,18 @@ def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
             yield two_texts.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
 
 
-@check(
-    "ORB706",
-    "unfinished-step",
-    Severity.WARNING,
-    "A change of several files was begun and not ended.",
-    "the next command that writes finishes or undoes it, as does `orbit check --fix`",
-)
+@check("ORB706", Severity.WARNING, "the next command that writes finishes or undoes it, as does `orbit check --fix`")
 def unfinished_step(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each step in the journal."""
+    """A change of several files was begun and not ended."""
     for name in context.facts.journals:
         step = name.rpartition("-")[0] or name
         message = f"the step {step} was begun and not ended: its process was killed, or is still at work"
         yield unfinished_step.at(Location(f".orbit/state/journal/{name}"), message, fixable=True)
 
 
-@check(
-    "ORB712",
-    "shared-entry",
-    Severity.ERROR,
-    "Two records have their text in one entry of a document.",
-    "give each record its own entry, or delete the record that should not be",
-)
+@check("ORB712", Severity.ERROR, "give each record its own entry, or delete the record that should not be")
 def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record but the first that points at an entry."""
+    """Two records have their text in one entry of a document."""
     by_entry: dict[tuple[str, int], list[Record]] = defaultdict(list)
     for record in context.records:
         home = context.homes.get(record.path)
@@ -207,13 +181,11 @@ def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check(
     "ORB713",
-    "changed-copy",
     Severity.WARNING,
-    "The copy of a text is not what was taken over.",
     "change the file that it was taken from and refresh the record, or bring the copy back from git",
 )
 def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record with a copy that was changed by hand, or by a merge."""
+    """The copy of a text is not what was taken over."""
     for record in context.records:
         source = record.source
         if (
@@ -235,8 +207,13 @@ _GLOBAL_DIGITS = 4
 """Shorter numbers in logs are local to their document, so they may come again elsewhere."""
 
 
-def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each heading after the first that carries a number, within a log and across all logs."""
+@check(
+    "ORB707",
+    Severity.ERROR,
+    "give one of the two headings a number that is free, or delete the entry that is written down twice",
+)
+def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
+    """Two headings carry one number."""
     ours = context.our_documents
     headings: dict[tuple[str, str], list[tuple[str, Location]]] = defaultdict(list)
     for path, document in context.documents.by_path.items():
@@ -257,14 +234,15 @@ def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
                 message = f"ADR-{number} is the number of two decisions: `{title}` here and `{first_title}` at {first}"
                 hint = "give one of the two headings a number that is free; after a merge: `orbit resolve`"
             severity = Severity.ERROR if {location.path, first.path} & ours else Severity.WARNING
-            yield TWICE.at(location, message, severity=severity, hint=hint, record=f"ADR-{number}", related=[first])
+            yield heading_twice.at(
+                location, message, severity=severity, hint=hint, record=f"ADR-{number}", related=[first]
+            )
 
 
-def run_order(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each entry below one with a higher number; numbers of a log's own are not compared with global ones.
-
-    A log of the project's own that has its newest entry on top is in order too.
-    """
+# Numbers of a log's own are not compared with global ones; one that has its newest entry on top is in order too.
+@check("ORB708", Severity.WARNING, "move the whole entry, heading and text, above the first one with a higher number")
+def entry_order(context: CheckContext) -> Iterator[Diagnostic]:
+    """The entries of a log don't ascend by number."""
     ours = context.our_documents
     for path, document in context.documents.by_path.items():
         above = {True: "0", False: "0"}
@@ -277,7 +255,7 @@ def run_order(context: CheckContext) -> Iterator[Diagnostic]:
                     f"ADR-{entry.number} stands below ADR-{above[is_global]}; the entries of a log ascend by number"
                 )
                 severity = Severity.WARNING if path in ours else Severity.NOTE
-                yield ORDER.at(Location(path, entry.position), message, severity=severity)
+                yield entry_order.at(Location(path, entry.position), message, severity=severity)
             above[is_global] = max(above[is_global], entry.number, key=int)
 
 
@@ -288,98 +266,47 @@ def _is_falling(document: Document) -> bool:
     return falls and document.path.rpartition("/")[2] != LOG_NAME
 
 
-def run_dates(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each date that can't be read; one of an open order only where no record states which it is."""
-    yield from _reader("ORB711", "adr-date-unclear")(context)
+@check("ORB709", Severity.WARNING, "make the heading and the file's name agree")
+def number_differs(context: CheckContext) -> Iterator[Diagnostic]:
+    """A document's heading and its file's name carry different numbers."""
+    return _problems(context, "adr-number-differs", "ORB709")
+
+
+@check("ORB710", Severity.WARNING, "write proposed, accepted, rejected, deprecated, or superseded by ADR-NNNN")
+def status_unclear(context: CheckContext) -> Iterator[Diagnostic]:
+    """A document states a status that is none."""
+    return _problems(context, "adr-status-unknown", "ORB710")
+
+
+@check("ORB711", Severity.WARNING, "write YYYY-MM-DD or YYYY-MM")
+def date_unclear(context: CheckContext) -> Iterator[Diagnostic]:
+    """A document states a date that can't be read."""
+    yield from _problems(context, "adr-date-unclear", "ORB711")
+    # A record's date tells which of two orders is meant.
+    dated = [
+        context.homes[record.path] for record in context.records if record.text("date") and record.path in context.homes
+    ]
+    yield from _problems(
+        context, "adr-date-order", "ORB711", {(document.path, entry.span) for document, entry in dated}
+    )
+
+
+def _problems(
+    context: CheckContext, problem_code: str, code: str, without: Collection[tuple[str, Span]] = ()
+) -> Iterator[Diagnostic]:
+    """Yield what the reader of documents found under one of its codes, but for some entries."""
     for path, document in context.documents.by_path.items():
+        severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
         for entry in document.file.entries:
-            for problem in entry.problems:
-                if problem.code == "adr-date-order" and not _is_dated(context, path, entry.span.start):
-                    severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
-                    yield replace(from_problem(problem, path, severity), code="ORB711")
-
-
-def _is_dated(context: CheckContext, path: str, start: int) -> bool:
-    """Say whether the record of the entry that starts there states a date."""
-    homes = ((record, context.homes.get(record.path)) for record in context.records if record.text("date"))
-    return any(home is not None and (home[0].path, home[1].span.start) == (path, start) for _, home in homes)
-
-
-def _reader(code: str, problem_code: str) -> Run:
-    """Return a check's function that passes on what the reader of documents found under one of its codes."""
-
-    def run(context: CheckContext) -> Iterator[Diagnostic]:
-        ours = context.our_documents
-        for path, document in context.documents.by_path.items():
-            problems: set[Problem] = {*document.file.problems}
-            for entry in document.file.entries:
-                problems |= {*entry.problems}
-            for problem in problems:
+            for problem in entry.problems if (path, entry.span) not in without else ():
                 if problem.code == problem_code:
-                    severity = Severity.WARNING if path in ours else Severity.NOTE
                     yield replace(from_problem(problem, path, severity), code=code)
-
-    return run
-
-
-TWICE = Check(
-    "ORB707",
-    "heading-twice",
-    Severity.ERROR,
-    "Two headings carry one number.",
-    "give one of the two headings a number that is free, or delete the entry that is written down twice",
-    run_twice,
-)
-ORDER = Check(
-    "ORB708",
-    "entry-order",
-    Severity.WARNING,
-    "The entries of a log don't ascend by number.",
-    "move the whole entry, heading and text, above the first one with a higher number",
-    run_order,
-)
-NUMBER = Check(
-    "ORB709",
-    "number-differs",
-    Severity.WARNING,
-    "A document's heading and its file's name carry different numbers.",
-    "make the heading and the file's name agree",
-    _reader("ORB709", "adr-number-differs"),
-)
-STATUS = Check(
-    "ORB710",
-    "status-unclear",
-    Severity.WARNING,
-    "A document states a status that is none.",
-    "write proposed, accepted, rejected, deprecated, or superseded by ADR-NNNN",
-    _reader("ORB710", "adr-status-unknown"),
-)
-DATE = Check(
-    "ORB711",
-    "date-unclear",
-    Severity.WARNING,
-    "A document states a date that can't be read.",
-    "write YYYY-MM-DD or YYYY-MM",
-    run_dates,
-)
 
 
 _LONGEST_TITLE = 300
 _MARKS = re.compile(r"[`*_\\]")
 _NEARNESS = {"closed": 0, "pending": 1, "live": 2}
 """How near each phase is to being live."""
-
-
-def run(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield one finding for each record that differs from its document, at the side that has to follow."""
-    for record in context.records:
-        home, source = context.homes.get(record.path), context.sources.get(record.path)
-        if home is None or source is None:
-            continue
-        differing = differences(record, home[1])
-        if not differing:
-            continue
-        yield _finding(context, record, source, home[1], differing)
 
 
 def _finding(
@@ -393,7 +320,7 @@ def _finding(
     in_document, in_record = context.in_entry(record), context.at(record, differing[0][0])
     if context.decides(source) == "record":
         hint = f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr update {record.id}`"
-        return DIFFERENT.at(in_document, message, hint=hint, record=record, related=[in_record])
+        return record_and_document_differ.at(in_document, message, hint=hint, record=record, related=[in_record])
     hint, can_mend = f"`orbit check --fix` rewrites the record from {source.path}", True
     reason = _held_back(context, record, entry)
     if reason:
@@ -407,7 +334,7 @@ def _finding(
             f"where it is {entry.status}, {step}"
         )
         can_mend = len(differing) > 1
-    return DIFFERENT.at(
+    return record_and_document_differ.at(
         in_record,
         message,
         severity=Severity.WARNING,
@@ -480,7 +407,7 @@ def _shown(text: str) -> str:
     return f"`{flat[:77]}…`" if len(flat) > 80 else f"`{flat}`"
 
 
-def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
+def _write_follower(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     """Rewrite the document where the record decides, else the record."""
     for record in context.records.with_id(diagnostic.record or ""):
         home, source = context.homes.get(record.path), record.source
@@ -533,12 +460,10 @@ def _record_follows(
     return changes_for(context, record, data, successors)
 
 
-DIFFERENT = Check(
-    "ORB701",
-    "record-and-document-differ",
-    Severity.ERROR,
-    "Title, status or date of a decision differ between its record and its document.",
-    "`orbit check --fix` rewrites the side that is not the authority",
-    run,
-    fix,
-)
+@check("ORB701", Severity.ERROR, "`orbit check --fix` rewrites the side that is not the authority", fix=_write_follower)
+def record_and_document_differ(context: CheckContext) -> Iterator[Diagnostic]:
+    """Title, status or date of a decision differ between its record and its document."""
+    for record in context.records:
+        home, source = context.homes.get(record.path), context.sources.get(record.path)
+        if home is not None and source is not None and (differing := differences(record, home[1])):
+            yield _finding(context, record, source, home[1], differing)

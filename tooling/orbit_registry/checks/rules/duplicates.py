@@ -54,15 +54,10 @@ def can_be_error(context: CheckContext, record: Record) -> bool:
     return is_ours(record) and context.is_changed(record)
 
 
-@check(
-    "ORB601",
-    "same-text",
-    Severity.ERROR,
-    "Two records say the same, word for word.",
-    "delete one of them, or let one replace the other",
-)
+# An error only where the record changed.
+@check("ORB601", Severity.ERROR, "delete one of them, or let one replace the other")
 def same_text(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record that says what an earlier one says; an error only where it changed."""
+    """Two records say the same, word for word."""
     for kind, records in groups(context.records).items():
         by_path = {record.path: record for record in records}
         for paths in context.copies[kind]:
@@ -87,15 +82,10 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
     )
 
 
-@check(
-    "ORB602",
-    "near-duplicate",
-    Severity.ERROR,
-    "Two records say nearly the same.",
-    "merge them, let one replace the other, or say in `distinct_from` that they differ",
-)
+# From the warning threshold up; an error from the higher one up, where the record changed.
+@check("ORB602", Severity.ERROR, "merge them, let one replace the other, or say in `distinct_from` that they differ")
 def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each pair from the warning threshold up: an error from the higher one up, where the record changed."""
+    """Two records say nearly the same."""
     upper = context.config.duplicates["error"]
     for kind, records in groups(context.records).items():
         copies = {path for _, *repeated in context.copies[kind] for path in repeated}  # which are ORB601's

@@ -55,15 +55,9 @@ CHECKS = tuple(
 CODES = frozenset(check_.code for check_ in CHECKS)
 
 
-@check(
-    "ORB111",
-    "unknown-folder",
-    Severity.WARNING,
-    "Records stand in a folder that no kind has.",
-    "move its records into the folder of their kind",
-)
+@check("ORB111", Severity.WARNING, "move its records into the folder of their kind")
 def unknown_folder(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield the folders of `.orbit/` that hold records and are not read."""
+    """Records stand in a folder that no kind has."""
     for name, folder in context.facts.unknown_folders.items():
         message = f"no kind has the folder `{name}`: the records in it are not read"
         hint = f"did you mean `{folder}`? Move its records to .orbit/{folder}/"

@@ -22,15 +22,9 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.scope import UNVERSIONED
 
 
-@check(
-    "ORB801",
-    "changed-input",
-    Severity.WARNING,
-    "What a record was verified against has changed.",
-    "read it again: `orbit verify ID` where it still holds, else correct or retire it",
-)
+@check("ORB801", Severity.WARNING, "read it again: `orbit verify ID` where it still holds, else correct or retire it")
 def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each input whose hash is another one now."""
+    """What a record was verified against has changed."""
     for record in context.with_expiry:
         for index, entry in enumerate(fingerprint_inputs(record)):
             state = context.filesystem.inputs.get(entry.input)
@@ -41,15 +35,9 @@ def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
                 yield changed_input.at(where, message, hint=hint, record=record)
 
 
-@check(
-    "ORB802",
-    "unknown-input",
-    Severity.WARNING,
-    "What a record was verified against is not there, can't be read, or has no hash.",
-    "correct the input, or take it out: `orbit verify ID --remove-input INPUT`",
-)
+@check("ORB802", Severity.WARNING, "correct the input, or take it out: `orbit verify ID --remove-input INPUT`")
 def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each input that is not there, can't be read, can't be told here, or was never hashed."""
+    """What a record was verified against is not there, can't be read, or has no hash."""
     for record in context.with_expiry:
         for index, entry in enumerate(fingerprint_inputs(record)):
             problem = _input_problem(record, entry, context.filesystem.inputs.get(entry.input))
@@ -72,15 +60,9 @@ def _input_problem(record: Record, entry: Input, state: InputState | None) -> tu
     return None
 
 
-@check(
-    "ORB803",
-    "expired",
-    Severity.WARNING,
-    "A record has expired: it is not shown any more.",
-    "retire it, or let it hold longer: `orbit verify ID --expires DATE`",
-)
+@check("ORB803", Severity.WARNING, "retire it, or let it hold longer: `orbit verify ID --expires DATE`")
 def expired(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record that has expired."""
+    """A record has expired: it is not shown any more."""
     for record in context.with_expiry:
         freshness = context.freshness.get(record.path)
         if freshness is not None and freshness.cause is Cause.EXPIRED:
@@ -102,13 +84,11 @@ _WORDS = {
 
 @check(
     "ORB804",
-    "evidence-gone",
     Severity.NOTE,
-    "A commit, file or task that a record names as evidence is not there.",
     "name where it is now, take it out of `evidence`, or retire the record when nothing speaks for it any more",
 )
 def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each piece of evidence that was looked for and not found."""
+    """A commit, file or task that a record names as evidence is not there."""
     missing = context.filesystem.missing
     for record in context.records if missing else ():
         if "evidence" not in record.data or record.phase == "closed":
@@ -119,15 +99,9 @@ def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
                 yield evidence_gone.at(where, f"{_WORDS[kind]} {reference}", record=record)
 
 
-@check(
-    "ORB805",
-    "verified-long-ago",
-    Severity.NOTE,
-    "Nobody has vouched for a record for longer than its volatility allows.",
-    "`orbit verify ID` where it still holds, else correct or retire it",
-)
+@check("ORB805", Severity.NOTE, "`orbit verify ID` where it still holds, else correct or retire it")
 def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record that wants another look."""
+    """Nobody has vouched for a record for longer than its volatility allows."""
     for record in context.with_expiry:
         freshness = context.freshness.get(record.path)
         for reason in freshness.reasons if freshness is not None else ():
@@ -138,15 +112,9 @@ def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
                 yield verified_long_ago.at(where, f"{record.id} was {reason.message}", hint=hint, record=record)
 
 
-@check(
-    "ORB806",
-    "impossible-moment",
-    Severity.ERROR,
-    "A record expires or was verified at a moment that can't be meant.",
-    "correct the moment: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z",
-)
+@check("ORB806", Severity.ERROR, "correct the moment: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z")
 def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each moment that no calendar has, and each verification dated ahead."""
+    """A record expires or was verified at a moment that can't be meant."""
     for record in context.with_expiry:
         for name in ("expires_at", "verified_at"):
             at = freshness_time(record, name)
@@ -159,14 +127,10 @@ def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 @check(
-    "ORB807",
-    "changed-source",
-    Severity.WARNING,
-    "The file that a record's text was taken from has changed since.",
-    "look at the difference: `orbit refresh ID --dry-run`, then take it over or leave it",
+    "ORB807", Severity.WARNING, "look at the difference: `orbit refresh ID --dry-run`, then take it over or leave it"
 )
 def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record whose file has another hash now, or is gone while a copy of its text is there."""
+    """The file that a record's text was taken from has changed since."""
     moved = context.filesystem.changed_sources
     for record in context.records if moved else ():
         source = source_hash(record)

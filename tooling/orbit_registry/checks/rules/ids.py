@@ -11,15 +11,9 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 
 
-@check(
-    "ORB201",
-    "duplicate-id",
-    Severity.ERROR,
-    "Two records have the same id.",
-    "keep one: `orbit resolve` renumbers a decision; delete the copy of anything else",
-)
+@check("ORB201", Severity.ERROR, "keep one: `orbit resolve` renumbers a decision; delete the copy of anything else")
 def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each file whose id another file has too."""
+    """Two records have the same id."""
     for record_id, records in context.records.collisions.items():
         for record in records:
             others = [context.at(other, "id") for other in records if other is not record]
@@ -29,15 +23,10 @@ def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
             )
 
 
-@check(
-    "ORB202",
-    "ambiguous-legacy-id",
-    Severity.NOTE,
-    "An earlier name leads to more than one record.",
-    "cite the records by their own ids; remove the legacy id where it is wrong",
-)
+# Once for each set of records.
+@check("ORB202", Severity.NOTE, "cite the records by their own ids; remove the legacy id where it is wrong")
 def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield once each set of records that share legacy ids, or whose legacy id is another one's own id."""
+    """An earlier name leads to more than one record."""
     shared: dict[tuple[str, ...], list[tuple[Record, int, str]]] = defaultdict(list)
     for record in (candidate for candidate in context.records if "legacy_ids" in candidate.data):
         for index, name in enumerate(record.legacy_ids):
@@ -60,15 +49,9 @@ def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
         yield ambiguous_legacy_id.at(context.at(record, "legacy_ids", index), message, record=record, related=places)
 
 
-@check(
-    "ORB203",
-    "duplicate-uid",
-    Severity.ERROR,
-    "Two records share a uid.",
-    "a record was copied by hand: give the copy 32 random hexadecimal digits of its own",
-)
+@check("ORB203", Severity.ERROR, "a record was copied by hand: give the copy 32 random hexadecimal digits of its own")
 def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield every record but the first that has a uid."""
+    """Two records share a uid."""
     by_uid: dict[str, list[Record]] = defaultdict(list)
     for record in context.records:
         by_uid[record.uid].append(record)
@@ -85,13 +68,11 @@ def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check(
     "ORB204",
-    "collision-ahead",
     Severity.ERROR,
-    "The branch this work goes to has another record under the same id.",
     "take a new number before the merge: `orbit adr renumber ID`, or merge and run `orbit resolve`",
 )
 def collision_ahead(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record whose id is another record's on the branch compared with."""
+    """The branch this work goes to has another record under the same id."""
     for record in context.records:
         theirs = context.facts.at_against.get(record.id)
         if theirs is not None and theirs.uid != record.uid:
@@ -99,15 +80,10 @@ def collision_ahead(context: CheckContext) -> Iterator[Diagnostic]:
             yield collision_ahead.at(context.at(record, "id"), message, record=record)
 
 
-@check(
-    "ORB290",
-    "not-checked",
-    Severity.ERROR,
-    "Something could not be checked here.",
-    "run the check in a full clone",
-)
+# An error where the comparison that was asked for is among it.
+@check("ORB290", Severity.ERROR, "run the check in a full clone")
 def not_checked(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield what could not be checked, and why; an error where the comparison that was asked for is among it."""
+    """Something could not be checked here."""
     location = Location(".orbit/config.yaml")
     weight = Severity.ERROR if context.facts.is_unanswered else Severity.NOTE
     for untold in context.facts.unavailable:

@@ -19,15 +19,9 @@ Pointer = tuple[str | int, ...]
 _NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", "x-unresolved"})
 
 
-@check(
-    "ORB301",
-    "dangling-link",
-    Severity.ERROR,
-    "A record points at a record that is not there.",
-    "correct the id, or remove the line; `orbit list` shows the ids there are",
-)
+@check("ORB301", Severity.ERROR, "correct the id, or remove the line; `orbit list` shows the ids there are")
 def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each id in a link, a supersession, `distinct_from` or evidence that names no record, or several."""
+    """A record points at a record that is not there."""
     for record in context.records:
         if _NAMING.isdisjoint(record.data):
             continue
@@ -106,16 +100,9 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
     return tuple(changes.values())
 
 
-@check(
-    "ORB302",
-    "one-sided-supersession",
-    Severity.ERROR,
-    "Only one of two records says that one replaces the other.",
-    "`orbit check --fix` writes the other end; or remove the line",
-    fix=_write_other_end,
-)
+@check("ORB302", Severity.ERROR, "`orbit check --fix` writes the other end; or remove the line", fix=_write_other_end)
 def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each supersession that only one of its two records states, at the record that states it."""
+    """Only one of two records says that one replaces the other."""
     for record in context.records:
         if OTHER_END.keys().isdisjoint(record.data):
             continue
@@ -142,15 +129,9 @@ def _states(context: CheckContext, record: Record, name: str, other: Record) -> 
     return any(match.uid == other.uid for target in record.words(name) for match in context.resolve(target))
 
 
-@check(
-    "ORB303",
-    "supersession-circle",
-    Severity.ERROR,
-    "Records replace each other in a circle, so none of them holds.",
-    "decide which one holds, and remove the other `supersedes` and `superseded_by` lines",
-)
+@check("ORB303", Severity.ERROR, "decide which one holds, and remove the other `supersedes` and `superseded_by` lines")
 def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each circle once, at its record with the lowest id."""
+    """Records replace each other in a circle, so none of them holds."""
     edges = {record.id: _successors(context, record) for record in context.records if record.data.get("superseded_by")}
     for record in (candidate for candidate in context.records if candidate.data.get("supersedes")):
         backwards = [other.id for name in record.supersedes for other in context.resolve(name)]
@@ -215,16 +196,9 @@ def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence
     return ()
 
 
-@check(
-    "ORB304",
-    "status-and-successor",
-    Severity.ERROR,
-    "The status of a record and its successor contradict each other.",
-    "make status and `superseded_by` agree",
-    fix=_write_successors,
-)
+@check("ORB304", Severity.ERROR, "make status and `superseded_by` agree", fix=_write_successors)
 def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield superseded records without a successor, and live records with one."""
+    """The status of a record and its successor contradict each other."""
     for record in context.records:
         status = record.status
         if status.name != SUPERSEDED and "superseded_by" not in record.data:
@@ -267,15 +241,14 @@ def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
 _OWN_FORM = re.compile(r"[A-Z][A-Z0-9]*-[0-9a-z]{4,}\Z")
 
 
+# In our own form alone; local numbers (`ADR-12`) are let be.
 @check(
     "ORB305",
-    "unknown-citation",
     Severity.ERROR,
-    "A text cites an id that no record has.",
     "correct the id, or put an example into a code block; `citations` in .orbit/config.yaml says which files are read",
 )
 def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each cited id in our own form that means nothing here; local numbers (`ADR-12`) are let be."""
+    """A text cites an id that no record has."""
     adopted = context.documents.by_path.keys() - context.our_documents
     is_known = {f"ADR-{entry.number}": True for _, entry in context.unclaimed}  # those are ORB702's
     for cited in context.citations:
@@ -292,15 +265,10 @@ def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
         yield unknown_citation.at(cited.location, message, severity=severity, record=cited.record)
 
 
-@check(
-    "ORB306",
-    "citation-of-replaced",
-    Severity.NOTE,
-    "A text cites a decision that was replaced.",
-    "see whether the sentence still holds, and cite the successor",
-)
+# But for the documents of decisions, which tell how things came about.
+@check("ORB306", Severity.NOTE, "see whether the sentence still holds, and cite the successor")
 def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each citation of a replaced record outside the documents of decisions, which tell how things came about."""
+    """A text cites a decision that was replaced."""
     homes = context.documents.by_path
     for cited in context.citations:
         if cited.location.path in homes or cited.record is not None:

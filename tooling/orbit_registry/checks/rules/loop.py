@@ -25,26 +25,23 @@ from orbit_registry.workspace.workspace import Workspace
 
 @check(
     "ORB901",
-    "no-events",
     Severity.ERROR,
-    "The event log is missing or empty: what was not written down counts as not done.",
     "see that a hook is installed (`orbit hook status`) and that the log of the run is the one that is named",
 )
 def no_events(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield a finding where the log is missing or holds no event of the requested time."""
+    """The event log is missing or empty: what was not written down counts as not done."""
     if context.loop is not None and not context.loop.events:
         yield no_events.at(context.loop.location, "no event is there to tell by")
 
 
+# How many lines, by reason, and the first event of each unknown name.
 @check(
     "ORB902",
-    "no-event",
     Severity.WARNING,
-    "A line of the event log is torn, foreign or of an unknown name, and counts for nothing.",
     "whoever writes it should keep to docs/schemas/event.schema.json; a torn line is the trace of a killed process",
 )
 def no_event(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield how many lines hold no event, by reason, and the first event of each unknown name."""
+    """A line of the event log is torn, foreign or of an unknown name, and counts for nothing."""
     log = context.loop
     if log is None:
         return
@@ -56,15 +53,14 @@ def no_event(context: CheckContext) -> Iterator[Diagnostic]:
         yield no_event.at(event.location, f"`{event.name}` is no event that is known ({counts[event.name]} of them)")
 
 
+# A turn's end is a dispatch too.
 @check(
     "ORB910",
-    "dispatch-without-retrieval",
     Severity.ERROR,
-    "A dispatch has no retrieval event: nobody knows what it should have known.",
     "put `orbit brief` in front of what is dispatched, with `--session`, or install the hook: `orbit hook install`",
 )
 def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each session that was dispatched, or that ended a turn, and has no event `retrieval`; once a session."""
+    """A dispatch has no retrieval event: nobody knows what it should have known."""
     log = context.loop
     if log is None:
         return
@@ -82,15 +78,9 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
         )
 
 
-@check(
-    "ORB911",
-    "retrieval-without-reason",
-    Severity.ERROR,
-    "A retrieval showed nothing and gives no reason of the closed list.",
-    f"one of: {', '.join(SKIPS)}; where a fault is named, `orbit doctor` says what to do",
-)
+@check("ORB911", Severity.ERROR, f"one of: {', '.join(SKIPS)}; where a fault is named, `orbit doctor` says what to do")
 def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each event `retrieval` with neither hits nor a reason of the closed list."""
+    """A retrieval showed nothing and gives no reason of the closed list."""
     for event in context.loop.of(RETRIEVAL) if context.loop is not None else ():
         reason, fault = event.word("skip_reason"), event.word("fault")
         if event.row.get("hits") or reason in SKIPS:
@@ -99,15 +89,9 @@ def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
         yield retrieval_without_reason.at(event.location, f"{problem}{f' (fault: {fault})' if fault else ''}")
 
 
-@check(
-    "ORB920",
-    "turn-without-note",
-    Severity.ERROR,
-    "A turn ended with neither a note nor a reason of the closed list for there being none.",
-    f"one of: {', '.join(NOTE_SKIPS)}",
-)
+@check("ORB920", Severity.ERROR, f"one of: {', '.join(NOTE_SKIPS)}")
 def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each turn's end that no note belongs to, or one whose reason is made up."""
+    """A turn ended with neither a note nor a reason of the closed list for there being none."""
     for ended, note in turns(context.loop) if context.loop is not None else ():
         turn = turn_of(ended)
         reason = note.word("skip_reason") if note is not None else ""
@@ -120,13 +104,11 @@ def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check(
     "ORB930",
-    "item-without-retro",
     Severity.ERROR,
-    "The next item of a loop was dispatched before a retro of the one before it.",
     "no retro, no next item: run `orbit retro` when an item ends, and this check before the next one",
 )
 def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each dispatch of an item where another item of its loop was dispatched since the last retro."""
+    """The next item of a loop was dispatched before a retro of the one before it."""
     before: dict[str, LoggedEvent] = {}
     for event in context.loop.of(DISPATCHED, RETRO) if context.loop is not None else ():
         if event.name == RETRO:
@@ -151,15 +133,10 @@ LONGEST = 24 * 3600
 """Seconds for which a brief for planning is worth something."""
 
 
-@check(
-    "ORB931",
-    "pitch-without-brief",
-    Severity.ERROR,
-    "Something was pitched without a brief for planning made in the day before.",
-    "no brief, no pitch: run `orbit brief --for plan` first",
-)
+# A verdict on a pitch is none.
+@check("ORB931", Severity.ERROR, "no brief, no pitch: run `orbit brief --for plan` first")
 def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each event `pitched` without a `brief_plan` in the day before it; a verdict on a pitch is none."""
+    """Something was pitched without a brief for planning made in the day before."""
     last = None
     for event in context.loop.of(BRIEF_PLAN, PITCHED) if context.loop is not None else ():
         if event.name == BRIEF_PLAN:

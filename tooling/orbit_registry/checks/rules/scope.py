@@ -23,15 +23,9 @@ if TYPE_CHECKING:
     from orbit_registry.operations.freshness.renames import Renames
 
 
-@check(
-    "ORB501",
-    "invalid-glob",
-    Severity.ERROR,
-    "A glob in a record's scope can't be read, so the record is never shown where it should be.",
-    "globs are *, ?, **, [a-z], {a,b}, a leading ! to exclude, dir/ for everything below",
-)
+@check("ORB501", Severity.ERROR, "globs are *, ?, **, [a-z], {a,b}, a leading ! to exclude, dir/ for everything below")
 def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each glob that is none, and each scope of excluding globs alone."""
+    """A glob in a record's scope can't be read, so the record is never shown where it should be."""
     for record, paths in context.scoped:
         if all(text in context.glob_counts for text in paths):
             continue  # what matches a file is a glob that includes
@@ -46,15 +40,9 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
             yield invalid_glob.at(context.at(record, "scope", "paths"), message, hint=hint, record=record)
 
 
-@check(
-    "ORB502",
-    "dead-glob",
-    Severity.WARNING,
-    "A glob matches no file: the record is never shown for it.",
-    "correct the glob, or retire the record when what it was about is gone",
-)
+@check("ORB502", Severity.WARNING, "correct the glob, or retire the record when what it was about is gone")
 def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each including glob that matches neither a tracked file nor one that git would add."""
+    """A glob matches no file: the record is never shown for it."""
     if context.facts.tracked is None:
         return
     counts = context.glob_counts
@@ -96,15 +84,9 @@ def _near(glob: Glob, folders: Mapping[str, list[str]]) -> str | None:
     return f"{missing}; did you mean `{other}`?" if other else f"{missing}; correct the glob, or retire the record"
 
 
-@check(
-    "ORB503",
-    "broad-scope",
-    Severity.NOTE,
-    "A scope matches more than a fifth of the project.",
-    "narrow the globs to where the record really helps, or leave it to briefs",
-)
+@check("ORB503", Severity.NOTE, "narrow the globs to where the record really helps, or leave it to briefs")
 def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record whose scope matches more than a fifth of the tracked files."""
+    """A scope matches more than a fifth of the project."""
     tracked = context.facts.tracked
     if tracked is None or len(tracked) < FEWEST_FILES:
         return
@@ -126,15 +108,10 @@ def _finding(context: CheckContext, record: Record, count: int, total: int) -> D
     return broad_scope.at(context.at(record, "scope", "paths"), message, record=record)
 
 
-@check(
-    "ORB504",
-    "empty-scope",
-    Severity.NOTE,
-    "A record in force names neither a path nor a tag.",
-    "say where it applies: `orbit KIND update ID --path 'src/**'`",
-)
+# Decisions are read as pages too and may go without.
+@check("ORB504", Severity.NOTE, "say where it applies: `orbit KIND update ID --path 'src/**'`")
 def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield live records of scoped kinds without a scope; decisions are read as pages too and may go without."""
+    """A record in force names neither a path nor a tag."""
     for record in context.records:
         if record.is_unreachable:
             message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
@@ -145,15 +122,9 @@ def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
             yield empty_scope.at(location, message, hint=hint, record=record)
 
 
-@check(
-    "ORB505",
-    "invalid-symbol",
-    Severity.WARNING,
-    "A symbol in a record's scope is not of the form path::name.",
-    "write the file from the root and the name in it: src/app/session.py::open_session",
-)
+@check("ORB505", Severity.WARNING, "write the file from the root and the name in it: src/app/session.py::open_session")
 def invalid_symbol(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each symbol that has another form, or a path that leads out of the root."""
+    """A symbol in a record's scope is not of the form path::name."""
     for record in context.records:
         if record.phase != "closed" and "scope" in record.data:
             for index, symbol in enumerate(record.symbols):
@@ -166,18 +137,14 @@ def invalid_symbol(context: CheckContext) -> Iterator[Diagnostic]:
 CONFIG = ".orbit/config.yaml"
 
 
+# Who takes the `#` from the shipped lines of the mapping has not chosen those words: learnings for them may come.
 @check(
     "ORB506",
-    "unused-category",
     Severity.ERROR,
-    "An agent is mapped to a category that no record has.",
     "correct the category, take it out, or add the learning: `orbit learning add --category NAME`",
 )
 def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield the categories of the project's own mapping that neither a record nor the shipped table knows.
-
-    Who takes the `#` from the shipped lines has not chosen those words, and learnings for them may come.
-    """
+    """An agent is mapped to a category that no record has."""
     mapping = context.config.raw.get(LEARNINGS, {}).get(MAPPING)
     if not mapping:
         return

@@ -1,0 +1,287 @@
+"""Reports of the gate in each format, from plain text to SARIF."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from orbit_registry.checks.check import Check, all_checks
+from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.formats.untrusted import inert_json
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, envelope
+
+MOST = 1_000
+"""So many findings are listed, the gravest: a hundred thousand would be 20 MB of a CI log."""
+
+
+def _text(outcome: CheckOutcome) -> str:
+    """Return the report as text without colour."""
+    return "".join(f"{line}\n" for line in _lines(outcome))
+
+
+def _lines(outcome: CheckOutcome) -> Iterator[str]:
+    """Yield the report line by line."""
+    listed, unlisted = _gravest(outcome.diagnostics)
+    for diagnostic in listed:
+        yield from _diagnostic_lines(diagnostic)
+    if unlisted:
+        codes = ", ".join(
+            f"{code} {count:,}" for code, count in Counter(finding.code for finding in unlisted).most_common()
+        )
+        yield f"{_count(len(unlisted), 'finding is', 'findings are')} not listed ({codes}): `orbit check --format json`"
+    for diagnostic in outcome.fixed:
+        yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")
+    yield _summary(outcome)
+    if outcome.baselined:
+        older = _count(len(outcome.baselined), "older finding is", "older findings are")
+        yield f"{older} baselined: `orbit check --all`"
+    if outcome.resolved:
+        resolved = _count(len(outcome.resolved), "baselined finding is", "baselined findings are")
+        yield f"{resolved} gone: `orbit baseline update`"
+
+
+def _gravest(diagnostics: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], Sequence[Diagnostic]]:
+    """Return the findings that are listed, and those that are not, each in the order they came in."""
+    if len(diagnostics) <= MOST:
+        return diagnostics, ()
+    weights = list(Severity)
+    indexes = sorted(range(len(diagnostics)), key=lambda index: weights.index(diagnostics[index].severity))
+    listed = set(indexes[:MOST])
+    unlisted = [diagnostic for index, diagnostic in enumerate(diagnostics) if index not in listed]
+    return [diagnostics[index] for index in sorted(listed)], unlisted
+
+
+def _diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
+    """Yield a finding and what to do about it."""
+    where = printable(str(diagnostic.location))
+    yield f"{where}: {diagnostic.severity} {diagnostic.code} {printable(diagnostic.message)}"
+    if diagnostic.hint:
+        yield f"    {printable(diagnostic.hint)}{' (--fix does it)' if diagnostic.fixable else ''}"
+
+
+def _summary(outcome: CheckOutcome) -> str:
+    """Return the line that counts."""
+    counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
+    counted = [
+        _count(counts[severity], severity.value, f"{severity.value}s") for severity in Severity if counts[severity]
+    ]
+    fixable = sum(diagnostic.fixable for diagnostic in outcome.diagnostics)
+    result = ", ".join(counted) if counted else "nothing found"
+    fixed = f"; {len(outcome.fixed)} fixed" if outcome.fixed else ""
+    more = f"; {fixable} can be fixed: `orbit check --fix`" if fixable else ""
+    return f"{_count(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: {result}{fixed}{more}"
+
+
+def printable(text: str) -> str:
+    """Return a text in one line that no terminal acts on: control and direction characters are shown as escapes."""
+    if text.isprintable():  # nearly all are, and ten thousand findings have millions of characters
+        return text
+    return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
+
+
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number:,} {singular if number == 1 else plural}"
+
+
+# ------------------------------------------------------------------------------------------------------------- json
+
+
+def _json(outcome: CheckOutcome) -> str:
+    """Return the report as one JSON object."""
+    rows = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
+    report = envelope(_counts(outcome), ok=outcome.ok, diagnostics=rows, next_commands=_next_commands(outcome))
+    return inert_json(json.dumps(report, ensure_ascii=False, indent=2)) + "\n"
+
+
+def _counts(outcome: CheckOutcome) -> dict[str, object]:
+    """Return the counts."""
+    counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
+    return {
+        "checked": outcome.checked_count,
+        "errors": counts[Severity.ERROR],
+        "warnings": counts[Severity.WARNING],
+        "notes": counts[Severity.NOTE],
+        "baselined": len(outcome.baselined),
+        "gone": len(outcome.resolved),
+        "fixed": [diagnostic.as_dict() for diagnostic in outcome.fixed],
+        "base": outcome.base,
+    }
+
+
+def _next_commands(outcome: CheckOutcome) -> list[str]:
+    """Return the commands that make sense now."""
+    commands = []
+    if any(diagnostic.fixable for diagnostic in outcome.diagnostics):
+        commands.append("orbit check --fix")
+    if outcome.baselined:
+        commands.append("orbit check --all")
+    if outcome.resolved:
+        commands.append("orbit baseline update")
+    return commands
+
+
+# ----------------------------------------------------------------------------------------------------------- github
+
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def _github(outcome: CheckOutcome) -> str:
+    """Return one annotation a line, then the line that counts."""
+    return "".join(f"{line}\n" for line in (*map(_annotation, outcome.diagnostics), _summary(outcome)))
+
+
+def _annotation(diagnostic: Diagnostic) -> str:
+    """Return a finding as a log command."""
+    position = diagnostic.location.position
+    properties = {
+        "file": diagnostic.location.path,
+        "line": str(position.line) if position else "1",
+        "col": str(position.column) if position else "1",
+        "title": diagnostic.code,
+    }
+    joined = ",".join(f"{name}={_escaped_property(value)}" for name, value in properties.items())
+    message = "\n".join(printable(text) for text in (diagnostic.message, diagnostic.hint) if text)
+    return f"::{_COMMANDS[diagnostic.severity]} {joined}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escaped_property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# ------------------------------------------------------------------------------------------------------------ junit
+
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _junit(outcome: CheckOutcome) -> str:
+    """Return the outcome as XML; errors are failures, warnings and notes are in a passed case's output."""
+    names = {check.code: check.name for check in all_checks()}
+    cases: dict[tuple[str, str], list[Diagnostic]] = defaultdict(list)
+    for diagnostic in outcome.diagnostics:
+        cases[diagnostic.location.path, diagnostic.code].append(diagnostic)
+    failed = sum(any(finding.severity is Severity.ERROR for finding in group) for group in cases.values())
+    total = max(len(cases), 1)
+    counts = {"tests": str(total), "failures": str(failed), "errors": "0", "skipped": "0"}
+    root = ElementTree.Element("testsuites", {"name": "orbit check", **counts})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "orbit check", **counts})
+    for (path, code), group in cases.items():
+        name = f"{code} {names.get(code, '')}".strip()
+        case = ElementTree.SubElement(suite, "testcase", {"classname": _xml(path), "name": name, "file": _xml(path)})
+        _add_result(case, group)
+    if not cases:
+        name = f"{outcome.checked_count} records checked"
+        ElementTree.SubElement(suite, "testcase", {"classname": ".orbit", "name": name})
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode", xml_declaration=False)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _add_result(case: ElementTree.Element, group: list[Diagnostic]) -> None:
+    errors = [diagnostic for diagnostic in group if diagnostic.severity is Severity.ERROR]
+    text = "\n".join(line for diagnostic in group for line in _diagnostic_lines(diagnostic))
+    if errors:
+        message = {"message": _xml(printable(errors[0].message)), "type": errors[0].code}
+        ElementTree.SubElement(case, "failure", message).text = _xml(text)
+    else:
+        ElementTree.SubElement(case, "system-out").text = _xml(text)
+
+
+def _xml(text: str) -> str:
+    """Return a text without the characters that XML can't hold."""
+    return _NOT_XML.sub("�", text)
+
+
+# ------------------------------------------------------------------------------------------------------------ sarif
+
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+ROOT = "%SRCROOT%"
+
+
+def _sarif(outcome: CheckOutcome) -> str:
+    """Return the outcome as one SARIF log."""
+    return inert_json(json.dumps(_log(outcome), ensure_ascii=False, indent=2)) + "\n"
+
+
+def _log(outcome: CheckOutcome) -> dict[str, object]:
+    """Return the outcome as the values that the log holds."""
+    checks = all_checks()
+    numbers = {check.code: number for number, check in enumerate(checks)}
+    counts: dict[str, int] = {}
+    results = [_result(diagnostic, numbers, counts, None) for diagnostic in outcome.diagnostics]
+    results += [_result(diagnostic, numbers, counts, "unchanged") for diagnostic in outcome.baselined]
+    driver = {"name": "orbit-registry", "rules": [_rule(check) for check in checks]}
+    run = {
+        "tool": {"driver": driver},
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository"}}},
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(check: Check) -> dict[str, object]:
+    """Return a check as a rule; its page is named in the help, for `helpUri` takes absolute addresses only."""
+    return {
+        "id": check.code,
+        "name": "".join(word.capitalize() for word in check.name.split("-")),
+        "shortDescription": {"text": check.summary},
+        "help": {"text": f"What to do: {check.hint}. More: {check.docs}"},
+        "defaultConfiguration": {"level": check.severity.value},
+        "properties": {"docs": check.docs},
+    }
+
+
+def _result(
+    diagnostic: Diagnostic, numbers: dict[str, int], counts: dict[str, int], state: str | None
+) -> dict[str, object]:
+    message = diagnostic.message if diagnostic.hint is None else f"{diagnostic.message}\n{diagnostic.hint}"
+    fingerprint = hashlib.sha256(diagnostic.fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    counts[fingerprint] = counts.get(fingerprint, 0) + 1
+    result: dict[str, object] = {
+        "ruleId": diagnostic.code,
+        "level": diagnostic.severity.value,
+        "message": {"text": message},
+        "locations": [_sarif_place(diagnostic.location)],
+        "partialFingerprints": {"orbit/v1": f"{fingerprint}:{counts[fingerprint]}"},
+    }
+    if diagnostic.code in numbers:
+        result["ruleIndex"] = numbers[diagnostic.code]
+    if diagnostic.related:
+        result["relatedLocations"] = [
+            {"id": number, **_sarif_place(location)} for number, location in enumerate(diagnostic.related, start=1)
+        ]
+    if state is not None:
+        result["baselineState"] = state
+        result["suppressions"] = [{"kind": "external", "justification": "in .orbit/baseline.yaml"}]
+    return result
+
+
+def _sarif_place(location: Location) -> dict[str, object]:
+    physical: dict[str, object] = {
+        "artifactLocation": {"uri": quote(location.path.encode("utf-8", "surrogatepass")), "uriBaseId": ROOT}
+    }
+    if location.position is not None:
+        physical["region"] = {"startLine": location.position.line, "startColumn": location.position.column}
+    return {"physicalLocation": physical}
+
+
+FORMATS: Mapping[str, Callable[[CheckOutcome], str]] = {
+    "github": _github, "json": _json, "junit": _junit, "sarif": _sarif, "text": _text,
+}  # fmt: skip
+
+
+def render(name: str, outcome: CheckOutcome) -> str:
+    """Return the outcome in a format, with a line break at its end."""
+    return FORMATS[name](outcome).encode("utf-8", "backslashreplace").decode("utf-8")  # file names need not be UTF-8
