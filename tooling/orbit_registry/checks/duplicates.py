@@ -44,8 +44,7 @@ class Neighbour:
         """How alike they are, and where a negation or a number tells them apart."""
         measured = f"{self.score:.0%} alike" if self.score else "the same title"
         alike = "the same, word for word" if self.is_exact else measured
-        only = "but " if self.contrast is not None and self.contrast.alone else ""
-        return f"{alike}; {only}{self.contrast}" if self.contrast is not None else alike
+        return alike + (self.contrast.sentence_end if self.contrast is not None else "")
 
     @property
     def rejection(self) -> str:
@@ -54,14 +53,9 @@ class Neighbour:
             return ""
         approval = self.record.approval
         at = approval.get("rejected_at", "")[:10]
-        words = (
-            "rejected",
-            f"on {at}" if at else "",
-            f"by {approval['rejected_by']}" if "rejected_by" in approval else "",
-        )
-        return " ".join(filter(None, words)) + (
-            f": {' '.join(approval['reason'].split())}" if "reason" in approval else ""
-        )
+        rejected = f"rejected{f' on {at}' if at else ''}"
+        rejected += f" by {approval['rejected_by']}" if "rejected_by" in approval else ""
+        return rejected + (f": {' '.join(approval['reason'].split())}" if "reason" in approval else "")
 
 
 def near_duplicates(workspace: Workspace, records: Sequence[Record], new: Record) -> list[Neighbour]:
@@ -159,8 +153,6 @@ def _scores(workspace: Workspace, texts: dict[str, str], wordings: Sequence[str]
             if new in numbers and other in texts:
                 scores[numbers[new]][other] = pair.score
     for number, words in enumerate(wordings):
-        if not terms(
-            words
-        ):  # one of common words alone is like nothing by its weights, and may be the same all the same
+        if not terms(words):  # common words alone have no weights, and may be the same all the same
             scores[number] = {key: 1.0 for key, text in texts.items() if normalised(text) == normalised(words)}
     return scores

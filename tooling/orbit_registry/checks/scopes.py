@@ -34,22 +34,14 @@ def folders_of(files: Sequence[str]) -> dict[str, list[str]]:
 
 def nearest(prefix: str, folders: Mapping[str, list[str]]) -> tuple[str, str | None] | None:
     """Return which part of the path is gone, in words, and the folder nearest to it; None where the path is there."""
-    missing_part = around(prefix, folders)
-    if missing_part is None:
-        return None
-    inside, name, others = missing_part
-    near = difflib.get_close_matches(name, others, n=1, cutoff=0.6)
-    return f"`{inside}{name}` is not there", f"{inside}{near[0]}" if near else None
-
-
-def around(prefix: str, folders: Mapping[str, list[str]]) -> tuple[str, str, list[str]] | None:
-    """Return the folder in which a part of the path is gone, with `/`, that part, and the names of those there."""
     if not prefix or prefix in folders:
         return None
     parent, _, name = prefix.rpartition("/")
     while parent and parent not in folders:
         parent, _, name = parent.rpartition("/")
-    return f"{parent}/" if parent else "", name, folders[parent]
+    inside = f"{parent}/" if parent else ""
+    near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
+    return f"`{inside}{name}` is not there", f"{inside}{near[0]}" if near else None
 
 
 _FROM_ROOT = "globs are named from the project's root"

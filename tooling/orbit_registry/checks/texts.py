@@ -121,15 +121,10 @@ def says_the_same(first: str, second: str, share: float) -> bool:
 
 def copies(texts: Iterable[tuple[str, str]]) -> list[list[str]]:
     """Return the keys of texts that are the same but for case, punctuation and spaces, in groups of two and more."""
-    alike: dict[bytes, list[tuple[str, str]]] = defaultdict(list)
-    for key, text in texts:
-        alike[letters(text)].append((key, text))
     groups: dict[str, list[str]] = defaultdict(list)
-    for form, entries in alike.items():
-        if form and len(entries) > 1:
-            for key, text in entries:
-                groups[normalised(text)].append(key)
-    return [keys for keys in groups.values() if len(keys) > 1]
+    for key, text in texts:
+        groups[normalised(text)].append(key)
+    return [keys for form, keys in groups.items() if form and len(keys) > 1]
 
 
 def letters(text: str) -> bytes:

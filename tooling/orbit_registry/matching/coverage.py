@@ -56,7 +56,8 @@ class Coverage:
         folders = Counter(file.rpartition("/")[0] or "." for file in bare)
         if folders:
             lines += ["", "Most files without a record:"]
-            lines += [f"  {count:>6}  {folder}" for folder, count in _first(folders)]
+            barest = sorted(folders.items(), key=lambda entry: (-entry[1], entry[0]))[:10]
+            lines += [f"  {count:>6}  {folder}" for folder, count in barest]
         if self.idle:
             lines += ["", f"Records whose globs match no tracked file: {_some(self.idle)}"]
         if self.broad:
@@ -97,10 +98,6 @@ def coverage(workspace: Workspace) -> Coverage:
         for record_id in ids_by_file[file]:
             scoped[record_id] += 1
     return Coverage(ids_by_file, scoped, tuple(broad))
-
-
-def _first(folders: Counter[str]) -> Sequence[tuple[str, int]]:
-    return sorted(folders.items(), key=lambda entry: (-entry[1], entry[0]))[:10]
 
 
 def _some(ids: Sequence[str]) -> str:

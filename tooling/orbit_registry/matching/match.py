@@ -157,10 +157,9 @@ def match(
     index = current_index(workspace)
     seconds, current_project = time.time() if now is None else now, working_project(project)
     ways: dict[int, list[tuple[str, str]]] = {}
-    rows: dict[int, Row] = {}
     for path in dict.fromkeys(project_path(path) for path in paths):
         for hit in index.match(path, None, everything):
-            row = _row(index, rows, hit >> 32)
+            row = _row(index, hit >> 32)
             ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
     for tag in dict.fromkeys(name for tag_name in tags for name in workspace.config.names_of(tag_name)):
         for hit in index.hits_under("t", tag, None, everything):
@@ -169,7 +168,7 @@ def match(
     def valid_matches(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
         matches: list[Match] = []
         for number in sorted(ways):
-            row = _row(index, rows, number)
+            row = _row(index, number)
             tasks = row.words(reader.TASKS)
             if is_other_project(row.values[reader.PROJECT], current_project):
                 continue
@@ -210,7 +209,7 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
     for number, ways in sorted(
         linked_rules(index, [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS], {}).items()
     ):
-        row = _row(index, {}, number)
+        row = _row(index, number)
         verdict = _standing(index, row, seconds, current_project)
         verdicts = [entry for entry in verdicts if entry.row.number != number]
         verdicts.append(Verdict(row, "link" if verdict == "rule" else verdict, "", row.doubt(seconds), ways[0][0][1:]))
@@ -222,7 +221,7 @@ def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project: str) -> Verdict:
-    row = _row(index, {}, hit >> 32)
+    row = _row(index, hit >> 32)
     glob = index.glob_of(row, hit).removeprefix(SYMBOL)
     if not fits:
         return Verdict(row, "no match", glob)
@@ -256,11 +255,10 @@ def _standing(index: Index, row: Row, now: float, project: str) -> str:
     return verdict
 
 
-def _row(index: Index, rows: dict[int, Row], number: int) -> Row:
-    row = rows.get(number) or index.row(number)
+def _row(index: Index, number: int) -> Row:
+    row = index.row(number)
     if row is None:
         raise SnapshotError("the push index is damaged", hint="`orbit sync --rebuild` makes it anew")
-    rows[number] = row
     return row
 
 

@@ -17,7 +17,7 @@ from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, settings_of, with_breadth
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.matching.sources import digest_of
-from orbit_registry.matching.trust import trust_files, trust_of
+from orbit_registry.matching.trust import trust_files, untrusted
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness, volatility_windows
@@ -115,8 +115,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     records = [record for record in reading.collection.records if record.path in paths]
     tracked = _tracked(workspace)
     causes = _causes(workspace, records)
-    trust = trust_of(workspace)
-    untrusted = trust.untrusted(records) if trust is not None else set()
+    changed = untrusted(workspace, records)
     personal = personal_of(workspace)
     config = workspace.config
     digest = digest_of((
@@ -124,10 +123,10 @@ def inputs_of(workspace: Workspace) -> Inputs:
         str(config.raw.get("freshness")), str(_holdout(workspace)), str(settings_of(config)),
         *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),
         *(_line(workspace, reading, entry) for entry in entries), digest_of(tracked),
-        *(f"{path}\n{cause}" for path, cause in sorted(causes.items())), *sorted(untrusted),
+        *(f"{path}\n{cause}" for path, cause in sorted(causes.items())), *sorted(changed),
         *(personal.lines() if personal is not None else ()),
     ))  # fmt: skip
-    return Inputs([digest, *stamps], reading, entries, records, tracked, causes, untrusted, personal)
+    return Inputs([digest, *stamps], reading, entries, records, tracked, causes, changed, personal)
 
 
 def _entries(reading: Reading) -> Sequence[RecordFolder]:

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
@@ -21,57 +22,51 @@ _BRANCHES = ("refs/remotes/origin/main", "refs/remotes/origin/master", "refs/hea
 _NAMING = "refs/remotes/origin/HEAD"
 
 
-class Trust:
-    """What the default branch holds; `commit` is empty where there is no such branch, and nothing is trusted then."""
-
-    def __init__(self, workspace: Workspace, commit: str) -> None:
-        self._workspace, self._commit = workspace, commit
-        self._names: dict[str, set[str]] = {}
-
-    def untrusted(self, records: Iterable[Record]) -> set[str]:
-        """Return the files of the records of which something differs from the default branch, or is not there."""
-        tree = self._workspace.git.files_at(self._commit) if self._commit else {}
-        return {
-            record.path
-            for record in records
-            if any(tree.get(path) not in self._names_of(path) for path in self._files(record))
-        }
-
-    def _files(self, record: Record) -> Iterator[str]:
-        """Yield what an agent may be led to read for a record, and what says which of its statuses are pushed."""
-        yield record.path
-        root = self._workspace.root
-        if os.path.lexists(root / record.body_path):
-            yield record.body_path
-        if record.kind.has_source and record.source is not None:
-            yield record.source.path
-        folder = record.kind.folder
-        if folder.is_relative_to(root / ORBIT):
-            yield f"{self._workspace.relative(folder)}/kind.yaml"
-
-    def _names_of(self, path: str) -> set[str]:
-        """Return git's names of a file's content, unchanged and with the line ends that git keeps."""
-        if path not in self._names:
-            try:
-                content = read_bytes(inside(self._workspace.root, path), limit=DOCUMENT_LIMIT)
-            except OrbitError:
-                return set()
-            forms = (content, content.replace(b"\r\n", b"\n"))
-            blobs = [b"blob %d\0" % len(form) + form for form in forms]
-            self._names[path] = {make(blob).hexdigest() for blob in blobs for make in (hashlib.sha1, hashlib.sha256)}
-        return self._names[path]
-
-
-def trust_of(workspace: Workspace) -> Trust | None:
-    """Return what is trusted; None where everything is.
+def untrusted(workspace: Workspace, records: Iterable[Record]) -> set[str]:
+    """Return the files of the records of which something differs from the default branch, or is not there.
 
     Raises:
         GitError: git is missing, or takes too long.
     """
+    commit = _trusted_commit(workspace)
+    if commit is None:
+        return set()
+    tree = workspace.git.files_at(commit) if commit else {}
+    names_of = cache(partial(_blob_names, workspace.root))
+    return {
+        record.path
+        for record in records
+        if any(tree.get(path) not in names_of(path) for path in _files_of(workspace, record))
+    }
+
+
+def _files_of(workspace: Workspace, record: Record) -> Iterator[str]:
+    """Yield what an agent may be led to read for a record, and what says which of its statuses are pushed."""
+    yield record.path
+    if os.path.lexists(workspace.root / record.body_path):
+        yield record.body_path
+    if record.kind.has_source and record.source is not None:
+        yield record.source.path
+    if record.kind.folder.is_relative_to(workspace.root / ORBIT):
+        yield f"{workspace.relative(record.kind.folder)}/kind.yaml"
+
+
+def _blob_names(root: Path, path: str) -> set[str]:
+    """Return git's names of a file's content, unchanged and with the line ends that git keeps."""
+    try:
+        content = read_bytes(inside(root, path), limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return set()
+    blobs = [b"blob %d\0" % len(form) + form for form in (content, content.replace(b"\r\n", b"\n"))]
+    return {make(blob).hexdigest() for blob in blobs for make in (hashlib.sha1, hashlib.sha256)}
+
+
+def _trusted_commit(workspace: Workspace) -> str | None:
+    """Return the default branch's commit, empty where there is no such branch; None where everything is trusted."""
     is_configured = workspace.trusts_only_default_branch
     files = _ref_files(workspace)
     if not files:
-        return Trust(workspace, "") if is_configured else None
+        return "" if is_configured else None
 
     def branch() -> list[object] | None:
         commit = workspace.default_commit()
@@ -80,13 +75,13 @@ def trust_of(workspace: Workspace) -> Trust | None:
         return [commit, workspace.default_branch_trusts_only_itself(commit)]
 
     commit, trusts_itself_alone = workspace.values.memo("trust", "\n".join(map(_stamp, files)), branch) or ["", False]
-    return Trust(workspace, commit) if is_configured or trusts_itself_alone else None
+    return commit if is_configured or trusts_itself_alone else None
 
 
 def trust_files(workspace: Workspace) -> list[Path]:
     """Return the files that change when the default branch moves, where that matters."""
     try:
-        return _ref_files(workspace) if trust_of(workspace) is not None else []
+        return _ref_files(workspace) if _trusted_commit(workspace) is not None else []
     except GitError:
         return []
 

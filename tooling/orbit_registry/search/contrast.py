@@ -31,6 +31,11 @@ class Contrast:
     second: tuple[str, ...]
     alone: bool
 
+    @property
+    def sentence_end(self) -> str:
+        """The contrast as it follows what two texts have in common."""
+        return f"; {'but ' if self.alone else ''}{self}"
+
     def __str__(self) -> str:
         if not self.first or not self.second:
             return f"only one of them says {_some(self.first or self.second)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -70,11 +70,11 @@ class Tree:
     tracked: Sequence[str]
     without: frozenset[str] = frozenset()
     """Documents of decisions; a record about them would be about itself."""
-    files: frozenset[str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        files = (path for path in self.tracked if path not in self.without and not _NO_CODE.search(path))
-        object.__setattr__(self, "files", frozenset(files))
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """Those that are left."""
+        return frozenset(path for path in self.tracked if path not in self.without and not _NO_CODE.search(path))
 
     @cached_property
     def folders(self) -> Mapping[str, frozenset[str]]:
@@ -88,20 +88,12 @@ class Tree:
         return {folder: frozenset(files) for folder, files in folders.items()}
 
     @cached_property
-    def by_name(self) -> Mapping[str, Sequence[str]]:
-        """The files that have a name."""
-        by_name: defaultdict[str, list[str]] = defaultdict(list)
-        for file in self.files:
-            by_name[file.rpartition("/")[2]].append(file)
-        return by_name
-
-    @cached_property
     def by_end(self) -> Mapping[str, Sequence[str]]:
-        """The files that end with a path of two and more parts."""
+        """The files by their names, and by each longer end of their paths."""
         by_end: defaultdict[str, list[str]] = defaultdict(list)
         for file in self.files:
             parts = file.split("/")
-            for start in range(1, len(parts) - 1):
+            for start in range(1, len(parts)):
                 by_end["/".join(parts[start:])].append(file)
         return by_end
 
@@ -125,7 +117,7 @@ def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
         if isinstance(glob, Glob) and not glob.exclude and any(matches(glob, file) for file in tree.files):
             yield name
     else:
-        matching_files = tree.by_end.get(name, ()) if "/" in name else tree.by_name.get(name, ())
+        matching_files = tree.by_end.get(name, ())
         if len(matching_files) == 1:
             yield matching_files[0]
 

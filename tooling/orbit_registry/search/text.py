@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 
 import Stemmer
@@ -25,6 +25,7 @@ _COMMON = (
     "may might must shall should will would also just only very such same own too some any each both other more most"
 )
 STOP_WORDS = frozenset(_COMMON.split())
+_ENGLISH = Stemmer.Stemmer("english")
 
 # First a quick, coarse split, whose pieces are remembered; a piece is read closely when it is met for the first time.
 _ASCII_PIECES = "".join(sign if (sign := chr(code)).isalnum() or sign == "_" else " " for code in range(128))
@@ -34,7 +35,6 @@ PIECE = "A-Za-z0-9_\u00c0-\u1fff\u2c00-\u2fff\u3040-\U0010ffff"
 MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
 _WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _ASCII_PART = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_CAPITALISED = re.compile(r"[A-Z][a-z]+")
 _HEX = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
 # Writing without spaces between words, and Korean.
 UNSPACED = (
@@ -54,47 +54,23 @@ def words(text: str) -> list[str]:
         pieces = text.translate(_ASCII_PIECES).split()  # two thirds of what a regular expression takes
     else:
         pieces = _characters(PIECE).findall(unicodedata.normalize("NFKC", text))
-    return list(chain.from_iterable(map(_WORDS.__getitem__, pieces)))
+    return list(chain.from_iterable(map(_words_of_piece, pieces)))
 
 
 def terms(text: str) -> list[str]:
     """Return the terms of `text` in their order, repeated as often as they occur."""
-    return list(map(_STEMS.__getitem__, words(text)))
+    return list(map(stem, words(text)))
 
 
+@lru_cache(_MOST_REMEMBERED)
 def stem(word: str) -> str:
-    """Return the term of a word."""
-    return _STEMS[word]
+    """Return the term of a word; English ones are stemmed by Porter's second algorithm."""
+    return str(_ENGLISH.stemWord(word)) if word.isascii() and word.isalpha() else word
 
 
-class _Words(dict[str, tuple[str, ...]]):
-    """The words of each piece met so far; forgets all of them rather than grow without end."""
-
-    def __missing__(self, piece: str) -> tuple[str, ...]:
-        if _CAPITALISED.fullmatch(piece):  # which most pieces are that are not the same word met before
-            result = self[piece.lower()]
-        else:
-            result = tuple(chain.from_iterable(map(_split, _WORD.findall(piece))))
-        if len(piece) <= LONGEST_TERM:
-            if len(self) >= _MOST_REMEMBERED:
-                self.clear()
-            self[piece] = result
-        return result
-
-
-class _Stems(dict[str, str]):
-    """The term of each word met so far; English ones are stemmed by Porter's second algorithm."""
-
-    _stem = Stemmer.Stemmer("english").stemWord
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _MOST_REMEMBERED:
-            self.clear()
-        term = self[word] = str(self._stem(word)) if word.isascii() and word.isalpha() else word
-        return term
-
-
-_WORDS, _STEMS = _Words(), _Stems()
+@lru_cache(_MOST_REMEMBERED)
+def _words_of_piece(piece: str) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(_split, _WORD.findall(piece))))
 
 
 def _split(word: str) -> list[str]:

@@ -136,10 +136,8 @@ def _nearest(context: CheckContext, pairs: Sequence[_Pair]) -> Iterator[Diagnost
 
 
 def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
-    record, neighbour, differs = pair.record, pair.neighbour, pair.contrast
-    name = record.kind.headline
-    alone = differs is not None and differs.alone
-    but = f"; {'but ' if alone else ''}{differs}" if differs is not None else ""
+    record, neighbour, name = pair.record, pair.neighbour, pair.record.kind.headline
+    but = pair.contrast.sentence_end if pair.contrast is not None else ""
     # Votes were given to one text: it stays, and takes the other's place.
     keeper, replaced = (record, neighbour) if len(record.votes) >= len(neighbour.votes) else (neighbour, record)
     supersede = f"`orbit {record.kind.name} supersede {replaced.id} --with {keeper.id}`"

@@ -80,23 +80,16 @@ _SAYS = {"supersedes": "replaces", "superseded_by": "is replaced by"}
 
 def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     """Write the missing end into the other record; a status that forbids it is left to a person."""
-    from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
-
-    records = context.records.with_id(diagnostic.record or "")
     changes: dict[str, FileChange] = {}
-    for record in records:
+    for record in context.records.with_id(diagnostic.record or ""):
         for name, other_name in OTHER_END.items():
             for target in record.words(name):
                 other = _resolved(context, target)
                 if other is None or other.uid == record.uid or _states(context, other, other_name, record):
                     continue
-                text = context.text(other.path)
-                if text is not None and f"does not say that it {_SAYS[other_name]}" in diagnostic.message:
-                    data = dict(other.data)
-                    data[other_name] = [*other.words(other_name), record.id]
-                    data["updated_at"] = format_time(context.now)
-                    after = rewrite(text, data, order=other.kind.schema.properties)
-                    changes[other.path] = FileChange(other.path, text, after)
+                change = _rewritten(context, other, _with_added(other.data, other_name, [record.id]))
+                if change is not None and f"does not say that it {_SAYS[other_name]}" in diagnostic.message:
+                    changes[other.path] = change
     return tuple(changes.values())
 
 
@@ -132,7 +125,11 @@ def _states(context: CheckContext, record: Record, name: str, other: Record) -> 
 @check("ORB303", Severity.ERROR, "decide which one holds, and remove the other `supersedes` and `superseded_by` lines")
 def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
     """Records replace each other in a circle, so none of them holds."""
-    edges = {record.id: _successors(context, record) for record in context.records if record.data.get("superseded_by")}
+    edges = {
+        record.id: {other.id for name in record.superseded_by for other in context.resolve(name)}
+        for record in context.records
+        if record.data.get("superseded_by")
+    }
     for record in (candidate for candidate in context.records if candidate.data.get("supersedes")):
         backwards = [other.id for name in record.supersedes for other in context.resolve(name)]
         for old in backwards:
@@ -147,10 +144,6 @@ def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
         name = "superseded_by" if record.superseded_by else "supersedes"
         related = [context.at(other, "id") for record_id in circle[1:] for other in context.records.with_id(record_id)]
         yield supersession_circle.at(context.at(record, name), message, record=record, related=related)
-
-
-def _successors(context: CheckContext, record: Record) -> set[str]:
-    return {other.id for name in record.superseded_by for other in context.resolve(name)}
 
 
 def _circles(edges: dict[str, set[str]]) -> Iterator[tuple[str, ...]]:
