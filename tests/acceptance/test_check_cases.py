@@ -133,22 +133,3 @@ def test_a_fix_leaves_what_the_case_shows(case: Path, tmp_path: Path, git: Git) 
         name = file.relative_to(case / "fixed")
         files = [line for line in (root / name).read_text("utf-8").splitlines() if not line.startswith("updated_at:")]
         assert files == file.read_text("utf-8").splitlines(), name
-
-
-@pytest.mark.parametrize("case", cases("fail"), ids=name_of)
-def test_what_a_file_reaches_is_looked_at_again(case: Path, tmp_path: Path, git: Git) -> None:
-    """When one of a case's files is emptied, and when it is back, the gate says what it says who never ran before."""
-    root = build(case, tmp_path / "case", git)
-    diagnostics = [*(root / ".orbit").rglob("*.yaml"), *root.rglob("*.md")]
-    files = sorted(path for path in diagnostics if path.is_file() and path.name != "config.yaml")
-    against = options_of(case).get("against")
-    first = Registry.open(root).check(against=against).diagnostics
-    for file in files[:: max(1, len(files) - 1)]:
-        text = file.read_bytes()
-        file.write_bytes(b"")
-        warm = Registry.open(root).check(against=against).diagnostics
-        shutil.copytree(root, tmp_path / "fresh", symlinks=True, ignore=shutil.ignore_patterns("cache"))
-        assert warm == Registry.open(tmp_path / "fresh").check(against=against).diagnostics
-        shutil.rmtree(tmp_path / "fresh")
-        file.write_bytes(text)
-    assert Registry.open(root).check(against=against).diagnostics == first

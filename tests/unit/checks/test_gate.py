@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.checks.context import collect_inputs
+from orbit_registry.checks.engine import CheckOutcome, run_uncached
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.journal import FileChange
+from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]
 Learning = Callable[..., Path]
@@ -55,6 +58,31 @@ def test_every_kind_of_change_is_seen(workspace: Path, learning: Learning, git: 
     assert codes(check(workspace)) == ["ORB109"]
     (workspace / ".orbit" / "baseline.yaml").unlink()
     assert codes(check(workspace)) == []
+    file.with_name("votes.jsonl").write_text("{}\n", "utf-8")
+    assert codes(check(workspace)) == ["ORB107"]
+    file.with_name("votes.jsonl").unlink()
+    log = workspace / "docs/design/core/4_decisions.md"
+    log.parent.mkdir(parents=True)
+    log.write_text("# Core\n\n## ADR-0001 — Keep one log\n\nStatus: Accepted\n\n### Decision\n\nOne.\n", "utf-8")
+    assert codes(check(workspace)) == ["ORB702"]
+    Registry.open(workspace).backfill()
+    log.write_text(log.read_text("utf-8").replace("Keep one", "Keep no"), "utf-8")
+    assert "ORB701" in codes(check(workspace))
+    config = workspace / ".orbit/config.yaml"
+    config.write_text(f"{config.read_text('utf-8')}checks: {{ignore: [ORB701]}}\n", "utf-8")
+    assert "ORB701" not in codes(check(workspace))
+
+
+def test_a_run_with_a_changing_file_is_not_cached(workspace: Path) -> None:
+    """A document whose citations lead nowhere is not cached as one without any."""
+    file = workspace / "plan.md"
+    file.write_text("See ADR-0099.\n", "utf-8")
+    inputs = collect_inputs(open_workspace(workspace), None, datetime.now(UTC))
+    file.rename(file.with_suffix(".away"))
+    assert not run_uncached(inputs)[1]
+
+    file.with_suffix(".away").rename(file)
+    assert codes(check(workspace)) == ["ORB305"]
 
 
 def test_paths_narrow_the_findings(workspace: Path, learning: Learning) -> None:
@@ -66,14 +94,6 @@ def test_paths_narrow_the_findings(workspace: Path, learning: Learning) -> None:
     assert diagnostic.record == "L-9m2ab"
     assert len(codes(check(workspace, ".orbit"))) == 2
     assert codes(check(workspace, "src")) == []
-
-
-def test_a_check_can_be_switched_off(workspace: Path, learning: Learning) -> None:
-    """A code under `checks.ignore` is not run."""
-    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
-    config = workspace / ".orbit" / "config.yaml"
-    config.write_text(config.read_text("utf-8") + "checks:\n  ignore: [ORB301]\n", "utf-8")
-    assert codes(check(workspace)) == []
 
 
 def test_an_unreadable_record_is_never_ignored(workspace: Path, learning: Learning) -> None:
@@ -110,16 +130,6 @@ def test_fix_ends_an_unfinished_step(workspace: Path, learning: Learning) -> Non
     assert list(journal.iterdir()) == []
 
 
-def test_fixing_twice_changes_nothing(workspace: Path, learning: Learning) -> None:
-    """A second `--fix` finds nothing to do."""
-    learning("L-aaaa1", "Use tabs", status="superseded", more="superseded_by: [L-aaaa2]\n")
-    learning("L-aaaa2", "Use spaces")
-    assert [diagnostic.code for diagnostic in check(workspace, fix=True).fixed] == ["ORB302"]
-    before = {path: path.read_bytes() for path in (workspace / ".orbit" / "learnings").rglob("*.yaml")}
-    assert check(workspace, fix=True).fixed == ()
-    assert {path: path.read_bytes() for path in (workspace / ".orbit" / "learnings").rglob("*.yaml")} == before
-
-
 def one_sided(learning: Learning) -> Path:
     """Write two records of which one says that the other replaced it; returns the file that lacks its end."""
     learning("L-aaaa1", "Use tabs", status="superseded", more="superseded_by: [L-aaaa2]\n")
@@ -133,11 +143,11 @@ def test_fix_leaves_baselined_findings(workspace: Path, learning: Learning) -> N
     before = file.read_bytes()
     assert check(workspace, fix=True).fixed == ()
     assert file.read_bytes() == before
-    assert [diagnostic.code for diagnostic in check(workspace, ".orbit/learnings/L-aaaa1", fix=True).fixed] == [
-        "ORB302"
-    ]
-    file.write_bytes(before)
-    assert [diagnostic.code for diagnostic in check(workspace, fix=True, all_=True).fixed] == ["ORB302"]
+    for paths, everything in (((".orbit/learnings/L-aaaa1",), False), ((), True)):
+        fixed = check(workspace, *paths, fix=True, all_=everything).fixed
+        assert [diagnostic.code for diagnostic in fixed] == ["ORB302"]
+        assert check(workspace, *paths, fix=True, all_=everything).fixed == ()
+        file.write_bytes(before)
 
 
 def test_fix_adopts_no_baselined_entry(workspace: Path) -> None:

@@ -13,47 +13,12 @@ from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import is_prompt, may_hold_prompts
 
-MADR = """---
-status: accepted
-date: 2026-01-01
----
-
-# Use X
-
-## Context and Problem Statement
-
-We need a place for data.
-
-## Decision Drivers
-
-* Speed
-
-## Considered Options
-
-* X
-* Y
-
-## Decision Outcome
-
-Chosen option: "X", because it is good.
-
-### Consequences
-
-* Good, because fast.
-* Bad, because of memory.
-
-### Confirmation
-
-A test measures it.
-
-## Pros and Cons of the Options
-
-* Good, because it works
-
-## More Information
-
-Nothing.
-"""
+MADR = (
+    "---\nstatus: accepted\ndate: 2026-01-01\n---\n\n# Use X\n\n## Context and Problem Statement\n\nWe need a place.\n\n"
+    "## Decision Drivers\n\n* Speed\n\n## Considered Options\n\n* X\n* Y\n\n## Decision Outcome\n\nWe choose X.\n\n"
+    "### Consequences\n\n* Good, because fast.\n* Bad, because of memory.\n\n### Confirmation\n\nA test tells.\n\n"
+    "## Pros and Cons of the Options\n\n* Good, because it works\n\n## More Information\n\nNothing.\n"
+)
 NYGARD = (
     "# 1. Use X\n\nDate: 2026-01-01\n\n## Status\n\nAccepted\n\n## Context\n\nWe need a place for data.\n\n"
     "## Decision\n\nX.\n\n## Consequences\n\n### Positive\n\nFast.\n\n### Negative\n\nMemory.\n\n### Neutral\n\nNone.\n"

@@ -10,7 +10,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.registry import Registry
-from orbit_registry.repository.baseline import apply, baseline_of, read_baseline, write_baseline
+from orbit_registry.repository.baseline import NEVER_BASELINED, apply, baseline_of, read_baseline, write_baseline
 from orbit_registry.workspace.workspace import Workspace
 
 
@@ -24,6 +24,12 @@ def workspace(git_repo: Path) -> Workspace:
     """Return a new workspace."""
     Registry.init(git_repo)
     return Registry.open(git_repo).workspace
+
+
+@pytest.mark.parametrize("code", sorted(NEVER_BASELINED))
+def test_findings_about_this_run_are_never_held(code: str) -> None:
+    """What git can't tell, a broken baseline, a promotion: they are said each time."""
+    assert len(baseline_of([finding("it is so", code=code)])) == 0
 
 
 def test_a_finding_that_moved_is_still_known() -> None:
