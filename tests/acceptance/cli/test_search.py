@@ -103,10 +103,11 @@ def test_symbols_tags_labels_and_seeds_are_found(shell: Any) -> None:
         (["the", "of"], "nearly every text has"),
         (["🦊"], "no letter and no digit"),
         (["%"], "no letter and no digit"),
+        (["leap", "--version", ""], "a version is empty"),
     ],
 )
 def test_a_query_without_words_is_a_wrong_call(shell: Any, arguments: list[str], words: str) -> None:
-    """No words, or only those that every text has."""
+    """No words, only those that every text has, or an unset variable of a shell as a version."""
     code, _, err = shell("search", *arguments)
 
     assert code == 2
@@ -198,14 +199,6 @@ def test_an_id_finds_its_record_first(shell: Any) -> None:
     assert ids(shell, "search", shell.learning) == [shell.learning, added]
     assert ids(shell, "search", "why", "does", shell.learning, "hold")[0] == shell.learning
     assert ids(shell, "search", shell.learning, "--kind", "adr") == []
-
-
-def test_an_empty_version_is_no_version(shell: Any) -> None:
-    """An unset variable of a shell is said, and does not leave every record out."""
-    code, _, output = shell("search", "leap", "--version", "")
-
-    assert code == 2
-    assert "a version is empty" in output
 
 
 def take(shell: Any, what: str, name: str, text: str, *arguments: str) -> str:

@@ -14,7 +14,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import is_prompt, may_hold_prompts
 
 MADR = (
-    "---\nstatus: accepted\ndate: 2026-01-01\n---\n\n# Use X\n\n## Context and Problem Statement\n\nWe need a place.\n\n"
+    "---\nstatus: accepted\ndate: 2026-01-01\n---\n\n# Use X\n\n## Context and Problem Statement\n\nA place.\n\n"
     "## Decision Drivers\n\n* Speed\n\n## Considered Options\n\n* X\n* Y\n\n## Decision Outcome\n\nWe choose X.\n\n"
     "### Consequences\n\n* Good, because fast.\n* Bad, because of memory.\n\n### Confirmation\n\nA test tells.\n\n"
     "## Pros and Cons of the Options\n\n* Good, because it works\n\n## More Information\n\nNothing.\n"

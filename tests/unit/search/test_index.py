@@ -32,21 +32,6 @@ def test_titles_outweigh_tags_and_tags_the_body() -> None:
     assert keys(texts, "cache") == ["title", "tags", "body"]
 
 
-def test_a_rare_word_decides() -> None:
-    """A word that every text has says little."""
-    texts = index(a=("lock order", "", ""), b=("lock file", "", ""), c=("lock order", "", "journal"))
-
-    assert keys(texts, "lock journal")[0] == "c"
-    assert keys(texts, "journal") == ["c"]
-
-
-def test_a_longer_text_weighs_less() -> None:
-    """The same word stands out in a short one."""
-    texts = index(long=("", "", "lock " + "word " * 50), short=("", "", "lock word"))
-
-    assert keys(texts, "lock") == ["short", "long"]
-
-
 @pytest.mark.parametrize(
     ("query", "text"),
     [
@@ -58,12 +43,6 @@ def test_a_longer_text_weighs_less() -> None:
 def test_identifiers_and_unspaced_words_are_split(query: str, text: str) -> None:
     """`parseHTTPHeader` has parse, http and header; Chinese and Japanese words have pairs of characters."""
     assert keys(index(a=(text, "", ""), b=("Other", "", "")), query) == ["a"]
-
-
-@pytest.mark.parametrize(("query", "text"), [("ui", "pursuing it"), ("cat", "concatenate"), ("lock", "block clocks")])
-def test_a_part_of_a_word_is_no_match(query: str, text: str) -> None:
-    """Runs of characters reorder what whole terms have found, and lead to nothing themselves."""
-    assert keys(index(a=(text, "", "")), query) == []
 
 
 def test_scores_are_parts_of_the_best_possible() -> None:

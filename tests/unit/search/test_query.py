@@ -16,15 +16,10 @@ from orbit_registry.search.search import Score
 @pytest.mark.parametrize(
     ("text", "weights"),
     [
-        ("a,b=1.5,c=1.3", {"a": 1.4, "b": 1.5, "c": 1.3}),
-        ("a", {"a": 1.5}),
-        ("a , b", {"a": 1.5, "b": 1.5}),
-        ("", {}),
-        (" , ", {}),
-        ("a=0", {"a": 0.0}),
-        ("a=2,a", {"a": 2.0}),
+        ("a,b=1.5,c=1.3", {"a": 1.4, "b": 1.5, "c": 1.3}), ("a", {"a": 1.5}), ("a , b", {"a": 1.5, "b": 1.5}),
+        ("", {}), (" , ", {}), ("a=0", {"a": 0.0}), ("a=2,a", {"a": 2.0}),
     ],
-)
+)  # fmt: skip
 def test_a_tag_without_a_weight_gets_the_average(text: str, weights: dict[str, float]) -> None:
     """The average of the explicit weights, else 1.5."""
     assert context_weights(text) == pytest.approx(weights)
@@ -60,16 +55,11 @@ def test_a_score_never_leaves_its_range(text: float, version: float, weights: di
 @pytest.mark.parametrize(
     ("text", "budget"),
     [
-        ("AuthHandler", "lean"),
-        ("#6928", "lean"),
-        ("src/app.py", "lean"),
-        ("ADR-0006", "lean"),
-        ("journal", "balanced"),
-        ("retry uploads", "balanced"),
-        ("why do we retry uploads?", "deep"),
-        ("word " * 20, "deep"),
+        ("AuthHandler", "lean"), ("#6928", "lean"), ("src/app.py", "lean"), ("ADR-0006", "lean"),
+        ("journal", "balanced"), ("retry uploads", "balanced"),
+        ("why do we retry uploads?", "deep"), ("word " * 20, "deep"),
     ],
-)
+)  # fmt: skip
 def test_the_shape_of_a_text_sets_the_budget(text: str, budget: str) -> None:
     """An identifier wants one place, a question or a task all that bears on it; who says a budget gets it."""
     assert shape(text) == budget

@@ -82,7 +82,7 @@ def test_pairs_of_some_texts(texts: dict[str, str], threshold: float, only: set[
     assert similar_pairs(texts, threshold, only) == expected
 
 
-@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.55, 0.8])
+@pytest.mark.parametrize("threshold", [0.3, 0.8])
 def test_pairs_among_many_texts(threshold: float) -> None:
     """Among hundreds of texts with planted copies none is lost."""
     texts = zipf_texts(300, 1)
