@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.workspace.config import config_of
-from orbit_registry.workspace.journal import FileChange, apply_step, has_unfinished_steps, recover
+from orbit_registry.workspace.journal import FileChange, apply_step, recover, unfinished_steps
 from orbit_registry.workspace.workspace import Workspace
 
 PATHS = ["a.md", "docs/b.md", "docs/deep/c.yaml", ".orbit/learnings/L-1/learning.yaml"]
@@ -69,7 +69,7 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], dr
         workspace.journal.mkdir(parents=True)
         rows = [{"path": change.path, "before": change.before, "after": change.after} for change in changes]
         (workspace.journal / "step-1.json").write_text(json.dumps({"step": "step", "changes": rows}), "utf-8")
-        assert has_unfinished_steps(workspace)
+        assert unfinished_steps(workspace)
 
         [message] = recover(workspace)
 
@@ -81,7 +81,7 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], dr
         else:
             assert message == "finished step"
             assert now == [change.after for change in changes]
-        assert not has_unfinished_steps(workspace)
+        assert not unfinished_steps(workspace)
         assert recover(workspace) == []
 
 
@@ -97,7 +97,7 @@ def test_a_step_is_made_whole(changes: list[FileChange]) -> None:
         apply_step(workspace, "step", changes)
 
         assert [text_of(workspace.root, change.path) for change in changes] == [change.after for change in changes]
-        assert not has_unfinished_steps(workspace)
+        assert not unfinished_steps(workspace)
         shutil.rmtree(workspace.state, ignore_errors=True)
         files = {path.relative_to(workspace.root).as_posix() for path in workspace.root.rglob("*") if path.is_file()}
         assert files == {change.path for change in changes if change.after is not None}

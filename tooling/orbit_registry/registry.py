@@ -15,7 +15,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Collection, Reading
 from orbit_registry.workspace.author import Author, Review, current_author
-from orbit_registry.workspace.journal import has_unfinished_steps
+from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Registry:
 
     def recover(self) -> None:
         """Finish or undo interrupted writes, unless another process is writing now."""
-        if has_unfinished_steps(self.workspace):
+        if unfinished_steps(self.workspace):
             from orbit_registry.repository.writer import finish_steps
 
             finish_steps(self.workspace)

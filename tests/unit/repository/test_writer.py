@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from orbit_registry.errors import InvalidRecordError, RecordNotFoundError, RefusedError, UnreadableFileError
 from orbit_registry.model.ids import code_id
 from orbit_registry.registry import Registry
-from orbit_registry.repository.writer import free_code_id, remove_abandoned
+from orbit_registry.repository.writer import free_code_id
 from orbit_registry.workspace.author import Author
 
 HUMAN = Author("Ada", "human")
@@ -166,34 +165,6 @@ def test_a_record_broken_meanwhile_is_not_overwritten(
         registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
 
     assert content is None or hand_written.read_bytes() == content
-
-
-def test_leftovers_of_a_killed_writer_go_after_an_hour(registry: Registry) -> None:
-    """A fresh temporary folder may belong to someone; an old one does not."""
-    folder = registry.workspace.folder_of(registry.workspace.kinds["learning"])
-    for name, age in ((".tmp-old", 7200), (".tmp-new", 60)):
-        (folder / name).mkdir(parents=True)
-        then = time.time() - age
-        os.utime(folder / name, (then, then))
-
-    remove_abandoned(registry.workspace, registry.workspace.kinds["learning"])
-
-    assert [path.name for path in folder.iterdir()] == [".tmp-new"]
-
-
-def test_sweeping_follows_no_link(registry: Registry) -> None:
-    """A link named like a temporary folder is removed alone."""
-    folder = registry.workspace.folder_of(registry.workspace.kinds["learning"])
-    outside = registry.workspace.root.parent / "outside"
-    for path in (folder, outside):
-        path.mkdir(parents=True)
-    (outside / "mine").write_text("x", "utf-8")
-    (folder / ".tmp-link").symlink_to(outside)
-    os.utime(folder / ".tmp-link", (0, 0), follow_symlinks=False)
-
-    remove_abandoned(registry.workspace, registry.workspace.kinds["learning"])
-
-    assert (outside / "mine").exists()
 
 
 def test_eight_people_add_at_once(registry: Registry) -> None:

@@ -12,9 +12,7 @@ from orbit_registry.errors import UnsafePathError, WriteError
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.journal import (
     FileChange,
-    Staging,
     apply_step,
-    has_unfinished_steps,
     recover,
     unfinished_steps,
 )
@@ -70,7 +68,7 @@ def test_a_step_that_the_disk_refuses_is_put_back(workspace: Workspace) -> None:
         )
 
     assert tree(workspace) == before
-    assert not has_unfinished_steps(workspace)
+    assert not unfinished_steps(workspace)
     assert not (workspace.root / "deep").exists()
 
 
@@ -148,7 +146,7 @@ def test_an_unreadable_journal_is_set_aside(workspace: Workspace, content: bytes
     assert [path.name for path in workspace.journal.iterdir()] == ["adr-add-1.unreadable"]
     assert (workspace.root / "a.md").read_text("utf-8") == "old"
     assert not (workspace.root.parent / "evil").exists()
-    assert not has_unfinished_steps(workspace)
+    assert not unfinished_steps(workspace)
     assert Registry.open(workspace.root).add("learning", {"summary": "Leap"}).id
 
 
@@ -196,27 +194,7 @@ def test_a_reader_does_not_wait_for_a_long_step(workspace: Workspace, monkeypatc
     assert (workspace.root / "a.md").read_text("utf-8") == "new"
 
 
-def names(root: Path) -> set[str]:
-    """Return every path below a folder."""
-    return {path.relative_to(root).as_posix() for path in root.rglob("*")}
-
-
-def test_staged_files_appear_only_when_renamed(tmp_path: Path) -> None:
-    """A new folder appears with its file; unused staged files are removed."""
-    (tmp_path / "old").mkdir()
-    old, new, unwanted = tmp_path / "old/a.yaml", tmp_path / "new/b.yaml", tmp_path / "old/c.yaml"
-    staging = Staging()
-    staging.write([(old, b"1"), (new, b"2"), (tmp_path / "new/d.yaml", b"3"), (unwanted, b"4")])
-    assert not any(path.exists() for path in (old, new, unwanted, new.parent))
-    assert staging.rename(old)
-    assert staging.rename(new)
-    assert not staging.rename(tmp_path / "new/d.yaml")
-    staging.finish()
-    assert names(tmp_path) == {"old", "old/a.yaml", "new", "new/b.yaml"}
-    assert (old.read_bytes(), new.read_bytes()) == (b"1", b"2")
-
-
-def test_every_text_is_durable_before_the_first_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_text_is_durable_before_the_first_rename(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A crash after a rename can't leave an empty file under a name that readers know."""
     calls: list[str] = []
     sync, replace = os.fsync, Path.replace
@@ -226,26 +204,22 @@ def test_every_text_is_durable_before_the_first_rename(tmp_path: Path, monkeypat
         sync(handle)
 
     def renamed(self: Path, target: Path) -> Path:
-        calls.append("rename")
+        calls.append(target.suffix)
         return replace(self, target)
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(Path, "replace", renamed)
-    staging = Staging()
-    paths = [tmp_path / f"{index}.yaml" for index in range(5)]
-    staging.write((path, b"x") for path in paths)
-    for path in paths:
-        staging.rename(path)
-    staging.finish()
-    assert calls == ["sync"] * 5 + ["rename"] * 5 + ["sync"]
+    apply_step(workspace, "step", [FileChange(f"{index}.yaml", None, "x") for index in range(5)])
+    assert calls == ["sync", ".json", "sync", *["sync"] * 5, *[".yaml"] * 5, "sync"]
 
 
-def test_a_folder_that_came_from_elsewhere_is_not_replaced(tmp_path: Path) -> None:
-    """The file is left to its caller, and the other one's stays."""
-    staging = Staging()
-    staging.write([(tmp_path / "new/a.yaml", b"1")])
-    (tmp_path / "new").mkdir()
-    (tmp_path / "new/theirs").write_text("x", "utf-8")
-    assert not staging.rename(tmp_path / "new/a.yaml")
-    staging.discard()
-    assert names(tmp_path) == {"new", "new/theirs"}
+def test_one_file_is_written_where_the_journal_is_read_only(workspace: Workspace) -> None:
+    """As in the sandboxes of agents, which protect git's folder."""
+    (workspace.root / ".git").mkdir()
+    (workspace.root / ".git/orbit").write_text("in the way", "utf-8")
+
+    apply_step(workspace, "step", [FileChange("a.md", "old", "new")])
+    with pytest.raises(WriteError):
+        apply_step(workspace, "step", [FileChange("a.md", "new", "newer"), FileChange("b.md", None, "b")])
+
+    assert (workspace.root / "a.md").read_text("utf-8") == "new"

@@ -29,7 +29,7 @@ from orbit_registry.repository.votes import BROKEN
 from orbit_registry.review.review import approval_command, queue, without_status
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
-from orbit_registry.workspace.journal import has_unfinished_steps
+from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, is_writable, open_workspace, user_home
 
 Level = Literal["ok", "warning", "problem"]
@@ -119,7 +119,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning", "workspace", f"lines of {', '.join(torn)} are no votes", str(workspace.orbit), "orbit check"
         )
-    if has_unfinished_steps(workspace):
+    if unfinished_steps(workspace):
         message = "a change was begun and not finished"
         yield Finding(
             "warning", "workspace", message, str(workspace.journal), "any command that writes finishes or undoes it"

@@ -65,7 +65,7 @@ from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.config import config_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.journal import FileChange, has_unfinished_steps
+from orbit_registry.workspace.journal import FileChange, unfinished_steps
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace
 
 MARK = "x-imported_from"
@@ -528,7 +528,7 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
     root = _root(start)
     orbit = root / ORBIT
     target = target_of(root, orbit)
-    if not dry_run and has_unfinished_steps(target):
+    if not dry_run and unfinished_steps(target):
         with writing(target, wait=0):  # recovers a killed migration
             pass
     if not _learnings(orbit).learnings:

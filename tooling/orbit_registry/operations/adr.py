@@ -37,7 +37,6 @@ from orbit_registry.repository.writer import (
     prepare_edit,
     record_path,
     refuse_bad_scope,
-    remove_abandoned,
     render,
     validated,
     writing,
@@ -115,7 +114,6 @@ def add_adr(
     kind = workspace.kinds["adr"]
     request = _proposed_if_unfilled(kind, _checked(workspace, kind, request), author)
     with writing(workspace):
-        remove_abandoned(workspace, kind)
         _validate_early(workspace, kind, request, author, admit)
         allocation = next_number(workspace, kind) if dry_run else allocate(workspace, kind)[0]
         changes, record = _new_files(workspace, kind, request, author, allocation.id)

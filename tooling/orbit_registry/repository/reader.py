@@ -236,7 +236,7 @@ def _entries_in(
             problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
         elif record_file in files:
             yield RecordFolder(kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files)
-        elif files:  # an empty folder may be left by a killed move
+        elif any(file[0] != "." for file in files):  # a folder may be empty while its record is written or moved
             problems.append(_misplaced(path, f"the folder holds no {record_file}", kind, name))
 
 

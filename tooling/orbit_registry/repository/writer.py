@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
@@ -24,7 +22,7 @@ from orbit_registry.repository.codec import MISPLACED, decode_record, ordered
 from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.repository.reader import refuse_legacy_layout
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, TEMPORARY, inside, read_bytes, read_text
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text
 from orbit_registry.workspace.journal import FileChange, recover
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace
@@ -40,7 +38,6 @@ FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updat
     "approval",
 }
 """Fields of all kinds that only verbs change; a kind's own are `readOnly` in its schema."""
-_ABANDONED_SECONDS = 3600
 _SHORTLY = 0.5
 
 
@@ -150,7 +147,6 @@ def create_record(
     if kind.in_file and beside is None:
         raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
     with writing(workspace):
-        remove_abandoned(workspace, kind)
         uid = new_uid()
         record_id = _new_id(workspace, kind, uid, take=True)
         text, record = build_record(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
@@ -258,19 +254,6 @@ def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Reco
             f"{subject}: {message}", hint=hint or f"`orbit {kind.name} add --help` names the fields"
         )
     return record
-
-
-def remove_abandoned(workspace: Workspace, kind: Kind) -> None:
-    """Remove temporary folders that a killed writer left an hour ago or more."""
-    for folder in (workspace.folder_of(kind), workspace.folder_of(kind, pending=True)):
-        try:
-            names = [entry for entry in os.scandir(folder) if entry.name.startswith(TEMPORARY)]
-        except OSError:
-            continue
-        for entry in names:
-            with contextlib.suppress(OSError):
-                if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_SECONDS:
-                    shutil.rmtree(entry.path)
 
 
 def _pending(kind: Kind) -> frozenset[str]:

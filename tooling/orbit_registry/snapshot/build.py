@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from orbit_registry.errors import SnapshotError
 from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows
 from orbit_registry.snapshot.search_macro import search_tables
-from orbit_registry.workspace.files import sync_file, sync_folder, write_error
+from orbit_registry.workspace.files import sync_folder, write_error
 
 if TYPE_CHECKING:
     import duckdb as duckdb
@@ -148,7 +149,8 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
             connection.execute("DETACH snapshot")
         if path.with_name(path.name + ".wal").exists():
             raise SnapshotError(f"{path} was not checkpointed", hint="run `orbit sync` again")
-        sync_file(path)
+        with path.open("rb") as written:
+            os.fsync(written.fileno())
         sync_folder(path.parent)
     except BaseException as error:
         for part in (path, path.with_name(path.name + ".wal")):

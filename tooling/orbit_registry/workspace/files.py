@@ -157,19 +157,46 @@ class Folders:
 
 def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
     """Replace a file through a temporary file, fsync and rename; a new file gets `mode`."""
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    temporary = stage(path, content.encode("utf-8") if isinstance(content, str) else content, mode=mode)
+    sync_file(temporary, path)
+    replace_file(path, temporary)
+    sync_folder(path.parent)
+
+
+def stage(path: Path, content: bytes, *, mode: int = 0o666) -> Path:
+    """Write a file's new content under a temporary name beside it, and return that; folders are made on the way."""
     temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
-    try:
+    with _removed_on_error(temporary, path):
         path.parent.mkdir(parents=True, exist_ok=True)
         existing_mode = mode_of(path)
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             if existing_mode is not None:
                 os.fchmod(file.fileno(), existing_mode)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            file.write(content)
+    return temporary
+
+
+def sync_file(temporary: Path, path: Path) -> None:
+    """Flush what `stage` wrote for a path to disk."""
+    with _removed_on_error(temporary, path):
+        handle = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def replace_file(path: Path, temporary: Path) -> None:
+    """Put what `stage` wrote in place."""
+    with _removed_on_error(temporary, path):
         temporary.replace(path)
-        sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def _removed_on_error(temporary: Path, path: Path) -> Iterator[None]:
+    """Remove a temporary file where the system refuses something, and raise what that means for `path`."""
+    try:
+        yield
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -191,15 +218,6 @@ def write_error(path: Path, error: OSError) -> WriteError:
     return WriteError(
         f"can't write {path}: {reason}; nothing was changed", hint=hints.get(error.errno or 0, _TRY_AGAIN)
     )
-
-
-def sync_file(path: Path) -> None:
-    """Flush a written file to disk."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def sync_folder(folder: Path) -> None:
