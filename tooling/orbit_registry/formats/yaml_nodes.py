@@ -22,6 +22,8 @@ _SIMPLE_LINES = re.compile(
     r"""|[ ]*+(?:\#[^\n\r\x85\u2028\u2029]*+)?\n)*+"""
 )
 """Lines at the start of a text that open no bracket and no quotes: most of what a tool wrote."""
+_MARK = re.compile(r"(?m)(?:^|\s)#")
+"""How a comment begins, and headings and numbers of issues too."""
 _PLACE = re.compile(r" at line (\d+) column (\d+)")
 _CONFLICT = re.compile(r"(?m)^<{7} ")
 _NO_TEXTS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
@@ -55,6 +57,16 @@ def _parse_stop(error: Exception) -> tuple[Problem, int]:
         return problem, mark.index if mark else 0
     message = str(error).splitlines()[0] if str(error) else "nested too deeply"
     return Problem(MALFORMED, f"not valid YAML: {message}", Position(1)), 0
+
+
+def has_comment(text: str) -> bool:
+    """Say whether a valid text has a comment; in doubt it has."""
+    if not _MARK.search(text):
+        return False
+    try:
+        return len(text) > LONGEST or any("#" in str(token.comment) for token in YAML().scan(text) if token.comment)
+    except (YAMLError, RecursionError, ValueError):
+        return True
 
 
 def _compose_or_none(text: str) -> Node | None:

@@ -21,6 +21,7 @@ from orbit_registry.errors import (
     UsageError,
     WorkspaceNotFoundError,
 )
+from orbit_registry.formats.yaml_nodes import has_comment
 from orbit_registry.importers.orbit_files import (
     ASIDE,
     ForeignRecord,
@@ -30,7 +31,6 @@ from orbit_registry.importers.orbit_files import (
     adr_fields,
     find_homes,
     find_orbit,
-    has_comment,
     learning_fields,
     read_layout,
     same_prose,
@@ -71,7 +71,11 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace,
 MARK = "x-imported_from"
 _STEP = 20_000_000
 """Characters of one step; a larger collection takes several."""
-_PERSON = "a person runs `orbit learning migrate-layout`; --dry-run shows what it does"
+_PERSON = (
+    "a person runs `orbit import`; `--dry-run` shows what it takes",
+    "a person runs `orbit learning migrate-layout`; --dry-run shows what it does",
+)
+"""Hints for an agent that imports, or migrates a layout."""
 _COMMITTED = ("config.yaml", "schemas/", "baseline.yaml", "adrs/", "learnings/", "imported-from-orbit/")
 _AGAIN = "correct it, then import again"
 _LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
@@ -100,9 +104,8 @@ def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dr
     """Return the plan of an import; without `dry_run` it reserves numbers, under the write lock."""
     plan = OrbitPlan()
     is_ours = (workspace.orbit / "config.yaml").exists()
-    records = (
-        [*read_collection(workspace, explain=False).records] if is_ours else []
-    )  # foreign records break the schema
+    # foreign records break the schema
+    records = [*read_collection(workspace, explain=False).records] if is_ours else []
     assigned = _with_features([*_ids(workspace, layout, records, plan, dry_run=dry_run)])
     renamed: dict[str, str] = {}
     for assignment in assigned:
@@ -113,13 +116,9 @@ def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dr
         records,
     )
     now = format_time(datetime.now(UTC))
-
-    def rename(name: str) -> str:
-        return renamed.get(name, name)
-
     for assignment in assigned:
         changes = _record_changes(
-            workspace, layout, assignment, homes.get(assignment.id), rename, now, plan, in_place=in_place
+            workspace, layout, assignment, homes.get(assignment.id), renamed, now, plan, in_place=in_place
         )
         if changes:
             plan.groups.append(changes)
@@ -204,7 +203,7 @@ def _record_changes(
     layout: OrbitLayout,
     assignment: _Assignment,
     home: ProseHome | None,
-    rename: Callable[[str], str],
+    renamed: Mapping[str, str],
     now: str,
     plan: OrbitPlan,
     *,
@@ -213,7 +212,7 @@ def _record_changes(
     foreign, label = assignment.foreign, _label(layout, assignment.foreign.path)
     kind = workspace.kinds[foreign.kind]
     mapped = (adr_fields if foreign.kind == "adr" else learning_fields)(
-        foreign.data, foreign.status_folder, rename, now
+        foreign.data, foreign.status_folder, renamed, now
     )
     target = posixpath.dirname(record_path(workspace, kind, assignment.id))
     files, dropped, comments = _files(layout, assignment, home, mapped)
@@ -226,7 +225,9 @@ def _record_changes(
         plan.outcomes.append(Outcome("left", label, None, f"{error.message.partition(': ')[2]}; {_AGAIN}"))
         return []
     after: dict[str, str] = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
-    before = {name: _file_text(workspace.root / name) for name in _old_files(layout, foreign)} if in_place else {}
+    names = (foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings))
+    old_files = [f"{ORBIT}/{name}" for name in names]
+    before = {name: _file_text(workspace.root / name) for name in old_files} if in_place else {}
     if has_comment(foreign.text):
         kept_path = f"{ORBIT}/{ASIDE}/{foreign.path}"
         after[kept_path] = foreign.text
@@ -324,11 +325,6 @@ def _votes(content: str, assignment: _Assignment) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _old_files(layout: OrbitLayout, foreign: ForeignRecord) -> list[str]:
-    names = [foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings)]
-    return [f"{ORBIT}/{name}" for name in names]
-
-
 def _file_text(path: Path) -> str:
     return read_bytes(path, limit=20 * DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
 
@@ -412,29 +408,31 @@ class OrbitImporter:
         if dry_run:
             plan = plan_import(target, layout, in_place=in_place, dry_run=True)
         else:
-            plan = _apply(target, orbit, in_place=in_place)
+            plan = _take_over(target, orbit, read_layout, in_place=in_place)
         return TakeoverReport("orbit", str(orbit), dry_run, (*plan.outcomes, *files), tuple(plan.notes))
 
 
 IMPORTERS = (OrbitImporter(),)
 
 
-def _apply(target: Workspace, orbit: Path, *, in_place: bool) -> OrbitPlan:
+def _take_over(target: Workspace, orbit: Path, read: Callable[[Path], OrbitLayout], *, in_place: bool) -> OrbitPlan:
+    """Write the records of a layout in one recoverable step, or several where there are many."""
+    migrates = read is _learnings
     if acting_role() == "agent":  # before anything is written
-        plan = plan_import(target, read_layout(orbit), in_place=in_place, dry_run=True)
-        refuse_for_agent(target, _changes(plan), hint="a person runs `orbit import`; `--dry-run` shows what it takes")
-    if in_place:
+        plan = plan_import(target, read(orbit), in_place=in_place, dry_run=True)
+        refuse_for_agent(target, _changes(plan), hint=_PERSON[migrates])
+    if in_place and not (migrates and (orbit / "config.yaml").exists()):
         make_workspace(target)
     workspace = open_workspace(target.root)
-    with writing(workspace):
-        plan = plan_import(workspace, read_layout(orbit), in_place=in_place, dry_run=False)
-        _write(workspace, "import", plan)
+    with writing(workspace, wait=0 if migrates else None):
+        plan = plan_import(workspace, read(orbit), in_place=in_place, dry_run=False)
+        for step in in_steps(_changes(plan), _STEP):
+            write_step(workspace, "learning-migrate-layout" if migrates else "import", step, taken_over=True)
     return plan
 
 
-def _write(workspace: Workspace, name: str, plan: OrbitPlan) -> None:
-    for step in in_steps(_changes(plan), _STEP):
-        write_step(workspace, name, step, taken_over=True)
+def _changes(plan: OrbitPlan) -> list[FileChange]:
+    return [change for group in plan.groups for change in group]
 
 
 def _marked(path: Path) -> Path | None:
@@ -531,37 +529,22 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
     if not dry_run and unfinished_steps(target):
         with writing(target, wait=0):  # recovers a killed migration
             pass
-    if not _learnings(orbit).learnings:
+    if not _learnings(orbit).records:
         note = "nothing to migrate: every learning stands where it does today"
         return TakeoverReport("orbit", str(orbit), dry_run, (), (note,))
-    plan = plan_import(target, _learnings(orbit), in_place=True, dry_run=True)
-    if not dry_run:
-        refuse_for_agent(target, _changes(plan), hint=_PERSON)
-        plan = _move(target, orbit)
-    return TakeoverReport(
-        "orbit", str(orbit), dry_run, tuple(map(_migration_outcome, plan.outcomes)), tuple(plan.notes)
-    )
-
-
-def _move(target: Workspace, orbit: Path) -> OrbitPlan:
-    if not (orbit / "config.yaml").exists():
-        make_workspace(target)
-    workspace = open_workspace(target.root)
-    with writing(workspace, wait=0):
-        plan = plan_import(workspace, _learnings(orbit), in_place=True, dry_run=False)
-        _write(workspace, "learning-migrate-layout", plan)
-    return plan
-
-
-def _changes(plan: OrbitPlan) -> list[FileChange]:
-    return [change for group in plan.groups for change in group]
+    if dry_run:
+        plan = plan_import(target, _learnings(orbit), in_place=True, dry_run=True)
+    else:
+        plan = _take_over(target, orbit, _learnings, in_place=True)
+    outcomes = tuple(map(_migration_outcome, plan.outcomes))
+    return TakeoverReport("orbit", str(orbit), dry_run, outcomes, tuple(plan.notes))
 
 
 def _learnings(orbit: Path) -> OrbitLayout:
     """Return the learnings of an older layout, and other files among them."""
     layout = read_layout(orbit)
-    strays = [name for name in layout.strays if name.startswith("learnings/")]
-    return OrbitLayout(orbit, learnings=layout.learnings, strays=strays)
+    records = [record for record in layout.records if record.kind == "learning"]
+    return OrbitLayout(orbit, records, [name for name in layout.strays if name.startswith("learnings/")])
 
 
 def _migration_outcome(outcome: Outcome) -> Outcome:

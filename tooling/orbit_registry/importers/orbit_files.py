@@ -11,7 +11,7 @@ import os
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,8 +34,6 @@ ASIDE = "imported-from-orbit"
 _ID = {"adr": re.compile(r"ADR-\d+\Z"), "learning": re.compile(r"L-?\d+(?:-\d+)?\Z")}
 _RECORD = {"adr": "adr.yaml", "learning": "learning.yaml"}
 _OURS_BY_UID = re.compile(r"(?m)^uid: [\"']?[0-9a-f]{32}\b")
-_BLOCK = re.compile(r":[ \t]+[|>][0-9+-]{0,2}[ \t]*(?:#.*)?\Z|^[ \t]*-[ \t]+[|>][0-9+-]{0,2}[ \t]*\Z")
-_DASHES = re.compile(r" *(?:- +)+(?=[^\s:|>]+:)")
 _PLURAL = {"adr": "adrs", "learning": "learnings"}
 
 
@@ -67,19 +65,14 @@ class OrbitLayout:
     """A whole foreign `.orbit/`."""
 
     root: Path
-    adrs: list[ForeignRecord] = field(default_factory=list)
-    learnings: list[ForeignRecord] = field(default_factory=list)
+    records: list[ForeignRecord] = field(default_factory=list)
+    """In the order in which ids are assigned."""
     strays: list[str] = field(default_factory=list)
     """Other files in the folders of records, from the `.orbit/`."""
     others: list[str] = field(default_factory=list)
     """Other names in the `.orbit/`."""
     hidden: list[str] = field(default_factory=list)
     """Hidden files and folders among the records."""
-
-    @property
-    def records(self) -> list[ForeignRecord]:
-        """Every record, in the order in which ids are assigned."""
-        return [*self.adrs, *self.learnings]
 
 
 def find_orbit(path: Path) -> Path | None:
@@ -95,18 +88,17 @@ def find_orbit(path: Path) -> Path | None:
 def read_layout(orbit: Path) -> OrbitLayout:
     """Return every foreign record below an `.orbit/`; an unreadable file is a record with a problem."""
     layout = OrbitLayout(orbit)
-    for kind, records in (("adr", layout.adrs), ("learning", layout.learnings)):
-        records += (record for record in _records(orbit, kind, layout.strays) if not _is_ours(orbit, record))
-    layout.adrs.sort(key=lambda record: (record.id, STATUSES.index(record.status_folder or STATUSES[0]), record.path))
-    layout.learnings.sort(key=lambda record: (record.id, record.path))
+    for kind in _RECORD:
+        layout.records += (record for record in _records(orbit, kind, layout.strays) if not _is_ours(orbit, record))
+    layout.records.sort(
+        key=lambda record: (record.kind, record.id, STATUSES.index(record.status_folder or STATUSES[0]), record.path)
+    )
     for folder in (*_PLURAL.values(), *(f"adrs/{status}" for status in STATUSES), "learnings/superseded"):
         if (orbit / folder).is_dir():
             layout.hidden += sorted(
                 f"{folder}/{here.name}" for here in (orbit / folder).iterdir() if _is_hidden(here.name)
             )
-    for name in sorted(entry.name for entry in orbit.iterdir()):
-        if name not in RESERVED_NAMES and name not in _PLURAL.values():
-            layout.others.append(name)
+    layout.others = sorted({entry.name for entry in orbit.iterdir()} - RESERVED_NAMES - {*_PLURAL.values()})
     return layout
 
 
@@ -169,42 +161,21 @@ def _siblings(folder: Path) -> Iterator[str]:
 def _read(
     orbit: Path, kind: str, path: str, folder: str | None, siblings: tuple[str, ...], status: str | None
 ) -> ForeignRecord:
+    data, text, problem = {}, "", None
     try:
-        text = read_text(orbit / path)
-        if _OURS_BY_UID.search(text):
-            return ForeignRecord(kind, path, folder, siblings, {"uid": ""}, text, status)
-        data = load(text)
+        content = read_text(orbit / path)
+        value = {"uid": ""} if _OURS_BY_UID.search(content) else load(content)
+        if isinstance(value, dict):
+            data, text = value, content
+        else:
+            problem = "the file holds no mapping"
     except YamlProblemError as error:
         position = error.problem.position
         where = f"line {position.line}, column {position.column}: " if position else ""
-        return ForeignRecord(
-            kind, path, folder, siblings, status_folder=status, problem=f"{where}{error.problem.message}"
-        )
+        problem = f"{where}{error.problem.message}"
     except OrbitError as error:
-        message = error.message.replace(f"{orbit}{os.sep}", "")
-        return ForeignRecord(kind, path, folder, siblings, status_folder=status, problem=message)
-    if not isinstance(data, dict):
-        return ForeignRecord(kind, path, folder, siblings, status_folder=status, problem="the file holds no mapping")
-    return ForeignRecord(kind, path, folder, siblings, data, text, status)
-
-
-def has_comment(text: str) -> bool:
-    """Say whether a YAML text has a comment outside block texts; in doubt it has."""
-    if "#" not in text:
-        return False
-    block: int | None = None
-    for line in text.splitlines():
-        bare = line.lstrip(" ")
-        indent = len(line) - len(bare)
-        if block is not None and (not bare or indent > block):
-            continue
-        block = None
-        if bare.startswith("#") or re.search(r"(?<!\S)#", re.sub(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", "", bare)):
-            return True
-        if _BLOCK.search(line):
-            dashes = _DASHES.match(line)
-            block = dashes.end() if dashes else indent
-    return False
+        problem = error.message.replace(f"{orbit}{os.sep}", "")
+    return ForeignRecord(kind, path, folder, siblings, data, text, status, problem)
 
 
 ADR_STATUS = {"proposed": "proposed", "accepted": "accepted", "superseded": "superseded", "deleted": "rejected"}
@@ -225,7 +196,8 @@ _LEARNING_KEYS = frozenset(
 )  # fmt: skip
 LONGEST_SUMMARY = 280
 """Characters, by the schema of learnings."""
-Rename = Callable[[str], str]
+Renamed = Mapping[str, str]
+"""Old ids with their new ones."""
 
 
 @dataclass(slots=True)
@@ -236,8 +208,8 @@ class Mapped:
     changed: list[str] = field(default_factory=list)
 
 
-def adr_fields(data: Mapping[str, object], status_folder: str | None, rename: Rename, now: str) -> Mapped:
-    """Return the fields of a decision; `rename` gives the new id of an old one."""
+def adr_fields(data: Mapping[str, object], status_folder: str | None, renamed: Renamed, now: str) -> Mapped:
+    """Return the fields of a decision."""
     mapped = Mapped({})
     status = _text(data.get("status")) or status_folder or ""
     features = _list(data.get("related_features"))
@@ -256,7 +228,7 @@ def adr_fields(data: Mapping[str, object], status_folder: str | None, rename: Re
         "x-accepted_at": accepted,
         "x-validation_warnings": data.get("validation_warnings"),
         "x-legacy_validation": None if data.get("legacy_validation") == "none" else data.get("legacy_validation"),
-        **_common(data, rename),
+        **_common(data, renamed),
         **_times(data, "last_updated", now, mapped),
         **_unknown(data, _ADR_KEYS, mapped),
     }
@@ -266,7 +238,7 @@ def adr_fields(data: Mapping[str, object], status_folder: str | None, rename: Re
     return mapped
 
 
-def learning_fields(data: Mapping[str, object], status_folder: str | None, rename: Rename, now: str) -> Mapped:
+def learning_fields(data: Mapping[str, object], status_folder: str | None, renamed: Renamed, now: str) -> Mapped:
     """Return the fields of a learning; see `adr_fields`."""
     mapped = Mapped({})
     scope = data.get("scope")
@@ -283,7 +255,7 @@ def learning_fields(data: Mapping[str, object], status_folder: str | None, renam
         "evidence": _evidence(data.get("evidence")),
         "priority": data.get("priority"),
         "created_by": _author(_text(data.get("created_by"))),
-        **_common(data, rename),
+        **_common(data, renamed),
         **_times(data, "updated_at", now, mapped),
         **_unknown(data, _LEARNING_KEYS, mapped),
     }
@@ -304,10 +276,10 @@ def _say_folder(mapped: Mapped, data: Mapping[str, object], folder: str | None, 
         mapped.changed.append(f"its file says {status} and its folder {folder}; the file's is taken")
 
 
-def _common(data: Mapping[str, object], rename: Rename) -> dict[str, object]:
+def _common(data: Mapping[str, object], renamed: Renamed) -> dict[str, object]:
     return {
-        "supersedes": list(dict.fromkeys(rename(name) for name in _list(data.get("supersedes")))),
-        "superseded_by": list(dict.fromkeys(rename(name) for name in _list(data.get("superseded_by")))),
+        "supersedes": list(dict.fromkeys(renamed.get(name, name) for name in _list(data.get("supersedes")))),
+        "superseded_by": list(dict.fromkeys(renamed.get(name, name) for name in _list(data.get("superseded_by")))),
         "legacy_ids": list(dict.fromkeys(re.sub(r"\s+", "-", name.strip()) for name in _list(data.get("legacy_ids")))),
     }
 
@@ -443,15 +415,10 @@ def find_homes(
                 continue
             homes[record_id] = best
             candidates.remove(best)
-    named_ids = {str(name) for _, foreign in decisions for name in _legacy(foreign)}
+    named_ids = {name for _, foreign in decisions for name in _list(foreign.data.get("legacy_ids"))}
     named_ids.update(name for record in records for name in record.legacy_ids)
     spare = sum(1 for candidates in entries.values() for home in candidates if home.local_name not in named_ids)
     return homes, spare
-
-
-def _legacy(foreign: ForeignRecord) -> list[object]:
-    names = foreign.data.get("legacy_ids")
-    return names if isinstance(names, list) else []
 
 
 def _logs(workspace: Workspace) -> Iterable[Document]:
