@@ -74,21 +74,10 @@ def edited(root: Path, old: str, new: str) -> bytes:
 
 FILES = {
     "malformed": (b"id: [L-zzzzz\nstatus: active\n", ":2:", "ORB102"),
-    "tabs": (b"id: x\n\tstatus: active\n", ":2:", "ORB102"),
-    "duplicate key": (
-        b"id: L-zzzzz\nstatus: active\nid: L-zzzzz\n",
-        ":3:1: error ORB102 the key `id` stands here twice",
-        "",
-    ),
     "alias bomb": (ALIAS_BOMB.encode(), "ORB102 aliases expand without bound", ""),
-    "two documents": (b"id: L-zzzzz\n---\nid: L-yyyyy\n", "more than one YAML document", ""),
-    "a tag": (b"id: !!python/object:os.system x\n", ":1:5: error ORB102 YAML tags are not accepted", ""),
-    "a merge key": (b"<<: {id: x}\n", ":1:1: error ORB102 merge keys", ""),
     "deep nesting": (b"[" * 5000, "ORB102", ""),
-    "empty": (b"", "the file is empty", ""),
     "a list": (b"- x\n", "the file is not a mapping", ""),
     "invalid UTF-8": (b"id: L-zzzzz\nsummary: \xff\n", ":2:10: error ORB101 not valid UTF-8", ""),
-    "NUL bytes": (b"id: L-zz\x00zzz\n", "ORB102", ""),
     "too large": (b"x" * 50_000_000, "50,000,000 bytes", "ORB101"),
 }
 
@@ -113,9 +102,7 @@ def test_a_bad_file_is_one_finding_and_hides_nothing(shell: Shell, name: str) ->
 FIELDS = {
     "a wrong type": ("status: active", "status: active\npriority: high", "`priority` is a text, not a whole number"),
     "an unknown field": ("status: active", "status: active\nsumary: x", "did you mean `summary`?"),
-    "a time without a zone": ("created_at: ", "created_at: 2026-01-01T00:00:00 #", "RFC 3339"),
     "a newer schema": ("schema_version: 1", "schema_version: 2", "upgrade"),
-    "an id of the wrong form": ("id: L-zzzzz", "id: L-1", "`id` is"),
 }
 
 
@@ -197,7 +184,6 @@ def test_a_refused_command_says_why_and_changes_nothing(shell: Shell, arguments:
 CONFIGS = {
     "newer": ("format: orbit-registry\nschema_version: 99\n", "schema_version 99 is newer than this tool knows"),
     "foreign": ("some: thing\n", "orbit import"),
-    "empty": ("", "orbit import"),
 }
 
 

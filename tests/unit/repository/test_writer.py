@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,6 @@ from orbit_registry.errors import InvalidRecordError, RecordNotFoundError, Refus
 from orbit_registry.model.ids import code_id
 from orbit_registry.registry import Registry
 from orbit_registry.repository.writer import free_code_id
-from orbit_registry.workspace.author import Author
-
-HUMAN = Author("Ada", "human")
 
 
 def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> None:
@@ -165,25 +161,3 @@ def test_a_record_broken_meanwhile_is_not_overwritten(
         registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
 
     assert content is None or hand_written.read_bytes() == content
-
-
-def test_eight_people_add_at_once(registry: Registry) -> None:
-    """Every learning arrives, under an id of its own."""
-    children = []
-    for person in range(8):
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                child_registry = Registry.open(registry.workspace.root)
-                for index in range(2):
-                    child_registry.add("learning", {"summary": f"Learning {index} of person {person}"}, HUMAN)
-                status = 0
-            finally:
-                os._exit(status)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
-
-    registry.refresh()
-    assert len({record.id for record in registry.collection.records}) == 16
-    assert registry.collection.problems == ()

@@ -75,9 +75,3 @@ def test_an_unknown_actor_is_a_usage_error(tmp_path: Path, value: str) -> None:
         current_author(Git(tmp_path), environment={"ORBIT_ACTOR": value})
 
     assert caught.value.hint == "set it to human or agent"
-
-
-def test_an_author_without_model_has_no_model_key() -> None:
-    """A missing model is left out."""
-    assert Author("Ada", "human").as_data() == {"name": "Ada", "role": "human"}
-    assert Author("bot", "agent", "m").as_data() == {"name": "bot", "role": "agent", "model": "m"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import threading
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
 from orbit_registry.workspace.files import (
     SKIPPED_FOLDERS,
-    TEMPORARY,
     inside,
     read_text,
     walk,
@@ -146,29 +144,6 @@ def test_a_refused_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
     assert list((tmp_path / "folder").iterdir()) == []
     assert (tmp_path / "file").read_text("utf-8") == "old"
-
-
-def test_readers_see_the_old_file_or_the_new_one(tmp_path: Path) -> None:
-    """Thousands of reads while the file is replaced find one of two whole texts."""
-    file = tmp_path / "x"
-    texts = ["a" * 50_000, "b" * 50_000]
-    write_atomic(file, texts[0])
-    stop = threading.Event()
-    texts_read: set[str] = set()
-
-    def read() -> None:
-        while not stop.is_set():
-            texts_read.add(read_text(file))
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for index in range(60):
-        write_atomic(file, texts[index % 2])
-    stop.set()
-    reader.join()
-
-    assert texts_read <= set(texts)
-    assert not list(tmp_path.glob(f"{TEMPORARY}*"))
 
 
 def test_a_symbolic_link_is_replaced_not_followed(tmp_path: Path) -> None:

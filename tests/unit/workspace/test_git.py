@@ -83,15 +83,6 @@ def test_the_remote_decides_the_default_branch(repo: Path, git: Run, tmp_path: P
     assert {"refs/heads/main", "refs/remotes/origin/main"} <= set(Git(clone).refs())
 
 
-def test_work_trees_share_a_folder(repo: Path, git: Run) -> None:
-    """The claims of numbers are in it."""
-    second = repo.parent / "second"
-    git(repo, "worktree", "add", "-q", "-b", "second", str(second))
-
-    assert Git(second).common_dir == Git(repo).common_dir == (repo / ".git").resolve()
-    assert Git(second).top == second.resolve()
-
-
 def test_a_missing_git_is_said(repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A question has no answer; a command says what is missing."""
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -110,20 +101,12 @@ def test_a_missing_git_is_said(repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_
         ("a\n", "a\n", "b\n", "b\n", False),
         ("", "", "", "", False),
         ("\udcff\n", "\udcff\n", "x\n", "x\n", False),
+        ("a\n", "b\n", "c\n", "<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n", True),
     ],
 )
 def test_lines_are_merged_as_git_merges(base: str, ours: str, theirs: str, merged: str, conflict: bool) -> None:
     """Both sides' changes where they don't meet, whatever the bytes."""
     assert merge_lines(base, ours, theirs) == (merged, conflict)
-
-
-def test_lines_that_meet_are_a_conflict() -> None:
-    """Both sides are in the text."""
-    text, conflict = merge_lines("a\n", "ours\n", "theirs\n")
-
-    assert conflict
-    assert "ours\n" in text
-    assert "theirs\n" in text
 
 
 @pytest.mark.parametrize("name", ["a*b", "[x]", "a\\b", "!a", "#a", "a ", "a  ", "a b", "plain"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -54,16 +53,6 @@ def test_the_holder_note_has_no_arguments(
     with locked(tmp_path / "write.lock"):
         pass
     assert json.loads((tmp_path / "write.holder").read_text("utf-8"))["command"] == command
-
-
-def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
-    """The operating system frees it: no stale lock file is ever in the way."""
-    child, _ = held_by_child(tmp_path / "write.lock")
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-
-    with locked(tmp_path / "write.lock", wait=0.5):
-        pass
 
 
 def test_a_lock_file_that_cant_be_made_is_reported(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def _source_name(source: Mapping[str, Any]) -> str:
 def _text(workspace: Workspace, name: str, source: Mapping[str, Any]) -> str:
     if "file" in source:
         return read_text(inside(workspace.root, str(source["file"])), limit=DOCUMENT_LIMIT)
-    return run_program(workspace, f"brief.sources.{name}", SECONDS).text
+    return run_program(workspace, f"brief.sources.{name}", SECONDS)
 
 
 def _sanitised(value: Any) -> Any:

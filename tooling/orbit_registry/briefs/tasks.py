@@ -76,7 +76,7 @@ def resolve_task(workspace: Workspace, task_id: str) -> Task:
         hint = f"write {PLACE} where the task's id belongs: [gh, issue, view, '{PLACE}', …]"
         raise UsageError(f"tasks.command in .orbit/config.yaml has no {PLACE}", hint=hint)
     printed = run_program(workspace, COMMAND, seconds, filled={PLACE: task_id})
-    task = read_task(printed.text, f"`{words[0]}` printed for {task_id}")
+    task = read_task(printed, f"`{words[0]}` printed for {task_id}")
     return Task(task.id or task_id, task.title, task.text, task.context_files, task.project)
 
 
@@ -106,7 +106,7 @@ def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskCl
     except ProgramError as error:
         return _other(error.fault)
     try:
-        answer = json.loads(printed.text)
+        answer = json.loads(printed)
     except ValueError:
         return _other("what it printed is no JSON")
     except RecursionError:

@@ -61,7 +61,7 @@ def ask_program(
     request = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(turns_data),
              "found": [{"summary": finding.summary, "pattern": finding.pattern} for finding in findings]}  # fmt: skip
     seconds = float(workspace.config.setting("capture", "timeout_seconds"))
-    text = run_program(workspace, "capture.command", seconds, json.dumps(request)).text
+    text = run_program(workspace, "capture.command", seconds, json.dumps(request))
     name = f"`{words[0]}`"
     count = tokens(text)
     if count > MOST_TOKENS:

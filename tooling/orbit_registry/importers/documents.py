@@ -19,7 +19,6 @@ from orbit_registry.formats.adr.file_names import (
     is_request_folder,
     read_name,
 )
-from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
@@ -170,16 +169,10 @@ def _select(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
             continue
         if (workspace.root / path).is_symlink():
             outcomes.append(Outcome("left", path, None, with_step("a symbolic link")))
-        elif (
-            within
-            or _names_decisions(path)
-            or _is_log(workspace, path)
-            or _is_of_series(workspace, path)
-            or (posixpath.dirname(path) in beside and _is_dated_decision(workspace, path))
-        ):
-            yield path
+        elif not within and (reason := _skip_reason(workspace, path, posixpath.dirname(path) in beside)):
+            outcomes.append(Outcome("left", path, None, reason))
         else:
-            outcomes.append(Outcome("left", path, None, _skip_reason(workspace, path)))
+            yield path
 
 
 def _names_decisions(path: str) -> bool:
@@ -190,36 +183,6 @@ def _names_decisions(path: str) -> bool:
     return (
         parsed is not None and parsed.number is not None and parsed.is_decisions and bool(parsed.lead or parsed.title)
     ) or any(is_decision_folder(part) or is_request_folder(part) for part in folder.split("/"))
-
-
-def _parsed(path: Path, name: str) -> AdrFile | None:
-    """Return the decisions in a document; None where it can't be read."""
-    try:
-        return read_document(read_text(path, limit=DOCUMENT_LIMIT), name)
-    except OrbitError:
-        return None
-
-
-def _is_log(workspace: Workspace, path: str) -> bool:
-    """Say whether a document is named like a log of decisions and has some."""
-    name = posixpath.basename(path)
-    if name == LOG_NAME or not is_log_name(posixpath.splitext(name)[0]):
-        return name == LOG_NAME
-    file = _parsed(workspace.root / path, path)
-    return file is not None and file.format == "log" and bool(file.entries)
-
-
-def _is_of_series(workspace: Workspace, path: str) -> bool:
-    """Say whether a document numbers itself in a series."""
-    file = _parsed(workspace.root / path, path)
-    return file is not None and file.in_series
-
-
-def _is_dated_decision(workspace: Workspace, path: str) -> bool:
-    """Say whether a document is named after a date and reads like a decision."""
-    parsed = read_name(posixpath.splitext(posixpath.basename(path))[0])
-    file = _parsed(workspace.root / path, path) if parsed is not None and parsed.dated else None
-    return file is not None and bool(file.entries)
 
 
 def _reads_like_one(workspace: Workspace, path: str) -> bool:
@@ -237,17 +200,26 @@ def _reads_like_one(workspace: Workspace, path: str) -> bool:
     return bool(read_document(text, f"{assumed_name}.md").entries)
 
 
-def _skip_reason(workspace: Workspace, path: str) -> str:
-    """Return why a document is not read in an import of the whole project."""
+def _skip_reason(workspace: Workspace, path: str, is_beside: bool) -> str:
+    """Return why a document is not read in an import of the whole project; empty where it is.
+
+    Beside files with names of decisions, a name with a date is enough for one that reads like a decision.
+    """
+    name = posixpath.basename(path)
+    stem = posixpath.splitext(name)[0]
+    if name == LOG_NAME or _names_decisions(path):
+        return ""
     try:
         file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
     except OrbitError as error:
         return reason_of_error(error, path, f"{workspace.root}{os.sep}")
+    parsed = read_name(stem)
+    is_dated = is_beside and parsed is not None and parsed.dated
+    if file.in_series or (file.entries and (is_dated or (is_log_name(stem) and file.format == "log"))):
+        return ""
     if _OF_AGENTS.match(path) and file.format != "log":
         return _MEMORY
-    if file.entries:
-        return _READS_LIKE_ONE
-    return reason_for_none(file)
+    return _READS_LIKE_ONE if file.entries else reason_for_none(file)
 
 
 def _files(workspace: Workspace, within: str) -> list[str]:
@@ -278,8 +250,11 @@ def _sample(path: Path) -> list[str]:
 
 
 def _styles(path: Path, name: str) -> list[str]:
-    file = _parsed(path if path.is_file() else path / name, name)
-    return [] if file is None else [entry.format for entry in file.entries]
+    try:
+        text = read_text(path if path.is_file() else path / name, limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return []
+    return [entry.format for entry in read_document(text, name).entries]
 
 
 IMPORTERS = (DocumentImporter("madr"), DocumentImporter("nygard"))

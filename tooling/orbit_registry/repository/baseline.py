@@ -97,45 +97,37 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     path = workspace.relative(file)
     if not file.exists() and not file.is_symlink():
         return Baseline(), []
-    hint = "`orbit baseline update` writes a new one"
+
+    def broken(message: str, where: Location, hint: str = "`orbit baseline update` writes a new one") -> Diagnostic:
+        return Diagnostic(BROKEN, Severity.ERROR, message, where, hint)
+
     try:
         data = load(read_text(file, limit=DOCUMENT_LIMIT))
     except YamlProblemError as error:
         problem = from_problem(error.problem, path)
-        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, problem.message, problem.location, hint)]
+        return Baseline(), [broken(problem.message, problem.location)]
     except OrbitError as error:
-        message = error.message.replace(f"{file}", path)
-        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, message, Location(path), hint)]
-    newer = _newer(data)
-    if newer:
-        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, newer, Location(path, Position(1)), _UPGRADE)]
+        return Baseline(), [broken(error.message.replace(f"{file}", path), Location(path))]
+    start = Location(path, Position(1))
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        message = f"schema_version {version} is newer than this tool knows ({VERSION})"
+        return Baseline(), [broken(message, start, _UPGRADE)]
     counts: Counter[BaselineFinding] = Counter()
     rows = data.get("findings") if isinstance(data, dict) else None
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
-            message = "the baseline holds something that is no list of findings"
-            return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, message, Location(path, Position(1)), hint)]
+            return Baseline(), [broken("the baseline holds something that is no list of findings", start)]
         names = ("code", "path", "record", "message")
         counts[BaselineFinding(*(str(row.get(name, "")) for name in names))] += max(0, int(row.get("count", 1)))
     return Baseline(counts), []
 
 
-def _newer(data: object) -> str | None:
-    """Return the message for a file of a newer version; None for others."""
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if not isinstance(version, int) or version <= VERSION:
-        return None
-    return f"schema_version {version} is newer than this tool knows ({VERSION})"
-
-
 def refuse_newer(workspace: Workspace) -> None:
     """Raise where a newer version of this tool wrote the baseline."""
-    try:
-        newer = _newer(load(read_text(workspace.baseline, limit=DOCUMENT_LIMIT)))
-    except (OrbitError, YamlProblemError):
-        return
-    if newer:
-        raise RefusedError(f"{workspace.relative(workspace.baseline)}: {newer}", hint=_UPGRADE)
+    for problem in read_baseline(workspace)[1]:
+        if problem.hint == _UPGRADE:
+            raise RefusedError(f"{problem.location.path}: {problem.message}", hint=_UPGRADE)
 
 
 def baseline_text(baseline: Baseline) -> str:

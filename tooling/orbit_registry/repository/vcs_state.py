@@ -219,7 +219,7 @@ def _records_at(git: Git, commit: str, entries: Sequence[RecordFolder]) -> dict[
     for entry in entries:
         name = entry.kind.file_of(entry.record_id)
         requests += [(entry.record_id, f".orbit/{name}"), (entry.record_id, f".orbit/inbox/{name}")]
-    texts = _texts(git, commit, [path for _, path in requests])
+    texts = _texts_at(git, commit, (path for _, path in requests))
     by_id: dict[str, EarlierRecord] = {}
     for record_id, path in requests:
         earlier = _earlier(texts.get(path), path)
@@ -251,20 +251,14 @@ def _authors(
 
 
 def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
-    return {path: blob.decode("utf-8", "replace") for path, blob in _texts(git, commit, sorted(paths)).items()}
+    names = {f"{commit}:{git.prefix}{path}": path for path in sorted(paths)}
+    return {names[name]: blob.decode("utf-8", "replace") for name, blob in git.blobs(names, check=False).items()}
 
 
-def _texts(git: Git, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
-    names = {f"{commit}:{git.prefix}{path}": path for path in paths}
-    return {names[name]: content for name, content in git.blobs(names, check=False).items()}
-
-
-def _earlier(content: bytes | None, path: str) -> EarlierRecord | None:
-    if content is None:
-        return None
+def _earlier(text: str | None, path: str) -> EarlierRecord | None:
     try:
-        data = load(content.decode("utf-8"))
-    except (YamlProblemError, UnicodeDecodeError):
+        data = load(text or "")
+    except YamlProblemError:
         return None
     if not isinstance(data, dict) or "uid" not in data:
         return None

@@ -17,7 +17,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, ProgramError, RefusedError
@@ -203,14 +202,6 @@ def _commands(content: Mapping[str, object]) -> Commands:
     return {str(key): tuple(map(str, words)) for key, words in entries.items() if isinstance(words, list)}
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramOutput:
-    """Output of a program; `name` is its name in messages."""
-
-    name: str
-    text: str
-
-
 def not_run_message(workspace: Workspace, key: str) -> str:
     """Return why the program under a configuration key is not run; empty where it is, or there is none."""
     words = configured_commands(workspace).get(key)
@@ -220,7 +211,7 @@ def not_run_message(workspace: Workspace, key: str) -> str:
 
 def run_program(
     workspace: Workspace, key: str, seconds: float, stdin_text: str = "", filled: Mapping[str, str] | None = None
-) -> ProgramOutput:
+) -> str:
     """Run the program under a configuration key in the root, and return its output.
 
     `filled` are replacements of placeholders in its words. The `fault` of an error never quotes the output.
@@ -234,7 +225,7 @@ def run_program(
     return _run(words, workspace.root, seconds, stdin_text)
 
 
-def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) -> ProgramOutput:
+def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) -> str:
     name = words[0]
     with tempfile.TemporaryFile() as stdin:
         stdin.write(stdin_text.encode("utf-8", "replace"))
@@ -257,7 +248,7 @@ def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) ->
         lines = (complaint or output).decode("utf-8", "replace").strip()[-LONGEST_COMPLAINT:]
         raise _failed(name, f"it ended with exit code {process.returncode}", "run it by hand", lines)
     try:
-        return ProgramOutput(name, output.decode("utf-8"))
+        return output.decode("utf-8")
     except UnicodeDecodeError:
         raise _failed(name, "what it printed is not valid UTF-8", "let it print UTF-8") from None
 
