@@ -141,7 +141,6 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
     assert "orbit init" in str(caught.value.hint)
 
 
-HEAD = "format: orbit-registry\nschema_version: 1\n"
 PAGE = Path(__file__).parents[3] / "docs/reference/brief.md"
 REQUIRED = {
     "engineer": ("azure-devops", "git", "pytest", "general"),

@@ -97,7 +97,7 @@ def print_part(registry: Registry, record: Record, name: str, output: str) -> No
         print_record(registry, record, output)
         return
     chunk = named_chunk(record, name)
-    note_opened(registry.workspace.root, record.id)
+    note_opened(registry.workspace, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
     text = f"{chunk_head(record, chunk, freshness)}\n\n{chunk.body}"
     emit(output, chunk_data(record, chunk, freshness), text, next_commands=[f"orbit show {record.id}"])
@@ -107,7 +107,7 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     """Print a record with its freshness and what to do about it."""
     from orbit_registry.analytics.report import outcome, outcome_words  # `orbit list` does without
 
-    note_opened(registry.workspace.root, record.id)
+    note_opened(registry.workspace, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
     state = None if record.phase == "closed" else freshness.state.value
     became = outcome(registry.workspace, record.id)

@@ -13,7 +13,6 @@ import orbit_registry.importers
 from orbit_registry.checks import engine
 from orbit_registry.errors import UsageError
 from orbit_registry.importers.documents import DocumentImporter
-from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
@@ -70,26 +69,22 @@ def import_from(
 def import_and_baseline(path: Path, source: str, *, assume: str | None = None, dry_run: bool) -> TakeoverReport:
     """Import from a path and accept the older findings; the report says how many."""
     folders = dict.fromkeys((Path.cwd(), path if path.is_dir() else path.parent))
-    before = {folder: _findings_at(folder) for folder in folders}
+    present = {folder: workspace for folder in folders if (workspace := _workspace_at(folder)) is not None}
+    before = {folder: engine.findings(workspace) for folder, workspace in present.items()}
     roots: set[Path] = set()
     report = import_from(path, source, assume=assume, dry_run=dry_run)
     if dry_run or not report.records:
         return report
     count = 0
-    for folder, findings in before.items():
+    for folder in folders:
         workspace = _workspace_at(folder)
         if workspace is not None and workspace.root not in roots:
             roots.add(workspace.root)
-            count += engine.take_into_baseline(workspace, findings, engine.findings(workspace))
+            count += engine.take_into_baseline(workspace, before.get(folder, []), engine.findings(workspace))
     if not count:
         return report
     older = "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"
     return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
-
-
-def _findings_at(folder: Path) -> list[Diagnostic]:
-    workspace = _workspace_at(folder)
-    return engine.findings(workspace) if workspace is not None else []
 
 
 def _workspace_at(folder: Path) -> Workspace | None:

@@ -32,9 +32,8 @@ STATUSES = ("accepted", "superseded", "proposed", "deleted")
 """The status folders; of one id in two of them the first in this order keeps it."""
 ASIDE = "imported-from-orbit"
 _ID = {"adr": re.compile(r"ADR-\d+\Z"), "learning": re.compile(r"L-?\d+(?:-\d+)?\Z")}
-_RECORD = {"adr": "adr.yaml", "learning": "learning.yaml"}
 _OURS_BY_UID = re.compile(r"(?m)^uid: [\"']?[0-9a-f]{32}\b")
-_PLURAL = {"adr": "adrs", "learning": "learnings"}
+_FOLDERS = ("adrs", "learnings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,9 @@ class OrbitLayout:
 def find_orbit(path: Path) -> Path | None:
     """Return the foreign `.orbit/` at a path or in it."""
     for folder in (path / ".orbit", path, path.parent):
-        if folder.is_dir() and any(_has_foreign(folder, kind) for kind in _RECORD):
+        if folder.is_dir() and any(
+            not _is_ours(folder, record) for kind in _ID for record in _records(folder, kind, [])
+        ):
             return folder
         if folder.name == ".orbit" and folder.is_dir():
             return None
@@ -88,22 +89,18 @@ def find_orbit(path: Path) -> Path | None:
 def read_layout(orbit: Path) -> OrbitLayout:
     """Return every foreign record below an `.orbit/`; an unreadable file is a record with a problem."""
     layout = OrbitLayout(orbit)
-    for kind in _RECORD:
+    for kind in _ID:
         layout.records += (record for record in _records(orbit, kind, layout.strays) if not _is_ours(orbit, record))
     layout.records.sort(
         key=lambda record: (record.kind, record.id, STATUSES.index(record.status_folder or STATUSES[0]), record.path)
     )
-    for folder in (*_PLURAL.values(), *(f"adrs/{status}" for status in STATUSES), "learnings/superseded"):
+    for folder in (*_FOLDERS, *(f"adrs/{status}" for status in STATUSES), "learnings/superseded"):
         if (orbit / folder).is_dir():
-            layout.hidden += sorted(
-                f"{folder}/{here.name}" for here in (orbit / folder).iterdir() if _is_hidden(here.name)
-            )
-    layout.others = sorted({entry.name for entry in orbit.iterdir()} - RESERVED_NAMES - {*_PLURAL.values()})
+            names = sorted(entry.name for entry in (orbit / folder).iterdir())
+            hidden = (name for name in names if name.startswith(".") and not name.startswith(TEMPORARY))
+            layout.hidden += (f"{folder}/{name}" for name in hidden)
+    layout.others = sorted({entry.name for entry in orbit.iterdir()} - RESERVED_NAMES - {*_FOLDERS})
     return layout
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".") and not name.startswith(TEMPORARY)
 
 
 def _is_ours(orbit: Path, record: ForeignRecord) -> bool:
@@ -113,13 +110,8 @@ def _is_ours(orbit: Path, record: ForeignRecord) -> bool:
     return "uid" in record.data
 
 
-def _has_foreign(orbit: Path, kind: str) -> bool:
-    strays: list[str] = []
-    return any(not _is_ours(orbit, record) for record in _records(orbit, kind, strays))
-
-
 def _records(orbit: Path, kind: str, strays: list[str]) -> Iterator[ForeignRecord]:
-    top = _PLURAL[kind]
+    top = f"{kind}s"
     yield from _folder(orbit, kind, top, None, strays)
     for name in STATUSES:
         if (orbit / top / name).is_dir() and not (orbit / top / name).is_symlink():
@@ -140,9 +132,10 @@ def _folder(orbit: Path, kind: str, top: str, status: str | None, strays: list[s
             strays.append(path)
         elif here.is_dir():
             siblings = tuple(_siblings(here))
-            if _RECORD[kind] in siblings:
-                other_files = tuple(file for file in siblings if file != _RECORD[kind])
-                yield _read(orbit, kind, f"{path}/{_RECORD[kind]}", path, other_files, status)
+            record_file = f"{kind}.yaml"
+            if record_file in siblings:
+                other_files = tuple(file for file in siblings if file != record_file)
+                yield _read(orbit, kind, f"{path}/{record_file}", path, other_files, status)
             else:
                 strays += (f"{path}/{file}" for file in siblings)
         elif name.endswith(".yaml") and _ID[kind].match(name.removesuffix(".yaml")):

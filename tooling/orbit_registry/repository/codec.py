@@ -44,7 +44,8 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
         where = Location(path, position_of(text, ("schema_version",)))
         return None, [Diagnostic(NEWER, Severity.ERROR, message, where, hint)]
     if not kind.schema.is_valid(data):
-        return None, explain_invalid(text, data, kind, path) if explain else []
+        problems = kind.schema.problems(data) if explain else []
+        return None, [_diagnostic(text, problem, path, data.get("id")) for problem in problems]
     record = record_of(data, kind, path)
     folder = path.rpartition("/")[0].rpartition("/")[2]
     if folder != record.id:
@@ -55,16 +56,10 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
     return record, []
 
 
-def explain_invalid(text: str, data: Mapping[str, object], kind: Kind, path: str) -> list[Diagnostic]:
-    """Return why data break the kind's schema, with positions in the text."""
-    record_id = data.get("id")
-    record = record_id if isinstance(record_id, str) else None
-    return [_diagnostic(text, problem, path, record) for problem in kind.schema.problems(data)]
-
-
-def _diagnostic(text: str, problem: SchemaProblem, path: str, record: str | None) -> Diagnostic:
+def _diagnostic(text: str, problem: SchemaProblem, path: str, record_id: object) -> Diagnostic:
     code = UNKNOWN_FIELD if problem.unknown_field else INVALID
     where = Location(path, position_of(text, problem.pointer))
+    record = record_id if isinstance(record_id, str) else None
     return Diagnostic(code, Severity.ERROR, problem.message, where, problem.hint, record)
 
 

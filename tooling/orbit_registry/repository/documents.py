@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.model.record import Record, Source
+from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import RecordFolder
 from orbit_registry.workspace.cache import FileValue
@@ -190,7 +190,9 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
     if record.kind.in_record:
         return record
     if record.kind.in_file:
-        return replace(record, prose=_file_text(workspace, record.source) if record.source else "")
+        return replace(
+            record, prose=(document_text(workspace.root, record.source.path) if record.source else None) or ""
+        )
     prose = documents.prose_of(record)
     if prose is not None:
         return replace(record, prose=prose)
@@ -199,10 +201,6 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
         return replace(record, prose=read_text(body, limit=DOCUMENT_LIMIT)) if body.exists() else record
     except OrbitError:
         return record
-
-
-def _file_text(workspace: Workspace, source: Source) -> str:
-    return document_text(workspace.root, source.path) or ""
 
 
 def entry_text(document: Document, entry: AdrDocument) -> str:

@@ -37,11 +37,6 @@ def legacy_names(plural: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if _OLD.fullmatch(name)] if plural == PLURAL else []
 
 
-def legacy_layout_problem(folder: str, names: list[str]) -> Diagnostic:
-    """Return the diagnostic of a folder in an older layout."""
-    return Diagnostic(LEGACY_LAYOUT, Severity.ERROR, _message(names), Location(folder), MIGRATE)
-
-
 def refuse_legacy_layout(workspace: Workspace, kind: Kind) -> None:
     """Raise where a kind's records are in an older layout."""
     if kind.plural == PLURAL:
@@ -219,7 +214,7 @@ def _entries_in(
     record_file = f"{kind.name}.yaml"
     old = legacy_names(kind.plural, names)
     if old:
-        problems.append(legacy_layout_problem(folder, old))
+        problems.append(Diagnostic(LEGACY_LAYOUT, Severity.ERROR, _message(old), Location(folder), MIGRATE))
     skipped = frozenset(old)
     for name in names:
         if name in skipped or name.startswith("."):

@@ -75,7 +75,11 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
                 problems.append(f"{path}: {error.message}")
                 continue
             if MARK not in text:
-                fields = _head_fields(head(text))
+                from orbit_registry.formats.adr.header import read_fields  # slow to import
+
+                start = head(text)
+                read = read_fields(start, Span(0, len(start)))
+                fields = {field.key: " ".join(field.value.split()) for field in read}
                 skills.append(Skill(path, fields.get("name") or name, fields.get("description", ""), text))
     return skills, problems
 
@@ -105,12 +109,6 @@ def statements(skill: Skill) -> Sequence[str]:
     lines = (" ".join(re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n")).split()) for block in blocks)
     texts = [line for line in lines if line and not line.startswith("#")]
     return [*dict.fromkeys(chain.from_iterable([text, *filter(None, _SENTENCE_END.split(text))] for text in texts))]
-
-
-def _head_fields(head_text: str) -> dict[str, str]:
-    from orbit_registry.formats.adr.header import read_fields  # slow to import
-
-    return {field.key: " ".join(field.value.split()) for field in read_fields(head_text, Span(0, len(head_text)))}
 
 
 def with_items(text: str, items: Iterable[str]) -> str:

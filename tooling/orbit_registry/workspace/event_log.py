@@ -36,14 +36,10 @@ BACK_SECONDS = 60
 _WORD = re.compile(r"[A-Za-z0-9_][\w.:/ -]{0,99}\Z")
 
 
-def note_opened(root: Path, record_id: str) -> None:
+def note_opened(workspace: Workspace, record_id: str) -> None:
     """Log that an agent's session was shown a whole record."""
-    session = session_of_process(str(root))
-    if session is None:
-        return
-    event = Event("show", time.time())
-    event.name, event.opened, event.session = OPENED, [record_id], SessionLog(str(root), *session).name
-    append(str(root), event)
+    if session_of_process(str(workspace.root)) is not None:
+        write_event(workspace, OPENED, [record_id], {}, surface="show")
 
 
 def write_event(
