@@ -41,7 +41,7 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.adoption import in_steps, new_numbers
+from orbit_registry.operations.adoption import in_steps
 from orbit_registry.operations.document_facts import one_line, stable_uid
 from orbit_registry.operations.import_report import Outcome, TakeoverReport
 from orbit_registry.operations.init import (
@@ -58,6 +58,7 @@ from orbit_registry.operations.init import (
 from orbit_registry.repository.codec import ordered
 from orbit_registry.repository.documents import entry_text
 from orbit_registry.repository.guard import refuse_for_agent, write_step
+from orbit_registry.repository.ids import new_ids
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.vcs_state import IMPORTED_BODY
 from orbit_registry.repository.writer import record_path, render, validated, writing
@@ -163,7 +164,7 @@ def _ids(
     if fresh:
         kind = workspace.kinds["adr"]
         avoid = {number for used_id in used if (number := sequence_number(used_id, kind.prefix)) is not None}
-        numbers = new_numbers(workspace, kind, len(fresh), avoid, dry_run=dry_run)
+        numbers = new_ids(workspace, kind, len(fresh), avoid, dry_run=dry_run)
         for (foreign, reason), record_id in zip(fresh, numbers, strict=True):
             yield _Assignment(foreign, record_id, (foreign.id,), reason)
 

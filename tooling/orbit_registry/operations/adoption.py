@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.assembly import DATE_PROBLEMS, with_date_order
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
-from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile
+from orbit_registry.formats.adr.model import FOLDER, AdrFile
 from orbit_registry.formats.adr.reader import UNNAMED
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.model.ids import new_uid, sequence_id, sequence_number
@@ -49,7 +48,7 @@ from orbit_registry.operations.import_report import (
 )
 from orbit_registry.repository.documents import Document, decision_paths, heading_of
 from orbit_registry.repository.guard import refuse_for_agent, write_step
-from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
+from orbit_registry.repository.ids import new_ids
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import new_data, prepare_edit, record_path, render, validated, writing
 from orbit_registry.workspace.author import Author, acting_role, current_author
@@ -94,14 +93,14 @@ def plan_adoption(
     candidates = candidates_of(workspace, sorted(set(paths)), existing, outcomes, by_name)
 
     def take(count: int, avoid: Collection[int]) -> list[str]:
-        return new_numbers(workspace, kind, count, avoid, dry_run=dry_run)
+        return new_ids(workspace, kind, count, avoid, dry_run=dry_run)
 
     numbered = number_candidates(candidates, existing.numbers, kind.prefix, workspace.config.design, take)
     edges, unresolved = _edges(workspace, existing, numbered, outcomes)
     table = tabulate(edges)
     changes = [*_new_records(workspace, kind, author, numbered, table, unresolved, outcomes, assume)]
-    new_ids = {decision.id for decision in numbered}
-    changes += _changed_records(workspace, existing, edges, table, new_ids, outcomes)
+    adopted = {decision.id for decision in numbered}
+    changes += _changed_records(workspace, existing, edges, table, adopted, outcomes)
     outcomes += (_implied(record, edge) for record, edge in table.implied)
     changes += config_changes(workspace, [decision.candidate for decision in numbered], outcomes)
     return AdoptionPlan(tuple(changes), tuple(outcomes))
@@ -124,7 +123,6 @@ def adopt(
 
     Raises:
         RefusedError: an agent runs it, and a decision is live; nothing was written.
-        WriteError: the disk refused; what was written is taken back.
     """
     who = author or importer(workspace)
 
@@ -158,7 +156,6 @@ def backfill(
 
     Raises:
         RefusedError: an agent runs it, and a decision is live; nothing was written.
-        UnsafePathError: a path leads out of the root.
     """
     if moves:
         return follow_moves(workspace, moves, author=author, dry_run=dry_run)
@@ -192,21 +189,6 @@ def in_steps(changes: Sequence[FileChange], limit: int = STEP_LIMIT) -> Iterator
         size += weight
     if step:
         yield step
-
-
-def new_numbers(workspace: Workspace, kind: Kind, count: int, avoid: Collection[int], *, dry_run: bool) -> list[str]:
-    """Return `count` new ids above every number there is and those of `avoid`; a dry run takes none of them."""
-    top = max(avoid, default=0)
-    if dry_run:
-        claims = claims_folder(workspace) / f"{kind.name}.json"
-        top = max(top, *(claim.number for claim in seen_numbers(workspace, kind, claims)), 0)
-        return [sequence_id(kind.prefix, top + index + 1) for index in range(count)]
-    first = allocate(workspace, kind)[0].id
-    number = sequence_number(first, kind.prefix) or 0
-    if number > top:
-        return [first, *(more.id for more in allocate(workspace, kind, count - 1))][:count]
-    # The numbers below the documents' highest are taken too and not given to anyone.
-    return [more.id for more in allocate(workspace, kind, top - number + count)][-count:]
 
 
 # --- what the documents say of each other
@@ -379,7 +361,6 @@ NO_ENTRY = (
 """Why a log has nothing to adopt."""
 _FEW_DECISIONS = 2
 """Decisions in a folder, from which on what is numbered as they are and states a status is one too."""
-_DIGITS = re.compile(r"\d{1,9}")
 
 
 @dataclass(slots=True)
@@ -434,7 +415,11 @@ def candidates_of(
         entries = document.entries if is_sure else file.entries
         if not entries:
             outcomes.append(Outcome("left", path, None, reason_for_none(file)))
-        by_entry = _records_by_entry(document, existing.by_path.get(path, ()))
+        by_entry = {
+            entry.span.start: record
+            for record in existing.by_path.get(path, ())
+            if record.source is not None and (entry := document.entry(record.source.heading)) is not None
+        }
         headings: set[str | None] = set()
         for entry in entries:
             candidate = Candidate(document, entry)
@@ -526,28 +511,6 @@ def _unnamed_sections(document: Document) -> Iterator[Outcome]:
         if problem.code == UNNAMED and problem.position is not None:
             position = f"{document.path}:{problem.position.line}"
             yield Outcome("left", position, None, f"{problem.message}; {problem.hint}")
-
-
-def _records_by_entry(document: Document, records: Iterable[Record]) -> dict[int, Record]:
-    """Return the record of each entry that has one, by the entry's place; a file's one decision is at its start."""
-    entries = document.entries
-    numbers: dict[int, AdrDocument] = {}
-    titles: dict[str, AdrDocument] = {}
-    for entry in entries:
-        if entry.number and entry.number.isdigit():
-            numbers.setdefault(int(entry.number), entry)
-        titles.setdefault(entry.title, entry)
-    by_entry: dict[int, Record] = {}
-    for record in records:
-        heading = record.source.heading if record.source else None
-        if len(entries) == 1 and (heading is None or document.file.format != "log"):
-            by_entry[entries[0].span.start] = record
-            continue
-        digits = _DIGITS.search(heading or "")
-        entry_found = (numbers.get(int(digits[0])) if digits else None) or titles.get(heading or "")
-        if entry_found is not None:
-            by_entry[entry_found.span.start] = record
-    return by_entry
 
 
 def _outcome_if_present(

@@ -108,8 +108,6 @@ def add_adr(
 
     Raises:
         UsageError: a field is missing or has the wrong form; no number is taken.
-        InvalidRecordError: the record would break the schema.
-        WriteError: the disk refused; nothing is left behind, and the number is free again.
     """
     kind = workspace.kinds["adr"]
     request = _proposed_if_unfilled(kind, _checked(workspace, kind, request), author)
@@ -143,16 +141,11 @@ def _checked(workspace: Workspace, kind: Kind, request: NewAdr) -> NewAdr:
     if request.date is not None:
         refuse_date(request.date)
     today = datetime.now(UTC).strftime("%Y-%m-%d")
-    fields = {name: getattr(request, name) for name in NewAdr.__slots__}
-    return NewAdr(**{**fields, "title": title, "style": style, "date": request.date or today})
+    return replace(request, title=title, style=style, date=request.date or today)
 
 
 def _proposed_if_unfilled(kind: Kind, request: NewAdr, author: Author) -> NewAdr:
-    """Return the decision, proposed where its text is still to be written and it states no status.
-
-    Raises:
-        RefusedError: it is to hold from the start, with a prompt in its text.
-    """
+    """Return the decision, proposed where its text is still to be written and it states no status."""
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
     if kind.status(status).phase != "live":
         return request
@@ -344,7 +337,6 @@ def update_adr(
     Raises:
         RefusedError: the decision is closed.
         UsageError: the new date is none.
-        InvalidRecordError: the result breaks the schema; nothing was written.
     """
     with writing(workspace):
         result, changes = plan_update(workspace, any_id, edit, title)

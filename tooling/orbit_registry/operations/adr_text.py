@@ -254,7 +254,6 @@ def new_entry(workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, 
     Raises:
         RefusedError: the log names its entries by date and title, and has one of this title; or the text breaks it.
         UsageError: it names them by the day, and the date has none.
-        UnsafePathError, UnreadableFileError: the log can't be read.
     """
     file = inside(workspace.root, path)
     before = read_text(file, limit=DOCUMENT_LIMIT) if file.exists() else None

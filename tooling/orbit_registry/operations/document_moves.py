@@ -55,7 +55,6 @@ def follow_moves(
 
     Raises:
         UsageError: nothing is at a new place, or no decision is of an old one.
-        UnsafePathError: a path leads out of the root.
         RefusedError: an agent runs it, and a decision is live; nothing was written.
     """
     with nullcontext() if dry_run else writing(workspace):

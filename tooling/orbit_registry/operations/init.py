@@ -113,8 +113,6 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
     Raises:
         ForeignWorkspaceError: an `.orbit/` of another tool stands there.
         WorkspaceNotFoundError: `.orbit` is a file.
-        UnsafePathError: `.gitignore` or `.gitattributes` is a symbolic link.
-        WriteError: the disk refused.
     """
     git = Git(folder.resolve())
     root = git.top or folder.resolve()
@@ -317,12 +315,7 @@ def _write_file(report: SetupReport, path: str, text: str, dry_run: bool) -> Non
 
 
 def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: bool) -> None:
-    """Append the lines that a file lacks; everything else in it stays unchanged.
-
-    Raises:
-        UnsafePathError: it is a symbolic link: what that leads to, a clone would have us copy into the repository.
-        UnreadableFileError: it is no file, or too large.
-    """
+    """Append the lines that a file lacks; everything else in it stays unchanged."""
     target = inside(report.root, path)
     there = target.exists()
     text = read_bytes(target, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape") if there else ""

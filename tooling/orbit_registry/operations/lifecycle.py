@@ -262,11 +262,7 @@ class _DocumentStatus:
 
 
 def _document_status(workspace: Workspace, record: Record, words: str, status: str) -> _DocumentStatus:
-    """Return what stating a status in a decision's document changes; a record without a document changes none.
-
-    Raises:
-        RefusedError: the document decides, and it is not there or would not read back as that status.
-    """
+    """Return what stating a status in a decision's document changes; a record without a document changes none."""
     source = record.source
     if source is None or not record.kind.in_document:
         return _DocumentStatus()
@@ -350,7 +346,6 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, 
 
     Raises:
         RefusedError: the record is closed, or its file is another one by now.
-        InvalidRecordError: the text is no such record, or changes what only verbs change; it says where.
     """
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)

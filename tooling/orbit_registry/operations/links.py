@@ -118,7 +118,6 @@ def add_globs(workspace: Workspace, additions: Sequence[tuple[Record, Sequence[s
 
     Raises:
         RefusedError: an agent would change a record that holds; nothing was written.
-        InvalidRecordError: a record would be invalid; nothing was written.
     """
     with writing(workspace):
         changes = plan_globs(workspace, additions)

@@ -89,12 +89,7 @@ class RenumberReport:
         would = "would become" if self.dry_run else "is now"
         lines = [f"{self.record.old} ({self.record.title}) {would} {self.record.new}"]
         lines.append(f"  still found as {', '.join(self.record.aliases)}")
-        return "\n".join([*lines, *file_lines(self.files), *unclear_lines(self.unclear)])
-
-
-def file_lines(files: Sequence[ChangedFile]) -> list[str]:
-    """Return a line for each file of a report."""
-    return [f"  {file}" for file in files]
+        return "\n".join([*lines, *(f"  {file}" for file in self.files), *unclear_lines(self.unclear)])
 
 
 def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
@@ -116,7 +111,6 @@ def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dr
     Raises:
         RecordNotFoundError, AmbiguousIdError: nothing, or several records, answer to `any_id`.
         RefusedError: the kind has no numbers, the number is taken, or a merge waits to be resolved.
-        WriteError: the disk refused; nothing was changed.
     """
     if dry_run:
         return _plan(workspace, any_id, number, dry_run=True)[0]
@@ -144,7 +138,9 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
     files, unclear = rewrite_everywhere(
         workspace, draft, frozenset({record.id}), meaning, document_moves(records, record, done)
     )
-    sort_document(draft, done)
+    text = draft.readable(done.document) if done.document else None
+    if done.document and text is not None:
+        draft.put(done.document, in_order(text, done.document, done.new))
     return RenumberReport(done, files, unclear, dry_run), draft
 
 
@@ -259,13 +255,6 @@ def _files_below(workspace: Workspace, folder: str) -> list[str]:
         prefix = os.path.relpath(parent, top).replace(os.sep, "/")
         files += [name if prefix == "." else f"{prefix}/{name}" for name in names if not name.startswith(".tmp-")]
     return sorted(files)
-
-
-def sort_document(draft: ChangeSet, done: Renumbered) -> None:
-    """Put the renumbered entry of a log where its new number belongs, so that entries go on ascending."""
-    text = draft.readable(done.document) if done.document else None
-    if done.document and text is not None:
-        draft.put(done.document, in_order(text, done.document, done.new))
 
 
 def document_moves(records: RecordSet, record: Record, done: Renumbered) -> DocumentMoves:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +52,21 @@ def allocate(workspace: Workspace, kind: Kind, count: int = 1) -> list[Allocatio
         claim = {"highest": highest.number + count, "root": str(workspace.root), "at": int(time.time())}
         write_atomic(claims, json.dumps(claim))
     return [_above(kind, highest, highest.number + 1 + index) for index in range(count)]
+
+
+def new_ids(
+    workspace: Workspace, kind: Kind, count: int, avoid: Collection[int] = (), *, dry_run: bool = False
+) -> list[str]:
+    """Return `count` new ids above every number there is and those of `avoid`; a dry run reserves none of them."""
+    top = max(avoid, default=0)
+    if dry_run:
+        top = max(top, _highest(workspace, kind, claims_folder(workspace) / f"{kind.name}.json").number)
+        return [sequence_id(kind.prefix, top + index + 1) for index in range(count)]
+    ids = [allocation.id for allocation in allocate(workspace, kind, count)]
+    missing = top - (sequence_number(ids[0], kind.prefix) or 0) + 1 if ids else 0
+    if missing > 0:  # the numbers below the highest to avoid are reserved too, and not given to anyone
+        ids += [allocation.id for allocation in allocate(workspace, kind, missing)]
+    return ids[-count:]
 
 
 def release(workspace: Workspace, kind: Kind, record_id: str) -> None:

@@ -73,7 +73,6 @@ def source_at(workspace: Workspace, path: str) -> IntakeSource:
 
     Raises:
         UsageError: it is one of the registry's own.
-        UnsafePathError, UnreadableFileError: it leads out of the project, is a link, too large or no text.
         RefusedError: it is empty, or holds what looks like a secret.
     """
     if path == ORBIT or path.startswith(f"{ORBIT}/"):
@@ -155,7 +154,6 @@ def import_resource(
     Raises:
         UsageError: versions, name or chunking can't be.
         RefusedError: a person retired it, or a field contains what looks like a secret.
-        InvalidRecordError: a field breaks the schema; nothing was written.
     """
     kind, text = workspace.kinds[KIND], request.text
     versions = versions_of(request.versions)

@@ -67,7 +67,6 @@ def refresh(
         UsageError: the record is no resource, or versions or chunking can't be.
         RefusedError: it is retired, it has no file to be taken from, another one is of that file and those versions,
             or an agent may not change it.
-        UnsafePathError, UnreadableFileError: its file is gone, or no text any more; nothing was changed.
     """
     request = request or RefreshRequest()
     with writing(workspace):

@@ -79,9 +79,7 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
         UsageError: the record is no script.
         RefusedError: it is not the script that was reviewed, and nobody said that they trust it; an agent can't. Or
             nothing says what runs it.
-        UnsafePathError, UnreadableFileError: it leads out of the project, is a link, or is gone.
         ProgramError: it can't be started.
-        WriteError: there is no room for the copy that is started.
     """
     path = record.text("path")
     if not record.kind.in_file or record.text("type") != SCRIPT or path is None:
@@ -129,11 +127,7 @@ def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> 
 
 
 def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
-    """Yield what differs from the last commit, or from the default branch where only that is trusted.
-
-    Raises:
-        GitError: git is missing, or takes too long.
-    """
+    """Yield what differs from the last commit, or from the default branch where only that is trusted."""
     default = workspace.default_commit()
     only_default = workspace.trusts_only_default_branch or workspace.default_branch_trusts_only_itself(default)
     revision, where = (default, "commit of the default branch") if only_default else ("HEAD", "commit")
@@ -168,11 +162,7 @@ def _is_record_committed(workspace: Workspace, record: Record, revision: str) ->
 
 @contextlib.contextmanager
 def _copy(file: Path, content: bytes) -> Iterator[Path]:
-    """Yield a private copy of the checked bytes, which no other user can replace, in a folder with nothing to import.
-
-    Raises:
-        WriteError: it can't be written.
-    """
+    """Yield a private copy of the checked bytes, which no other user can replace, in a folder of its own."""
     with contextlib.ExitStack() as stack:
         try:
             folder = tempfile.TemporaryDirectory(prefix="orbit-run-", ignore_cleanup_errors=True)
@@ -185,11 +175,7 @@ def _copy(file: Path, content: bytes) -> Iterator[Path]:
 
 
 def _command(file: Path, content: bytes, started: Path) -> list[str]:
-    """Return the program: the started copy where the file may be executed, else its interpreter and the copy.
-
-    Raises:
-        RefusedError: nothing says what runs it, or its first line can't be read.
-    """
+    """Return the program: the started copy where the file may be executed, else its interpreter and the copy."""
     if os.access(file, os.X_OK) and content.startswith((b"#!", b"\x7fELF")):
         return [str(started)]
     first = content.partition(b"\n")[0].decode("utf-8", "replace")

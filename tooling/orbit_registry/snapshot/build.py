@@ -125,9 +125,6 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
     """Make a new file with our tables and macros the current database; it is complete when the block ends.
 
     When anything fails, no part of the file stays.
-
-    Raises:
-        SnapshotError: the database refused, or the disk did.
     """
     try:
         connection.execute(f"ATTACH {file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')")
@@ -166,11 +163,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
 
 
 def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], events: Sequence[str] = ()) -> str:
-    """Write a snapshot file that must not exist yet, and return its digest; `events` are lines of the event log.
-
-    Raises:
-        SnapshotError: the database refused, or the disk did.
-    """
+    """Write a snapshot file that must not exist yet, and return its digest; `events` are lines of the event log."""
     try:
         with engine() as connection, new_database(connection, path):
             fill_all(connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent)
@@ -239,11 +232,7 @@ def quoted(text: str) -> str:
 
 
 def file_literal(path: Path) -> str:
-    """Return the path of a file as an SQL string.
-
-    Raises:
-        SnapshotError: DuckDB opens no file that is called so.
-    """
+    """Return the path of a file as an SQL string."""
     text = str(path)
     if "\\" in text or any("\udc80" <= character <= "\udcff" for character in text):
         message = f"{text!a}: DuckDB opens no file with a backslash in its path, or one that is not UTF-8"

@@ -37,7 +37,6 @@ def query(
 
     Raises:
         ConfigError: vectors are asked for, and the configured model can't be used.
-        SnapshotError: the text is not one question, or the database refuses it; the hint lists the tables.
         UsageError: there is no such format.
     """
     from orbit_registry.snapshot.build import event_lines
@@ -69,11 +68,7 @@ def query_reading(workspace: Workspace, sql: str, reading: Reading) -> QueryResu
 def limited_query(
     workspace: Workspace, sql: str, *, seconds: float, rows: int, vectors: VectorSource | None = None
 ) -> QueryResult:
-    """Return the answer to one question that may take so many seconds and have so many rows; the rest as in `query`.
-
-    Raises:
-        SnapshotError: as `query`, or it took longer.
-    """
+    """Return the answer to one question that may take so many seconds and have so many rows; the rest as in `query`."""
     from concurrent.futures import ThreadPoolExecutor
 
     from orbit_registry.snapshot.query import run_query
@@ -110,8 +105,6 @@ def export_snapshot(
 
     Raises:
         UsageError: vectors are wanted, and there is no model, or a filter that they would tell past.
-        SnapshotError: the database refused.
-        WriteError: the disk refused; the old file stays.
     """
     from orbit_registry.snapshot.export import export, shared_rows
 

@@ -52,8 +52,6 @@ def export(
     An existing file is replaced as a whole; on any failure the old one stays.
 
     Raises:
-        SnapshotError: the database refused.
-        WriteError: the disk refused.
         RefusedError: a file is there that is no earlier export.
     """
     temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")

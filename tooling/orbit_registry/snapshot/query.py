@@ -110,7 +110,6 @@ def run_query(
 
     Raises:
         CorruptSnapshotError: the file can't be opened.
-        SnapshotError: the text is not one question, or the database refuses it; the hint lists the tables.
     """
     with open_snapshot(path) as connection:
         try:

@@ -93,11 +93,7 @@ class _Edge:
 def related(
     workspace: Workspace, reading: Reading, record: Record, *, depth: int = 1, direction: str = "both"
 ) -> Related:
-    """Return what a record has to do with, up to so many links away; the snapshot is brought up to date first.
-
-    Raises:
-        SnapshotError: it can't be made or asked.
-    """
+    """Return what a record has to do with, up to so many links away; the snapshot is brought up to date first."""
     records = reading.collection.records
     edges = _edges(workspace, reading, NameResolver(tuple(records)))
     dangling = sorted(

@@ -100,7 +100,7 @@ def rows_of(
             if (key := vote_key(record.votes, half_life_days)) is not None
         ]
     local["freshness_states"] = [
-        _encode({"record_id": record.id, "state": state.state, "cause": reason.cause, **_words_of(reason)})
+        _encode({"record_id": record.id, "state": state.state, **_reason_row(reason)})
         for record in chosen
         if (state := freshness.get(record.path)) is not None
         for reason in state.reasons
@@ -219,12 +219,9 @@ def _record_row(record: Record, inbox: bool) -> Row:
 
 
 def _words(record: Record, scope: Scope) -> list[tuple[str, str]]:
-    words = {("tag", word) for word in scope.tags}
-    words.update(("agent", word) for word in scope.agents)
-    words.update(("task", word) for word in scope.tasks)
-    words.update(("symbol", word) for word in scope.symbols)
-    words.update(("label", word) for word in record.words("labels"))
-    return sorted(words)
+    axes = {"tag": scope.tags, "agent": scope.agents, "task": scope.tasks, "symbol": scope.symbols}
+    axes["label"] = record.words("labels")
+    return sorted({(axis, word) for axis, words in axes.items() for word in words})
 
 
 @lru_cache(maxsize=65536)  # the records of a project share their globs
@@ -266,8 +263,8 @@ def _freshness(record: Record) -> list[Row]:
     ]
 
 
-def _words_of(reason: Reason) -> Row:
-    return {"subject": reason.subject, "message": reason.message}
+def _reason_row(reason: Reason) -> Row:
+    return {"cause": reason.cause, "subject": reason.subject, "message": reason.message}
 
 
 def _source_row(source: Source) -> Row:

@@ -104,11 +104,6 @@ def sync(
     """Bring both derived files up to date; where nothing changed, DuckDB is not even imported.
 
     `diagnostics` is asked only when the snapshot is built; files that hold no record are reported in any case.
-
-    Raises:
-        WriteError: the disk refused; the old snapshot stays.
-        LockTimeoutError: another process is building.
-        SnapshotError: the database refused.
     """
     began = time.perf_counter()
     inputs = inputs_of(workspace)

@@ -19,7 +19,6 @@ from orbit_registry.model.freshness import (
     derive,
     expiry_moments,
     fingerprint_inputs,
-    has_expiry,
     source_hash,
 )
 from orbit_registry.model.record import Record
@@ -39,7 +38,7 @@ Evidence = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What the records of a collection rest on, each thing once."""
+    """What the records of a collection depend on, each thing once."""
 
     inputs: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
@@ -48,18 +47,10 @@ class Dependencies:
 
     @classmethod
     def of(cls, records: Iterable[Record], kinds: Collection[str]) -> Dependencies:
-        """Return what records that wait or hold rest on, evidence of these kinds among it."""
+        """Return what pending and live records depend on, with evidence of these kinds."""
         open_records = [record for record in records if record.phase != "closed"]
-        inputs = {
-            entry.input for record in open_records if "freshness" in record.data for entry in fingerprint_inputs(record)
-        }
-        evidence = {
-            (kind, reference)
-            for record in open_records
-            if "evidence" in record.data
-            for kind, reference in record.evidence
-            if kind in kinds
-        }
+        inputs = {entry.input for record in open_records for entry in fingerprint_inputs(record)}
+        evidence = {item for record in open_records for item in record.evidence if item[0] in kinds}
         sources = {source for record in open_records if (source := source_hash(record)) is not None}
         return cls(tuple(sorted(inputs)), tuple(sorted(evidence)), tuple(sorted(sources)))
 
@@ -78,31 +69,26 @@ def evidence_kinds(config: Config) -> tuple[str, ...]:
 def probe(
     workspace: Workspace, dependencies: Dependencies, tracked: Sequence[str] | None, untracked: Sequence[str] = ()
 ) -> FilesystemView:
-    """Return what is seen of it now.
-
-    `tracked` are git's files from the root, sorted, None outside git; `untracked` those that git would add.
-    """
+    """Return the state of what records depend on; `tracked` is sorted, None outside git."""
     fingerprints = Fingerprints(workspace.root, tracked)
     by_kind: dict[str, list[str]] = {}
     for kind, reference in dependencies.evidence:
         by_kind.setdefault(kind, []).append(reference)
-    present: set[Evidence] = set()
-    missing: set[Evidence] = set()
     untold: list[tuple[str, str]] = []
     commits = [text for text in by_kind.get("commit", ()) if _COMMIT.match(text)] if tracked is not None else []
-    for reference, is_there in _commits(workspace.git, commits, untold).items():
-        (present if is_there else missing).add(("commit", reference))
     lists = (tracked or (), untracked)
-    for reference in by_kind.get("file", ()):
-        is_there = _has_file(workspace.root, reference, lists, listed=tracked is not None)
-        (present if is_there else missing).add(("file", reference))
+    is_present = {("commit", text): there for text, there in _commits(workspace.git, commits, untold).items()}
+    for text in by_kind.get("file", ()):
+        is_present["file", text] = _has_file(workspace.root, text, lists, listed=tracked is not None)
     templates: Sequence[str] = workspace.config.setting("freshness", "tasks")
-    for reference in by_kind.get("task", ()) if tracked is not None else ():
-        is_there = any(_is_in(template.replace("{id}", reference).strip("/"), lists) for template in templates)
-        (present if is_there else missing).add(("task", reference))
-    inputs = {text: fingerprints.find(text) for text in dependencies.inputs}
+    for text in by_kind.get("task", ()) if tracked is not None else ():
+        is_present["task", text] = any(_is_in(form.replace("{id}", text).strip("/"), lists) for form in templates)
     return FilesystemView(
-        inputs, frozenset(present), frozenset(missing), tuple(untold), changed_sources(workspace, dependencies.sources)
+        {text: fingerprints.find(text) for text in dependencies.inputs},
+        frozenset(evidence for evidence, there in is_present.items() if there),
+        frozenset(evidence for evidence, there in is_present.items() if not there),
+        tuple(untold),
+        changed_sources(workspace, dependencies.sources),
     )
 
 
@@ -199,7 +185,7 @@ class FreshnessReport:
     dependencies: Dependencies = field(default_factory=Dependencies)
     """What was looked at."""
     scoped: Sequence[tuple[Record, tuple[str, ...]]] = ()
-    """The records that wait or hold and have a scope, each with its globs."""
+    """Pending and live records that have a scope, each with its globs."""
     counts: Mapping[str, int] | None = None
     """How many of the files each glob matches; None where git lists none."""
     lost: frozenset[str] = frozenset()
@@ -219,18 +205,6 @@ class FreshnessReport:
         if counts is None:
             return {}
         return {record.path: globs for record, paths in self.scoped if (globs := dead_globs(paths, counts))}
-
-
-def _needs_judging(record: Record, filesystem: FilesystemView, missing_documents: Collection[str]) -> bool:
-    """Say whether something that a record rests on is gone, or it says itself how long it holds, so that it has to be
-    judged; quicker than judging it, which nearly all pass.
-    """
-    data = record.data
-    if record.kind.in_file or has_expiry(record):
-        return True
-    if "evidence" in data and not filesystem.missing.isdisjoint(record.evidence):
-        return True
-    return "source" in data and bool(missing_documents)
 
 
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -256,17 +230,16 @@ def stale_records(
     lost: Collection[str],
     missing_documents: Collection[str],
 ) -> dict[str, Freshness]:
-    """Return the freshness of records that wait or hold and are not fresh, by path; see `records.freshness.derive`."""
+    """Return the freshness of pending and live records that are not fresh, by path; see `model.freshness.derive`."""
     windows = volatility_windows(config)
-    by_path: dict[str, Freshness] = {}
-    for record in records:
-        if (record.path in lost or _needs_judging(record, filesystem, missing_documents)) and record.phase != "closed":
-            freshness = derive(
-                record, filesystem, now, windows, unmatched_scopes=lost, missing_documents=missing_documents
-            )
-            if freshness.reasons:
-                by_path[record.path] = freshness
-    return by_path
+    derived = {
+        record.path: derive(
+            record, filesystem, now, windows, unmatched_scopes=lost, missing_documents=missing_documents
+        )
+        for record in records
+        if record.phase != "closed"
+    }
+    return {path: freshness for path, freshness in derived.items() if freshness.reasons}
 
 
 def evaluate_freshness(
@@ -284,18 +257,13 @@ def evaluate_freshness(
     tracked, untracked = _files(workspace, without)
     dependencies = Dependencies.of(records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, tracked, untracked)
-    scoped = [
-        (record, paths)
-        for record in records
-        if "scope" in record.data and record.phase != "closed" and (paths := record.globs)
-    ]
+    scoped = [(record, paths) for record in records if record.phase != "closed" and (paths := record.globs)]
     files = (*(tracked or ()), *untracked)
     counts: Mapping[str, int] | None = None
     if tracked is not None:
         counts = count({text for _, paths in scoped for text in paths}, files) if scoped else {}
     lost = unmatched_scopes(scoped, counts) if counts is not None else frozenset()
-    sources = (record.source for record in records if "source" in record.data or record.kind.in_file)
-    documents = {source.path for source in sources if source is not None}
+    documents = {record.source.path for record in records if record.source is not None}
     missing_documents = frozenset(missing_files(workspace.root, documents))
     freshness = stale_records(records, filesystem, now or datetime.now(UTC), workspace.config, lost, missing_documents)
     return FreshnessReport(freshness, filesystem, files, tuple(tracked or ()), dependencies, scoped, counts, lost)
@@ -315,11 +283,5 @@ def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | No
 def expiring_today(records: Iterable[Record], now: datetime, config: Config) -> set[str]:
     """Return the paths of the records of which the clock alone changes what is said before the day (UTC) ends."""
     now, windows = now.astimezone(UTC), volatility_windows(config)
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    stating = (record for record in records if has_expiry(record))
-    day = timedelta(days=1)
-    return {
-        record.path
-        for record in stating
-        if any(now < at and at - midnight <= day for at in expiry_moments(record, windows))
-    }
+    tomorrow = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return {record.path for record in records if any(now < at <= tomorrow for at in expiry_moments(record, windows))}

@@ -14,6 +14,7 @@ import stat
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -27,7 +28,6 @@ FILE_LIMIT = 20_000_000
 FOLDER_FILES = 10_000
 FOLDER_BYTES = 200_000_000
 _FIELD = re.compile(r"(?is)(?P<file>.+?\.(?:json|toml|ya?ml))#(?P<field>.+)\Z")
-_PLAIN_NAME = re.compile(r"\w[\w.-]*")
 _STEP = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^."]+)')
 _PLACE = re.compile(r"[0-9]{1,9}\Z")
 _COMMENTED = re.compile(r"(?m)(?:^|[,{\[])[ \t]*/[/*]")
@@ -83,15 +83,8 @@ class Fingerprints:
 
     def _place(self, text: str) -> tuple[Path, int | None]:
         """Return an input's path and its mode, None where it is missing; no part of the path is a link."""
-        parent, _, leaf = text.rpartition("/")
         try:
-            if parent in self._safe and _PLAIN_NAME.fullmatch(leaf) and not text.startswith("/"):
-                path = self._root / text  # most inputs share their folders
-                mode = path.lstat().st_mode
-                if not stat.S_ISLNK(mode):
-                    return path, mode
             path = inside(self._root, text)
-            self._safe.add(parent)
             return path, path.lstat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             return self._root / text, None
@@ -161,10 +154,7 @@ class Fingerprints:
     def _below(self, prefix: str) -> Iterable[str]:
         """Yield the tracked files of a folder; records are no part of one, as verifying would change it."""
         tracked = self._tracked or ()
-        for index in range(bisect_left(tracked, prefix), len(tracked)):
-            name = tracked[index]
-            if not name.startswith(prefix):
-                return
+        for name in takewhile(lambda name: name.startswith(prefix), tracked[bisect_left(tracked, prefix) :]):
             if prefix.startswith(".orbit/") or not name.startswith(".orbit/"):
                 yield name
 

@@ -68,11 +68,7 @@ class Renames:
 
 
 def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
-    """Return the renames that git finds in the history of HEAD since a moment, and in the work tree, oldest first.
-
-    Raises:
-        GitError: git is missing, or takes too long.
-    """
+    """Return the renames that git finds in the history of HEAD since a moment, and in the work tree, oldest first."""
     options = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative")
     history = git.run_fields(
         "log", "--reverse", f"--since={since.isoformat()}", "--format=", *options, "HEAD", check=False
@@ -172,7 +168,6 @@ def relocate(workspace: Workspace, lost: Sequence[DanglingNames], renames: Renam
     """Write it, all records or none, and return what was written.
 
     Raises:
-        InvalidRecordError: a record is invalid; nothing was written.
         RefusedError: an agent would change a record that holds; nothing was written.
     """
     with writing(workspace):
@@ -233,21 +228,14 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
 def dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:
     """Return what records that wait or hold name and that is not there: globs, inputs, files of their evidence."""
     lost: list[DanglingNames] = []
+    dead, states, missing = state.dead, state.filesystem.inputs, state.filesystem.missing
     for record in records:
         if record.phase == "closed":
             continue
-        globs = state.dead.get(record.path, ())
-        states = state.filesystem.inputs
-        inputs = tuple(
-            entry.input
-            for entry in fingerprint_inputs(record)
-            if entry.input in states and states[entry.input].is_missing
-        )
-        files = tuple(
-            reference
-            for kind, reference in record.evidence
-            if kind == "file" and (kind, reference) in state.filesystem.missing
-        )
+        globs = dead.get(record.path, ())
+        names = (entry.input for entry in fingerprint_inputs(record))
+        inputs = tuple(name for name in names if name in states and states[name].is_missing)
+        files = tuple(name for kind, name in record.evidence if kind == "file" and (kind, name) in missing)
         if globs or inputs or files:
             lost.append(DanglingNames(record, globs, inputs, files))
     return lost

@@ -14,7 +14,7 @@ from orbit_registry.model.votes import parse_time
 from orbit_registry.operations.merge.state import SIDES, MergeState, Side, data_in, uid_in
 from orbit_registry.operations.renumber import alias_ids
 from orbit_registry.repository.documents import LOG_NAME
-from orbit_registry.repository.ids import allocate, claims_folder, seen_numbers
+from orbit_registry.repository.ids import new_ids
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 
@@ -223,7 +223,9 @@ def assign_ids(
     for kind_name in dict.fromkeys(subject.kind.name for subject in fresh):
         kind = workspace.kinds[kind_name]
         mine = sorted((one for one in fresh if one.kind.name == kind_name), key=lambda loser: (loser.final, loser.uid))
-        for subject, record_id in zip(mine, _numbers(workspace, kind, mine, claim=claim), strict=True):
+        numbers = [sequence_number(subject.final, kind.prefix) or 0 for subject in mine]
+        ids = new_ids(workspace, kind, len(mine), numbers, dry_run=not claim)
+        for subject, record_id in zip(mine, ids, strict=True):
             _renumber(subject, record_id, records)
     return losers
 
@@ -280,17 +282,6 @@ def _oldest(group: list[MergedRecord]) -> str:
             return float("inf"), subject.uid
 
     return min(group, key=age).uid
-
-
-def _numbers(workspace: Workspace, kind: Kind, subjects: list[MergedRecord], *, claim: bool) -> list[str]:
-    count = len(subjects)
-    if claim:
-        return [allocation.id for allocation in allocate(workspace, kind, count)]
-    claims = claims_folder(workspace) / f"{kind.name}.json"
-    highest = max((used.number for used in seen_numbers(workspace, kind, claims)), default=0)
-    numbers = [sequence_number(subject.final, kind.prefix) or 0 for subject in subjects]
-    highest = max(highest, *numbers)
-    return [sequence_id(kind.prefix, highest + 1 + index) for index in range(count)]
 
 
 def _renumber(subject: MergedRecord, record_id: str, records: RecordSet) -> None:

@@ -50,11 +50,7 @@ class _Log:
 
 
 def merge_logs(base: str, ours: str, theirs: str) -> LogMerge:
-    """Return the merge of two versions of a log that both come from `base` ('' where there was none).
-
-    Raises:
-        GitError: git, which merges what is not an entry, is missing.
-    """
+    """Return the merge of two versions of a log that both come from `base` ('' where there was none)."""
     if ours == theirs or theirs == base:
         return LogMerge(ours)
     if ours == base:
@@ -181,10 +177,6 @@ def merge_driver(base: Path, ours: Path, theirs: Path, path: str) -> int:
     """Merge a log for git: the result goes to `ours`. Returns 0, or 1 where it holds a conflict.
 
     A version that can't be read as text is left unchanged, for git to report.
-
-    Raises:
-        WriteError: the result can't be written.
-        GitError: git is missing.
     """
     del path  # git names the file for messages of our own; there is nothing to say beyond the markers
     try:

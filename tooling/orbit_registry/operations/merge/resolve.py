@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import find_citations
@@ -33,7 +33,7 @@ from orbit_registry.operations.merge.texts import (
     merge_votes_of,
     write_records,
 )
-from orbit_registry.operations.renumber import Renumbered, file_lines, in_order, unclear_lines
+from orbit_registry.operations.renumber import Renumbered, in_order, unclear_lines
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import ChangeSet, writing
 from orbit_registry.workspace.files import read_text, write_atomic
@@ -99,7 +99,7 @@ class ResolveReport:
         for record in self.renumbered:
             lines.append(f"{record.old} ({record.title}) {would} {record.new}, because {record.reason}")
             lines.append(f"  still found as {', '.join(record.aliases)}")
-        lines += file_lines(self.files)
+        lines += [f"  {file}" for file in self.files]
         lines += unclear_lines(self.unclear)
         if self.unresolved:
             lines += ["", "still in conflict:", *(f"  {file.path}: {file.reason}" for file in self.unresolved)]
@@ -114,12 +114,7 @@ class ResolveReport:
 
 
 def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
-    """Resolve the merge, rebase or cherry-pick under way; resolved files are added to the index, nothing is committed.
-
-    Raises:
-        GitError: git is missing, or this is no repository.
-        WriteError: the disk refused; no file was changed.
-    """
+    """Resolve the merge, rebase or cherry-pick under way: resolved files go into the index, nothing is committed."""
     if dry_run:
         return _plan(workspace, claim=False)[0]
     with writing(workspace):
@@ -137,12 +132,7 @@ def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
             note.unlink(missing_ok=True)
         changed = {change.path for change in draft.changes}
         conflicting = set(resolution.reasons) | set(report.others)
-        return _with_unstaged(report, sorted(changed - staged - conflicting))
-
-
-def _with_unstaged(report: ResolveReport, paths: Iterable[str]) -> ResolveReport:
-    fields = {name: getattr(report, name) for name in ResolveReport.__slots__}
-    return ResolveReport(**{**fields, "unstaged": tuple(paths)})
+        return replace(report, unstaged=tuple(sorted(changed - staged - conflicting)))
 
 
 def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSet, Resolution]:
@@ -189,18 +179,9 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, ChangeSe
 def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
     for subject in resolution.subjects.all:
         if subject.is_renumbered and subject.uid in resolution.drafted:
-            old = subject.id_on(subject.side) or ""
             document = resolution.documents.get(subject.uid)
-            yield Renumbered(
-                subject.uid,
-                subject.title,
-                old,
-                subject.final,
-                subject.aliases,
-                subject.final_path,
-                document,
-                subject.reason,
-            )
+            names = (subject.title, subject.id_on(subject.side) or "", subject.final, subject.aliases)
+            yield Renumbered(subject.uid, *names, subject.final_path, document, subject.reason)
 
 
 def _with_resolved(files: tuple[ChangedFile, ...], resolution: Resolution) -> tuple[ChangedFile, ...]:

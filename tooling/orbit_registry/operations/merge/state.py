@@ -8,7 +8,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -38,11 +37,6 @@ class MergeState:
     """Path → side → blob, for each path that git could not merge."""
     _texts: dict[tuple[Side, str], str | None] = field(default_factory=dict, repr=False)
 
-    @cached_property
-    def prefix(self) -> str:
-        """The root's path inside the repository, with a `/` at its end, or ''."""
-        return self.git.prefix
-
     def text(self, side: Side, path: str) -> str | None:
         """Return a file's text on one side, line ends as the work tree has them; None where it has none."""
         key = (side, path)
@@ -53,11 +47,13 @@ class MergeState:
     def _read(self, side: Side, path: str) -> str | None:
         stages = self.unmerged.get(path)
         commit = self.commits[side]
-        object_name = stages.get(side) if stages is not None else f"{commit}:{self.prefix}{path}" if commit else None
+        object_name = (
+            stages.get(side) if stages is not None else f"{commit}:{self.git.prefix}{path}" if commit else None
+        )
         if object_name is None:
             return None
         try:
-            data = self.git.run("cat-file", "--filters", f"--path={self.prefix}{path}", object_name)
+            data = self.git.run("cat-file", "--filters", f"--path={self.git.prefix}{path}", object_name)
         except GitError:
             return None
         return data.decode("utf-8", "surrogateescape")
@@ -120,11 +116,7 @@ def rebased_tip(git: Git) -> str | None:
 
 
 def read_merge(workspace: Workspace) -> MergeState:
-    """Return the merge under way; one without unmerged paths and operation where there is none.
-
-    Raises:
-        GitError: git is missing, or the folder is no repository.
-    """
+    """Return the merge under way; one without unmerged paths and operation where there is none."""
     git = workspace.git
     if git.top is None:
         message = "this is no git repository, so there is nothing to resolve"

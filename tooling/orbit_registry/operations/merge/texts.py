@@ -59,9 +59,6 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     the later time of change wins, and the later verification. A failure that both met again
     says what the later one says, and counts the attempts of both. What else both changed differently is contested, and
     named. A base that can't be read counts as none.
-
-    Raises:
-        GitError: git is missing.
     """
     if ours == theirs or theirs == base:
         return RecordMerge(ours)
