@@ -128,17 +128,6 @@ def test_a_checkout_of_the_verified_state_is_fresh_again(project: Project) -> No
     assert project.causes() == {}
 
 
-def test_asking_writes_nothing(project: Project) -> None:
-    """Neither the list nor the gate changes a tracked file of a stale record."""
-    learned = project.learn("Parse strictly", "--path", "src/parser/**")
-    project.orbit("verify", learned, "--input", "src/app.py")
-    project.write("src/app.py", "other\n")
-    project.commit()
-    project.orbit("stale")
-    project.codes()
-    assert project.git("status", "--porcelain") == ""
-
-
 def test_verifying_changes_nothing_else_in_the_file(project: Project) -> None:
     """Comments, order and the time of the last change stay; who verified and when is new."""
     learned = project.learn("Parse strictly", "--tag", "dates")

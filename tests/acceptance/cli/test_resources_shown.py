@@ -67,13 +67,28 @@ def test_a_script_that_changed_is_in_doubt(shell: Shell, script: str) -> None:
 
 
 def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, tmp_path: Path) -> None:
-    """A script is one block of code, a document is read as Markdown; no tag of either is one on the page."""
+    """A script is one block of code, a document is read as Markdown; no tag of either is one on the page.
+
+    A link to an imported file leads to its page: of several versions to the newest, to a heading there, from a line of
+    a script to the script.
+    """
     pytest.importorskip("material", reason="the site extra is not installed")
     Path("guide.md").write_text("# Guide\n\n## Steps\n\n<script>alert(2)</script> go\n", "utf-8")
     doc = shell.json("import", "doc", "guide.md", "--version", "2.1")[1]["data"]["id"]
 
+    Path("docs/deploying.md").write_text("# How we deploy\n\n## Roll back\n\nThen.\n", "utf-8")
+    shell("import", "doc", "docs/deploying.md", "--version", "1.0")
+    new = shell.json("import", "doc", "docs/deploying.md", "--version", "2.0")[1]["data"]["id"]
+    decision = Path("docs/adr/0001-use-sqlite.md")
+    links = "[a](../deploying.md) [b](../deploying.md#roll-back) [c](../../tools/hi.sh#L2)"
+    decision.write_text(f"{decision.read_text('utf-8')}\n{links}\n", "utf-8")
+
     assert shell("site", "build", "--out", str(tmp_path / "site"))[0] == 0
 
+    linking = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
+    assert f'href="../../resources/{new}/#s-roll-back"' in linking
+    assert linking.count(f'href="../../resources/{new}/"') == 1
+    assert linking.count(f'href="../../resources/{script}/"') == 1
     page = (tmp_path / "site/resources" / script / "index.html").read_text("utf-8")
     assert "echo zebra" in page
     assert "&lt;script&gt;alert(1)" in page
@@ -98,22 +113,6 @@ def test_an_old_versions_copy_is_not_to_be_overwritten(shell: Shell, git: Git) -
     new = shell.json("import", "doc", "docs/deploying.md", "--version", "2.0")[1]["data"]["id"]
     kept = Path(f".orbit/resources/{old}/1.0/deploying.md").read_text("utf-8")
     assert (new != old, kept) == (True, "# How we deploy\n\nFirst.\n")
-
-
-def test_a_link_to_an_imported_file_leads_to_its_page(shell: Shell, script: str, tmp_path: Path) -> None:
-    """Of several versions to the newest; a heading is found there, a line of a script leads to its page."""
-    Path("docs/deploying.md").write_text("# How we deploy\n\n## Roll back\n\nThen.\n", "utf-8")
-    shell("import", "doc", "docs/deploying.md", "--version", "1.0")
-    new = shell.json("import", "doc", "docs/deploying.md", "--version", "2.0")[1]["data"]["id"]
-    text = Path("docs/adr/0001-use-sqlite.md").read_text("utf-8")
-    links = "[a](../deploying.md) [b](../deploying.md#roll-back) [c](../../tools/hi.sh#L2)"
-    Path("docs/adr/0001-use-sqlite.md").write_text(f"{text}\n{links}\n", "utf-8")
-
-    assert shell("site", "build", "--out", str(tmp_path / "site"))[0] == 0
-    page = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
-    assert f'href="../../resources/{new}/#s-roll-back"' in page
-    assert page.count(f'href="../../resources/{new}/"') == 1
-    assert page.count(f'href="../../resources/{script}/"') == 1
 
 
 LONG = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in ("setup", "rollback", "audit"))

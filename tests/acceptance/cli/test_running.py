@@ -117,29 +117,6 @@ def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, g
     assert "it is retired" in shell("run", script)[2]
 
 
-def test_the_log_says_whose_word_a_run_rests_on(shell: Shell, script: str) -> None:
-    """A reviewed script rests on its review, even where somebody would have trusted it unseen."""
-    assert shell("run", script, "--trust")[0] == 3
-    Path("tools/job.sh").write_text("#!/bin/sh\n", "utf-8")
-    assert shell("run", script, "--trust")[0] == 0
-
-    assert [said["trusted"] for said in events(shell)] == [0, 1]
-
-
-def test_the_log_says_who_was_refused(shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who wanted to run what nobody reviewed stands there too, with the hash of what it was."""
-    Path("tools/job.sh").write_text("#!/bin/sh\nexit 0\n", "utf-8")
-    monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    assert shell("run", script)[0] == 1
-    assert shell("run", script, "--trust")[0] == 1
-
-    changed = raw_digest(Path("tools/job.sh").read_bytes())
-    assert [(one["id"], one["role"], one["refused"], one.get("content_hash")) for one in events(shell)] == [
-        (script, "agent", 1, changed),
-        (script, "agent", 1, None),
-    ]
-
-
 def test_no_trust_leads_out_of_the_project(shell: Shell, script: str, tmp_path: Path) -> None:
     """A link in place of the script is not followed, and what is no script is not run, whoever trusts it."""
     (tmp_path / "evil.sh").write_text("#!/bin/sh\ntouch ran\n", "utf-8")
@@ -160,15 +137,26 @@ def test_no_trust_leads_out_of_the_project(shell: Shell, script: str, tmp_path: 
 def test_an_agent_runs_what_was_reviewed_and_no_more(
     shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It can't say that it trusts a script."""
+    """It can't say that it trusts a script; the log has who asked for which text, and what was refused."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
 
     assert shell.json("run", script)[0] == 3
-    code, _, said = shell("run", "--trust", script)
+    code, _, message = shell("run", "--trust", script)
+    assert (code, "an agent can't trust" in message) == (1, True)
+    Path("tools/job.sh").write_text("#!/bin/sh\nexit 0\n", "utf-8")
+    assert shell("run", script)[0] == 1
 
-    assert code == 1
-    assert "an agent can't trust" in said
-    assert [(one["role"], one.get("refused")) for one in events(shell)] == [("agent", None), ("agent", 1)]
+    digest = raw_digest(Path("tools/job.sh").read_bytes())
+    assert [(event["role"], event.get("refused")) for event in events(shell)] == [("agent", None), *[("agent", 1)] * 2]
+    assert events(shell)[-1]["content_hash"] == digest
+
+
+def running_processes() -> list[str]:
+    """Return the states of processes of the group that a script wrote into `pid`."""
+    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    group = Path("pid").read_text("utf-8").strip()
+    states = [state for pgid, state in map(str.split, listed.splitlines()) if pgid == group]
+    return [state for state in states if not state.startswith("Z")]
 
 
 def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
@@ -183,11 +171,7 @@ def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
     assert code == 124
     assert said["data"]["timed_out"] is True
     assert events(shell)[0]["exit_code"] == 124
-    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
-    pid = Path("pid")  # a slow machine may have ended it before it said anything
-    group = pid.read_text("utf-8").strip() if pid.exists() else ""
-    states = [state for pgid, state in map(str.split, listed.splitlines()) if pgid == group]
-    assert [state for state in states if not state.startswith("Z")] == []
+    assert not Path("pid").exists() or running_processes() == []  # a slow machine may end it before it writes
 
 
 def test_what_a_script_leaves_running_ends_with_it(shell: Shell, git: Git) -> None:
@@ -198,10 +182,7 @@ def test_what_a_script_leaves_running_ends_with_it(shell: Shell, git: Git) -> No
 
     assert shell.json("run", taken(shell, git, "left.sh"))[0] == 4
 
-    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
-    group = Path("pid").read_text("utf-8").strip()
-    states = [state for pgid, state in map(str.split, listed.splitlines()) if pgid == group]
-    assert [state for state in states if not state.startswith("Z")] == []
+    assert running_processes() == []
 
 
 @pytest.mark.parametrize(

@@ -138,29 +138,6 @@ def test_two_decisions_in_one_file_name_part(clones: Clones) -> None:
     assert sorted(ours.ids()) == ["ADR-0001", "ADR-0002", "ADR-0003", "ADR-0004"]
 
 
-def test_a_cherry_pick_is_mended_too(clones: Clones) -> None:
-    """A picked commit that brings a number twice gets a new one."""
-    ours, _ = clones
-    ours.git("switch", "-q", "-c", "side")
-    ours.add("Write a snapshot")
-    (ours.path / "src" / "snapshot.py").write_text("# see ADR-0003\n", "utf-8")
-    ours.commit("Decide on a snapshot")
-    ours.git("switch", "-q", "main")
-    (ours.path / ".git" / "orbit" / "adr.json").unlink()
-    ours.git("branch", "-q", "-m", "side", "hidden")
-    picked = ours.git("rev-parse", "hidden").strip()
-    ours.git("branch", "-q", "-D", "hidden")
-    assert ours.add("Ship a wheel") == "ADR-0003"
-    ours.commit("Decide on a wheel")
-    ours.conflict("cherry-pick", picked)
-    report = ours.registry.resolve()
-    assert report.operation == "cherry-pick"
-    assert ours.ids()["ADR-0003"] == "Ship a wheel"
-    assert ours.ids()["ADR-0004"] == "Write a snapshot"
-    assert (ours.path / "src" / "snapshot.py").read_text("utf-8") == "# see ADR-0004\n"
-    assert ours.git("ls-files", "-u") == ""
-
-
 def test_several_numbers_taken_twice_are_all_mended(origin: Clone) -> None:
     """Each loser gets a number of its own, and citations among them follow crosswise."""
 
@@ -187,7 +164,8 @@ def test_several_numbers_taken_twice_are_all_mended(origin: Clone) -> None:
     origin.orbit("check")
 
 
-def test_a_stash_and_a_squash_are_mended_from_the_index_alone(origin: Clone) -> None:
+@pytest.mark.parametrize(("command", "operation"), [("cherry-pick", "cherry-pick"), ("merge -q --squash", None)])
+def test_a_picked_or_squashed_commit_is_resolved_too(origin: Clone, command: str, operation: str | None) -> None:
     """Where git names no other commit, the stages and the index say what came from there."""
 
     def work() -> None:
@@ -198,9 +176,9 @@ def test_a_stash_and_a_squash_are_mended_from_the_index_alone(origin: Clone) -> 
     origin.add("Ship a wheel")
     (origin.path / "seen.py").write_text("# ADR-0003\n", "utf-8")
     origin.commit("Decide")
-    origin.conflict("merge", "-q", "--squash", tip)
+    origin.conflict(*command.split(), tip)
     report = origin.registry.resolve()
-    assert report.operation is None
+    assert report.operation == operation
     assert origin.ids()["ADR-0003"] == "Ship a wheel"
     assert origin.ids()["ADR-0004"] == "Write a snapshot"
     assert (origin.path / "hidden.py").read_text("utf-8") == "# ADR-0004\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,6 @@ from orbit_registry.operations.init import setup_workspace
 from orbit_registry.repository.documents import decision_paths, read_documents
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.journal import recover
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 
 Write = Callable[..., str]
@@ -116,13 +114,6 @@ def test_a_decision_is_found_by_what_its_series_calls_it(
     backfill(workspace)
     (record,) = records(workspace)
     assert (record.id, record.legacy_ids) == ("ADR-0001", known)
-
-
-def test_a_folder_stands_for_the_documents_in_it(workspace: Workspace, write: Write) -> None:
-    """A backfill of a folder reads every Markdown file below it."""
-    write("0001-first.md", "First")
-    write("more/0002-second.md", "Second")
-    assert backfill(workspace, ["docs/adr"]).records == ("ADR-0001", "ADR-0002")
 
 
 def test_what_leads_nowhere_is_kept_until_it_leads_somewhere(workspace: Workspace, write: Write) -> None:
@@ -248,20 +239,6 @@ def test_a_new_folder_is_named_in_the_configuration(workspace: Workspace, first:
     assert backfill(open_workspace(workspace.root)).records == ("ADR-0002",)
 
 
-def test_a_deletion_killed_halfway_leaves_no_empty_folder(workspace: Workspace) -> None:
-    """A step whose file is gone already, but whose folder is not, is finished by removing the folder."""
-    folder = workspace.orbit / "adrs/accepted/ADR-0001"
-    folder.mkdir(parents=True)
-    step = {
-        "step": "import",
-        "changes": [{"path": workspace.relative(folder / "adr.yaml"), "before": "x", "after": None}],
-    }
-    workspace.journal.mkdir(parents=True)
-    (workspace.journal / "import-0.json").write_text(json.dumps(step))
-    assert recover(workspace) == ["finished import"]
-    assert not (workspace.orbit / "adrs/accepted").exists()
-
-
 TICKET = "# Retry twice\n\nStatus: accepted\n\nA request is sent again.\n\nCost: some requests are sent twice.\n"
 
 
@@ -335,3 +312,41 @@ def test_the_root_is_the_folder_of_a_project_that_is_all_decisions(git_repo: Pat
     ]
     added = add_adr(again, NewAdr(title="Thing 3"), Author("Ada", "human")).record
     assert added.source == Source("003-thing-3.md", None, "file", "record")
+
+
+# --- what two documents say of each other
+
+
+@pytest.mark.parametrize("first", [(), ("docs/adr/0001-a.md",), ("docs/adr/0002-b.md",)])
+def test_a_proposed_successor_that_both_documents_name_is_one(
+    workspace: Workspace, write: Write, first: tuple[str, ...]
+) -> None:
+    """The two are no less than that, nothing is left or implied, and no check asks for more; in any order."""
+    write("0001-a.md", "A", "superseded by [B](0002-b.md)")
+    write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
+    if first:
+        adopt(workspace, first)
+    report = backfill(workspace)
+    assert (report.of("left"), report.of("changed")) == ([], [])
+    old, new = records(workspace)
+    assert (old.superseded_by, new.supersedes, old.links, new.links) == (("ADR-0002",), ("ADR-0001",), (), ())
+    assert not {"x-unresolved"} & {*old.data, *new.data}
+
+
+def test_a_decision_in_force_replaces_a_proposed_one_that_would_replace_it(workspace: Workspace, write: Write) -> None:
+    """The report says which of the two holds, and they are not related beside that."""
+    write("0001-a.md", "A", "accepted; supersedes [B](0002-b.md)")
+    write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
+    (remaining,) = backfill(workspace).of("left")
+    assert remaining.reason.endswith("a proposed decision replaces nothing; the other one replaces it")
+    old = records(workspace).get("ADR-0002")
+    assert (old.superseded_by, old.supersedes, old.links) == (("ADR-0001",), (), ())
+
+
+def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Workspace, write: Write) -> None:
+    """Where the other document says nothing of it, no check says that the record is not there."""
+    write("0001-a.md", "A", "accepted")
+    write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
+    backfill(workspace)
+    (finding,) = (item for item in engine.findings(workspace) if item.code == "ORB301")
+    assert finding.message == "its document says `supersedes 0001-a.md`, which is no link between records"

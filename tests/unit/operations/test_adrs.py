@@ -110,13 +110,6 @@ def test_a_file_with_windows_line_ends_begets_another(registry: Registry) -> Non
         assert data.count(b"\n") == data.count(b"\r\n") > 5
 
 
-def test_two_titles_that_make_one_name_have_two_files(registry: Registry) -> None:
-    """The number in the name tells them apart."""
-    first, second = (registry.add_adr(NewAdr(title)).document for title in ("Use C++", "Use C"))
-
-    assert (first, second) == ("docs/adr/0001-use-c.md", "docs/adr/0002-use-c.md")
-
-
 def test_a_file_that_is_there_already_is_not_overwritten(registry: Registry) -> None:
     """Nothing is written, and the file keeps its bytes."""
     folder = registry.workspace.root / "docs/adr"
@@ -217,18 +210,6 @@ def test_an_amendment_is_dated_and_anchored_at_its_task(registry: Registry) -> N
     assert after.index("Holds for logs") < after.index("## ADR-0002")
     assert record.words("tasks") == ("T-9",)
     assert errors(registry) == []
-
-
-def test_amendments_gather_in_one_section(registry: Registry) -> None:
-    """The second one goes below the first, and a task is named once."""
-    added = registry.add_adr(NewAdr("First"))
-    for text in ("One.", "Two."):
-        record = registry.amend_adr(added.record.id, text, "T-9")
-
-    text, _ = entry_of(registry, added)
-    assert text.count("## Amendments") == 1
-    assert text.index("One.") < text.index("Two.")
-    assert record.words("tasks") == ("T-9",)
 
 
 def test_what_is_closed_or_without_a_document_is_not_amended(registry: Registry) -> None:

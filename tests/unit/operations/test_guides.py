@@ -32,14 +32,6 @@ def test_a_status_makes_no_decision_of_a_guide(registry: Registry, path: str) ->
     assert adopted == (["docs/guides/choice.md"] if path != "." else [])
 
 
-def test_whoever_names_the_page_takes_it_over(registry: Registry) -> None:
-    """The step that the report gives works."""
-    file = registry.workspace.root / "docs/guides/parts.md"
-    file.parent.mkdir(parents=True)
-    file.write_text(MANUAL["parts"])
-    assert Registry.import_from(file).records == ("ADR-0001",)
-
-
 def test_a_number_alone_is_a_decision_for_whoever_names_it(registry: Registry) -> None:
     """Outside of a folder for decisions a numbered document without status or section is left; the step works."""
     file = registry.workspace.root / "text/0007-use-x.md"
@@ -89,21 +81,6 @@ def test_sections_of_its_parts_make_no_decision_of_a_numbered_guide(registry: Re
         "docs/manual/032-queue.md",
     ]
     assert Registry.import_from(root / "docs/manual/018-client.md").records == ("ADR-0018",)
-
-
-def test_a_manual_is_not_recommended_for_sections_of_its_parts(registry: Registry) -> None:
-    """Pages without a number are held to the same: what decides by its outermost sections is still recommended."""
-    root = registry.workspace.root
-    (root / "docs/manual").mkdir(parents=True)
-    for name, text in GUIDES.items():
-        (root / f"docs/manual/{name.partition('-')[2]}.md").write_text(text)
-    like_one = [
-        outcome.source
-        for outcome in Registry.import_from(root).of("left")
-        if outcome.reason.startswith("it reads like")
-    ]
-    assert like_one == ["docs/manual/queue.md", "docs/manual/store.md"]
-    assert Registry.import_from(root / "docs/manual").records == ("ADR-0001", "ADR-0002")
 
 
 @pytest.mark.parametrize("path", ["LESSONS.md", "docs/postmortems/2024-outage.md", "docs/deploy-runbook.md"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,15 +85,3 @@ def project(tmp_path: Path) -> Project:
     created = Project(tmp_path / "project")
     created.write(".orbit/config.yaml", CONFIG)
     return created
-
-
-@pytest.fixture
-def contents() -> Callable[[Path], dict[str, Sequence[object]]]:
-    """Return a reader of all rows of a snapshot, ordered, by table."""
-
-    def read(path: Path) -> dict[str, Sequence[object]]:
-        with duckdb.connect(str(path), read_only=True) as connection:
-            tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-            return {name: connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in tables}
-
-    return read

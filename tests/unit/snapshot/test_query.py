@@ -128,13 +128,6 @@ def test_a_question_without_end_is_ended(filled: Any) -> None:
         run_query(filled.sync().path, sql, seconds=0.2)
 
 
-def test_a_stale_snapshot_is_brought_up_to_date_first(filled: Any) -> None:
-    """The answer is about the files as they are now."""
-    query(filled.workspace, "SELECT 1")
-    filled.learning("ccccc")
-    assert json.loads(query(filled.workspace, "SELECT count(*) AS n FROM records", "json")) == [{"n": 3}]
-
-
 def test_plain_duckdb_runs_every_macro(filled: Any) -> None:
     """The file answers without us, opened as it is or attached under another name."""
     path = filled.sync().path

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from orbit_registry.formats.position import Position
-from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.repository.reader import read_collection
 
@@ -167,25 +166,6 @@ def test_no_secret_enters_by_default(project: Any) -> None:
     assert "The token is [redacted: GitHub token]." in bodies["ADR-0001"]
 
 
-@pytest.mark.parametrize("before", ["\t", "\n", "é", '"', "\\\\", "\u2028", "🔑"])
-def test_a_secret_enters_no_file_on_the_second_run_either(project: Any, before: str) -> None:
-    """What is taken from the memory of an earlier run was looked at as closely, whatever stands before the secret."""
-    for code in ("aaaaa", "bbbbb", "ccccc"):
-        project.learning(code, body="Clean.")
-    project.learning("ddddd", body=f"Use{before}{TOKEN} here.", supersedes=["L-aaaaa"])
-    project.sync()
-    project.learning("aaaaa", body="Other.")
-    assert project.sync().changed == 1
-    remaining = b"".join(file.read_bytes() for file in project.workspace.cache.rglob("*") if file.is_file())
-    assert TOKEN[4:].encode() not in remaining
-
-
-def test_a_cut_private_key_is_taken_out_to_the_end() -> None:
-    """Where a key has no end mark, everything after its start goes."""
-    cut = KEY.partition("-----END")[0]
-    assert without_secrets(f"before {cut}more") == "before [redacted: private key]"
-
-
 def test_findings_become_rows(project: Any) -> None:
     """Files that hold no record are reported in any case, and what the caller passes beside them; each once."""
     project.write(".orbit/learnings/L-aaaaa/learning.yaml", "id: [")
@@ -236,27 +216,3 @@ def test_why_a_record_is_not_fresh_is_a_row_and_no_part_of_the_digest(project: A
     again = project.sync(rebuild=True)
     assert project.ask(columns)[0] == ("L-aaaaa", "stale", "fingerprint", "a.txt")
     assert again.digest == first.digest
-
-
-def test_what_texts_refer_to_is_the_same_whether_made_anew_or_taken_over(project: Any, contents: Any) -> None:
-    """A build out of the one before has the references that a build from nothing has, resolved anew."""
-    output = "See [it](2.md#x), [a file](../src/a.py), `ADR-0099`, L-a1b2c."
-    project.write("docs/1.md", f"# 1. Leap\n\n## Status\n\nAccepted\n\n## Decision\n\n{output}\n")
-    project.adr(1, source={"path": "docs/1.md", "format": "file", "authority": "record"})
-    project.learning("a1b2c", body="ADR-0002, L-a1b2c and `see ADR-0001` and [out](../../../../x.md).")
-    for code in ("bbbbb", "ccccc", "ddddd"):
-        project.learning(code)
-    project.sync()
-    project.write("docs/2.md", "# 2. Look\n\n## Status\n\nAccepted\n\n## Decision\n\nLook.\n")
-    project.adr(2, source={"path": "docs/2.md", "format": "file", "authority": "record"})
-
-    taken_over = contents(project.sync().path)
-
-    assert taken_over["links"] == contents(project.sync(rebuild=True).path)["links"]
-    assert project.ask("SELECT record_id, target, target_id FROM links WHERE rel = 'references' ORDER BY ALL") == [
-        ("ADR-0001", "ADR-0099", None),
-        ("ADR-0001", "L-a1b2c", "L-a1b2c"),
-        ("ADR-0001", "docs/2.md#x", "ADR-0002"),
-        ("ADR-0001", "src/a.py", None),
-        ("L-a1b2c", "ADR-0002", "ADR-0002"),
-    ]
