@@ -217,17 +217,16 @@ def _edges(
     edges: list[Edge] = []
     unresolved: dict[str, list[Unresolved]] = {}
     for decision in numbered:
-        for statement_found in read_edges(
-            decision.id, decision.candidate.path, decision.candidate.entry, targets, successions
-        ):
-            if isinstance(statement_found, Edge):
-                edges.append(statement_found)
+        candidate = decision.candidate
+        for edge in read_edges(decision.id, candidate.path, candidate.entry, targets, successions):
+            if isinstance(edge, Edge):
+                edges.append(edge)
                 continue
-            unresolved.setdefault(decision.id, []).append(statement_found)
-            which = f": {', '.join(statement_found.candidates)}" if statement_found.candidates else ""
-            statement = f"`{statement_found.rel.replace('_', ' ')} {statement_found.target}` is no link between records"
-            reason = f"{statement}: {with_step(statement_found.reason, which)}"
-            outcomes.append(Outcome("left", decision.candidate.label, decision.id, reason))
+            unresolved.setdefault(decision.id, []).append(edge)
+            which = f": {', '.join(edge.candidates)}" if edge.candidates else ""
+            statement = f"`{edge.rel.replace('_', ' ')} {edge.target}` is no link between records"
+            reason = f"{statement}: {with_step(edge.reason, which)}"
+            outcomes.append(Outcome("left", candidate.label, decision.id, reason))
     new_ids = {decision.id for decision in numbered}
     for record, candidate in adopted:
         found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
@@ -257,9 +256,8 @@ def _new_records(
         uids.add(uid)
         left_open = [edge.as_data() for edge in unresolved.get(decision.id, ())]
         dates = document_dates(candidate.entry.date, history.get(candidate.path))
-        is_unstated = candidate.entry.status == "unknown" and not candidate.entry.status_raw.strip()
         fields = {**document_fields(decision), **dates, **table.fields(decision.id), UNRESOLVED: left_open}
-        if is_unstated and assume is not None:
+        if assume is not None and _is_unstated(candidate):
             fields["status"] = assume
         path = record_path(workspace, kind, decision.id)
         text = render(workspace, kind, new_data(kind, decision.id, uid, author, fields), path)
@@ -269,35 +267,31 @@ def _new_records(
             outcomes.append(Outcome("left", candidate.label, None, f"its record would be invalid: {_message(error)}"))
             continue
         outcomes.append(Outcome("taken", candidate.label, decision.id, ""))
-        if decision.renumber_reason:
-            outcomes.append(
-                Outcome("changed", candidate.label, decision.id, f"a new number, because {decision.renumber_reason}")
-            )
-        if is_unstated:
-            reason = f"the document states no status, so it is `{assume}`, as `--assume` says" if assume else _NO_STATUS
-            outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
-        if candidate.entry.status == "unknown" and candidate.entry.status_raw.strip():
-            outcomes.append(
-                Outcome("changed", candidate.label, decision.id, _unknown_status(candidate.entry.status_raw))
-            )
-        unclear = next((problem for problem in candidate.entry.problems if problem.code in DATE_PROBLEMS), None)
-        if unclear is not None:
-            message = f"{unclear.message}, so the record has none; {unclear.hint}"
-            outcomes.append(Outcome("changed", candidate.label, decision.id, message))
-        if candidate.entry.format == FOLDER:
-            outcomes.append(Outcome("changed", candidate.label, decision.id, _folder_status(candidate)))
+        remarks = _remarks(candidate, decision.renumber_reason, assume)
+        outcomes += (Outcome("changed", candidate.label, decision.id, remark) for remark in remarks)
         yield FileChange(path, None, text)
 
 
-def _folder_status(candidate: Candidate) -> str:
-    folder = posixpath.dirname(candidate.path)
-    return f"the document states no status; it is `{candidate.entry.status}`, as its folder's name says: {folder}"
+def _is_unstated(candidate: Candidate) -> bool:
+    return candidate.entry.status == "unknown" and not candidate.entry.status_raw.strip()
 
 
-def _unknown_status(status: str) -> str:
-    flat = " ".join(status.split())
-    quoted = flat if len(flat) <= _QUOTED else f"{flat[:_QUOTED]}…"
-    return f"the status `{quoted}` is none that is known, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
+def _remarks(candidate: Candidate, renumber_reason: str | None, assume: str | None) -> Iterator[str]:
+    """Yield what of a new record is not as its document has it, and why."""
+    entry = candidate.entry
+    if renumber_reason:
+        yield f"a new number, because {renumber_reason}"
+    if _is_unstated(candidate):
+        yield f"the document states no status, so it is `{assume}`, as `--assume` says" if assume else _NO_STATUS
+    elif entry.status == "unknown":
+        flat = " ".join(entry.status_raw.split())
+        quoted = flat if len(flat) <= _QUOTED else f"{flat[:_QUOTED]}…"
+        yield f"the status `{quoted}` is none that is known, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
+    for problem in [problem for problem in entry.problems if problem.code in DATE_PROBLEMS][:1]:
+        yield f"{problem.message}, so the record has none; {problem.hint}"
+    if entry.format == FOLDER:
+        folder = posixpath.dirname(candidate.path)
+        yield f"the document states no status; it is `{entry.status}`, as its folder's name says: {folder}"
 
 
 def _implied(record: str, edge: Edge) -> Outcome:

@@ -247,20 +247,12 @@ def _new_files(
 
 
 def _fields(request: NewAdr) -> dict[str, object]:
+    names = ("title", "status", "date", "tasks", "feature", "deciders", "summary", "labels", "distinct_from", "key")
+    values = {name: getattr(request, name) for name in (*names, "ensured")}
     scope = {"paths": list(request.paths), "tags": list(request.tags)}
     return {
-        "title": request.title,
-        "status": request.status,
-        "date": request.date,
-        "tasks": list(request.tasks),
-        "feature": request.feature,
-        "deciders": list(request.deciders),
-        "summary": request.summary,
-        "labels": list(request.labels),
-        "distinct_from": list(request.distinct_from),
+        **{name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
         "scope": {axis: words for axis, words in scope.items() if words},
-        "key": request.key,
-        "ensured": request.ensured,
     }
 
 

@@ -138,10 +138,10 @@ def _write(report: SetupReport, kinds: KindTable, git: Git, config: Path, dry_ru
     else:
         # Of a home folder, decisions are somebody's projects', and looking through all of it takes long.
         report.detected = config_of({}).adr if git.top is None and root == user_home().resolve() else detect_style(root)
-        _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected), dry_run)
+        _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected).encode(), dry_run)
     schemas = open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
     for name, text in schema_texts(kinds).items():
-        _write_file(report, f"{schemas}/{name}", text, dry_run)
+        _write_file(report, f"{schemas}/{name}", text.encode(), dry_run)
     if git.top is not None:
         add_lines(report, ".gitignore", GITIGNORE, dry_run)
         add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
@@ -298,36 +298,28 @@ def write_schemas(workspace: Workspace) -> list[str]:
     """Bring the schemas for editors up to date; returns the paths that changed."""
     report = SetupReport(workspace.root)
     for name, text in schema_texts(workspace.kinds).items():
-        _write_file(report, f"{workspace.config.schemas}/{name}", text, dry_run=False)
+        _write_file(report, f"{workspace.config.schemas}/{name}", text.encode(), dry_run=False)
     return report.created + report.changed
 
 
-def _write_file(report: SetupReport, path: str, text: str, dry_run: bool) -> None:
+def _write_file(report: SetupReport, path: str, content: bytes, dry_run: bool) -> None:
     target = inside(report.root, path)
-    there = target.exists()
-    if there and target.read_text(encoding="utf-8", errors="replace") == text:
+    before = target.read_bytes() if target.exists() else None
+    if before is not None and before.replace(b"\r\n", b"\n") == content.replace(b"\r\n", b"\n"):
         report.unchanged.append(path)
         return
-    (report.changed if there else report.created).append(path)
+    (report.created if before is None else report.changed).append(path)
     if not dry_run:
-        report.previous[target] = target.read_bytes() if there else None
-        write_atomic(target, text)
+        report.previous[target] = before
+        write_atomic(target, content)
 
 
 def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: bool) -> None:
     """Append the lines that a file lacks; everything else in it stays unchanged."""
     target = inside(report.root, path)
-    there = target.exists()
-    text = read_bytes(target, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape") if there else ""
+    text = read_bytes(target, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape") if target.exists() else ""
     present = {line.strip() for line in text.splitlines()}
-    missing = [line for line in lines if line not in present]
-    if not missing:
-        report.unchanged.append(path)
-        return
     newline = "\r\n" if "\r\n" in text else "\n"
-    glue = newline if text and not text.endswith("\n") else ""
-    (report.changed if there else report.created).append(path)
-    if not dry_run:
-        report.previous[target] = text.encode("utf-8", "surrogateescape") if there else None
-        added = "".join(f"{line}{newline}" for line in missing)
-        write_atomic(target, (text + glue + added).encode("utf-8", "surrogateescape"))
+    added = "".join(f"{line}{newline}" for line in lines if line not in present)
+    glue = newline if added and text and not text.endswith("\n") else ""
+    _write_file(report, path, (text + glue + added).encode("utf-8", "surrogateescape"), dry_run)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
@@ -101,10 +101,10 @@ def _transition_changes(
             f"{record.id} can't be superseded by nothing",
             hint=f"`orbit {record.kind.name} supersede {record.id} --with NEW-ID` writes both ends",
         )
-    restated = _document_status(workspace, record, to.capitalize(), to)
-    fields = {"status": to, **_review_fields(record, to, review or Review(), author), **restated.fields}
+    document_changes, restated = _document_status(workspace, record, to.capitalize(), to)
+    fields = {"status": to, **_review_fields(record, to, review or Review(), author), **restated}
     change, result = prepare_edit(workspace, record, lambda data: {**data, **fields})
-    changes = [change, *restated.changes]
+    changes = [change, *document_changes]
     if record.phase == "pending" and result.phase == "live":
         _refuse_unfilled(workspace, record, to)
         refuse_secrets_in(changes)
@@ -184,17 +184,18 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
         old, new = records.get(old_id), records.get(new_id)
         _refuse_supersession(records, old, new)
 
-        restated = _document_status(workspace, old, _superseded_words(workspace, old, new), SUPERSEDED)
+        words = _superseded_words(workspace, old, new)
+        document_changes, restated = _document_status(workspace, old, words, SUPERSEDED)
 
         def closed(data: dict[str, object]) -> Mapping[str, object]:
             by = _with_id(data.get("superseded_by"), new.id)
-            return {**data, "status": SUPERSEDED, "superseded_by": by, **restated.fields}
+            return {**data, "status": SUPERSEDED, "superseded_by": by, **restated}
 
         old_change, old_record = prepare_edit(workspace, old, closed)
         new_change, new_record = prepare_edit(
             workspace, new, lambda data: {**data, "supersedes": _with_id(data.get("supersedes"), old.id)}
         )
-        step = [*restated.changes, old_change, new_change]
+        step = [*document_changes, old_change, new_change]
         write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
         return old_record, new_record
 
@@ -253,24 +254,18 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
     return f"Superseded by [{new.id}]({link})"
 
 
-@dataclass(frozen=True, slots=True)
-class _DocumentStatus:
-    """What a new status changes besides the record: its document, and `status_raw`."""
-
-    changes: tuple[FileChange, ...] = ()
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-
-def _document_status(workspace: Workspace, record: Record, words: str, status: str) -> _DocumentStatus:
-    """Return what stating a status in a decision's document changes; a record without a document changes none."""
+def _document_status(
+    workspace: Workspace, record: Record, words: str, status: str
+) -> tuple[list[FileChange], dict[str, str]]:
+    """Return what a new status changes besides the record's own: its document, and `status_raw`."""
     source = record.source
     if source is None or not record.kind.in_document:
-        return _DocumentStatus()
+        return [], {}
     follows = source.authority == "document"
     home = read_documents(workspace, [record]).of(record)
     if home is None:
         if not follows:
-            return _DocumentStatus()
+            return [], {}
         message = f"{record.id} follows {source.path}, where its text can't be found; nothing was changed"
         raise RefusedError(message, hint="`orbit check` says what is missing; mend that first")
     document, entry = home
@@ -281,7 +276,7 @@ def _document_status(workspace: Workspace, record: Record, words: str, status: s
         raise RefusedError(message, hint="write the status there by hand, then run `orbit check --fix`")
     # The words last agreed on tell a document that changed since from one that is older than the record.
     fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
-    return _DocumentStatus((FileChange(document.path, document.text, text),), fields)
+    return [FileChange(document.path, document.text, text)], fields
 
 
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:

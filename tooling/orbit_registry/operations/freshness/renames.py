@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -164,18 +165,6 @@ def plan(workspace: Workspace, lost: Sequence[DanglingNames], renames: Renames) 
     return Relocation(tuple(moves), tuple(changes))
 
 
-def relocate(workspace: Workspace, lost: Sequence[DanglingNames], renames: Renames) -> Relocation:
-    """Write it, all records or none, and return what was written.
-
-    Raises:
-        RefusedError: an agent would change a record that holds; nothing was written.
-    """
-    with writing(workspace):
-        planned = plan(workspace, lost, renames)
-        write_step(workspace, "follow-renames", planned.changes)
-        return planned
-
-
 def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
     for text in lost.globs:
         yield Move(lost.record, "scope.paths", text, renames.glob(text))
@@ -222,7 +211,11 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
     if not lost:
         return Relocation()
     renames = renames_since(workspace.git, min(created_at(dangling.record) for dangling in lost), state.files)
-    return (relocate if write else plan)(workspace, lost, renames)
+    with writing(workspace) if write else nullcontext():
+        planned = plan(workspace, lost, renames)
+        if write:
+            write_step(workspace, "follow-renames", planned.changes)
+        return planned
 
 
 def dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:

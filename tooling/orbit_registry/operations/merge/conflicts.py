@@ -48,6 +48,10 @@ class MergedRecord:
         """The record's file after the merge."""
         return f"{self.home}/{self.final}/{self.kind.name}.yaml"
 
+    def unmerged_path(self, state: MergeState) -> str:
+        """Return the record's file that is in conflict, else its final one."""
+        return next((path for path in self.paths.values() if path in state.unmerged), self.final_path)
+
     @property
     def is_renumbered(self) -> bool:
         """Say whether this merge gives the record a number that no side knew."""

@@ -274,12 +274,8 @@ def write_records(resolution: Resolution) -> None:
     for subject in resolution.subjects.all:
         path = subject.final_path
         if finals[path] > 1:
-            unmerged_path = next(
-                (candidate for candidate in subject.paths.values() if candidate in state.unmerged), path
-            )
-            resolution.reasons[unmerged_path] = (
-                f"two records took the code {subject.final}; give one of them another by hand"
-            )
+            reason = f"two records took the code {subject.final}; give one of them another by hand"
+            resolution.reasons[subject.unmerged_path(state)] = reason
             continue
         text = _record_text(resolution, subject, path)
         if text is None:
@@ -298,9 +294,7 @@ def write_records(resolution: Resolution) -> None:
 
 def _record_text(resolution: Resolution, subject: MergedRecord, path: str) -> str | None:
     """Return a record's merged text; None, with the reason noted, where a person has to decide."""
-    unmerged_path = next(
-        (candidate for candidate in subject.paths.values() if candidate in resolution.state.unmerged), path
-    )
+    unmerged_path = subject.unmerged_path(resolution.state)
     try:
         texts = {side: _with_final_ids(resolution, subject, side) for side in subject.texts}
         ours, theirs, base = texts.get("ours"), texts.get("theirs"), texts.get("base")
@@ -512,10 +506,7 @@ def merge_votes_of(resolution: Resolution) -> None:
     """Draft each unmerged file of votes: those of both sides."""
     state = resolution.state
     for path, stages in state.unmerged.items():
-        if not path.startswith(f"{ORBIT}/") or not path.endswith(f"/{VOTES}") or path in resolution.resolved:
-            continue
-        if path in resolution.reasons or not stages:
-            continue
-        sides: Iterable[Side] = ("ours", "theirs")
-        texts = [state.text(side, path) or "" for side in sides]
-        resolution.settle(path, merge_votes(*texts), "both sides' votes")
+        is_votes = path.startswith(f"{ORBIT}/") and path.endswith(f"/{VOTES}")
+        if is_votes and stages and path not in resolution.resolved and path not in resolution.reasons:
+            ours, theirs = state.text("ours", path) or "", state.text("theirs", path) or ""
+            resolution.settle(path, merge_votes(ours, theirs), "both sides' votes")
