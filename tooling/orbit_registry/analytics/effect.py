@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orbit_registry.analytics.stats import PRIOR, WEIGHTS, Pair
 
@@ -96,20 +96,16 @@ class Effect:
         if self.by != LOT or estimate.difference is None or estimate.low is None or estimate.high is None:
             return None
         count, least, most = (
-            0.0 - bound * self.described for bound in (estimate.difference, estimate.high, estimate.low)
+            0.0 - part * self.described for part in (estimate.difference, estimate.high, estimate.low)
         )
         return count, least, most
 
     def as_data(self) -> dict[str, object]:
         """Return the effect for JSON."""
-        avoided = self.avoided
-        avoided_data = (
-            dict(zip(("count", "low", "high"), (round(value, 1) for value in avoided), strict=True))
-            if avoided
-            else None
-        )
+        rounded = (round(value, 1) for value in self.avoided or ())
+        avoided = dict(zip(("count", "low", "high"), rounded, strict=False)) or None
         estimates = {name: estimate.as_data() for name, estimate in self.estimates.items()}
-        return {"shown": self.shown, "withheld": self.withheld, "failures_avoided": avoided_data, **estimates}
+        return {"shown": self.shown, "withheld": self.withheld, "failures_avoided": avoided, **estimates}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +135,8 @@ class Report:
     def as_data(self) -> dict[str, object]:
         """Return the report for JSON; the schema is docs/schemas/effect.schema.json."""
         return {
-            "by": self.by,
-            "sessions": self.sessions,
-            "enough": self.enough,
-            "why": self.reason or None,
-            "note": NOTES.get(self.by),
-            "overall": self.overall.as_data(),
+            "by": self.by, "sessions": self.sessions, "enough": self.enough, "why": self.reason or None,
+            "note": NOTES.get(self.by), "overall": self.overall.as_data(),
             "records": [
                 {
                     "id": record_id,
@@ -155,7 +147,7 @@ class Report:
                 }
                 for record_id in self.ranked
             ],
-        }
+        }  # fmt: skip
 
     @property
     def enough(self) -> bool:
@@ -213,21 +205,11 @@ def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle], by: str = L
     patterned = {record_id for record_id, title in titles.items() if title.has_pattern or by == TIME}
     patterned |= {pair.record for pair in pairs if pair.failed_again}
     sessions = len({pair.session for pair in pairs})
-    records = {
-        record_id: _effect(record_pairs, patterned, _of_one_record, by) for record_id, record_pairs in by_record.items()
-    }
+    records = {record_id: _effect(mine, patterned, _of_one_record, by) for record_id, mine in by_record.items()}
+    signals_by_record = {record_id: signals(mine) for record_id, mine in by_record.items()}
     overall = _effect(pairs, patterned, _of_all, by)
-    is_told = any(estimate.difference is not None for estimate in overall.estimates.values())
-    reason = "" if is_told else _why(overall, by)
-    return Report(
-        by,
-        sessions,
-        overall,
-        records,
-        {record_id: signals(record_pairs) for record_id, record_pairs in by_record.items()},
-        titles,
-        reason,
-    )
+    result = Report(by, sessions, overall, records, signals_by_record, titles)
+    return result if result.enough else replace(result, reason=_why(overall, by))
 
 
 def _why(overall: Effect, by: str) -> str:
@@ -276,12 +258,9 @@ def _of_all(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: boo
         return Estimate(estimate.shown, estimate.withheld)
     if is_share and estimate.difference is not None and not {estimate.shown, estimate.withheld}.isdisjoint((0, 1)):
         # All or none of an arm: sums don't vary, so each session counts as one trial.
-        shown_sessions, withheld = (
-            len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True)
-        )
-        interval = newcombe(
-            (estimate.shown or 0.0) * shown_sessions, shown_sessions, (estimate.withheld or 0.0) * withheld, withheld
-        )
+        shown, withheld = (len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True))
+        having_arms = ((estimate.shown or 0.0) * shown, (estimate.withheld or 0.0) * withheld)
+        interval = newcombe(having_arms[0], shown, having_arms[1], withheld)
         return Estimate(estimate.shown, estimate.withheld, *interval)
     return estimate
 

@@ -180,31 +180,22 @@ class Report:
             "commits_from": self.commits_from,
             "records_by": self.past.records_by,
             "notes": list(self.past.notes),
-            "skipped": {
-                "count": self.skipped_count,
-                "lines": [{"line": line, "why": reason} for line, reason in self.skipped],
-            },
+            "skipped": {"count": self.skipped_count,
+                        "lines": [{"line": line, "why": reason} for line, reason in self.skipped]},
             "commits": {"with_files": tally.commits, "without_files": tally.without_files, "silent": self._silent},
             "silent_share": _share(self._silent, tally.commits),
-            "calls": {
-                "count": tally.calls,
-                "speaking": tally.speaking_calls,
-                "silent_share": _share(tally.calls - tally.speaking_calls, tally.calls),
-            },
-            "shown": {
-                **_spread(tally.shown),
-                "by_count": {str(count): times for count, times in sorted(Counter(tally.shown).items())},
-            },
+            "calls": {"count": tally.calls, "speaking": tally.speaking_calls,
+                      "silent_share": _share(tally.calls - tally.speaking_calls, tally.calls)},
+            "shown": {**_spread(tally.shown),
+                      "by_count": {str(count): times for count, times in sorted(Counter(tally.shown).items())}},
             "tokens": _spread(tally.tokens),
             "left_out": dict(sorted(tally.drops.items())),
             "citations": _citations(tally.citations),
             "sessions": [
                 {
                     "commits": session.commits,
-                    "shown": session.shown,
-                    "shown_per_commit": _share(session.shown, tally.commits),
-                    "tokens": session.tokens,
-                    "tokens_per_commit": _share(session.tokens, tally.commits),
+                    "shown": session.shown, "shown_per_commit": _share(session.shown, tally.commits),
+                    "tokens": session.tokens, "tokens_per_commit": _share(session.tokens, tally.commits),
                     "silent_share": _share(session.silent, tally.commits),
                 }
                 for session in tally.sessions
@@ -220,7 +211,7 @@ class Report:
                 ],
             },
             "seconds": round(self.seconds, 2),
-        }
+        }  # fmt: skip
 
     def text(self) -> str:
         """Return the report as text."""

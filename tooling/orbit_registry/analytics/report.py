@@ -45,32 +45,26 @@ class Stats:
     def as_data(self) -> dict[str, object]:
         """Return the counts for JSON."""
         tally = self.tally
+        opened_after = tally.opened_after.total()
+        with_pattern = [record_id for record_id, summary in self.records.items() if summary.has_pattern]
         return {
             "since": _stamp(self.since),
             "first": _stamp(tally.first),
             "last": _stamp(tally.last),
             "log": {
-                "files": self.log.files,
-                "bytes": self.log.size,
-                "lines": self.log.lines,
-                "older": tally.before,
-                "skipped": dict(self.log.skipped),
-                "clock_set_back": self.log.backwards,
+                "files": self.log.files, "bytes": self.log.size, "lines": self.log.lines, "older": tally.before,
+                "skipped": dict(self.log.skipped), "clock_set_back": self.log.backwards,
             },
             **part_data(tally.total),
             "trials": tally.trials,
             "tokens_estimated_calls": tally.estimated,
             "sessions": {"count": len(tally.sessions), "calls_without": tally.without_session},
             "opened_after_shown": {
-                "count": tally.opened_after.total(),
-                "of": tally.pairs,
-                "share": share(tally.opened_after.total(), tally.pairs),
+                "count": opened_after, "of": tally.pairs, "share": share(opened_after, tally.pairs),
             },
             "prevention": {
-                "applied": sum(tally.shown[record_id] for record_id in self._with_pattern),
-                "records": len(self._with_pattern),
-                "failed_before_shown": tally.failed_before.total(),
-                "failed_after_shown": tally.failed_after.total(),
+                "applied": sum(tally.shown[record_id] for record_id in with_pattern), "records": len(with_pattern),
+                "failed_before_shown": tally.failed_before.total(), "failed_after_shown": tally.failed_after.total(),
             },
             "surfaces": [{"surface": name, **part_data(part)} for name, part in by_calls(tally.surfaces)],
             "agents": [{"agent": name or None, **part_data(part)} for name, part in by_calls(tally.agents)],
@@ -80,7 +74,7 @@ class Stats:
             ],
             "records": [self._record(record_id) for record_id in self.ranked],
             "never_shown": [{"id": record_id, "title": self.records[record_id].title} for record_id in self.never],
-        }
+        }  # fmt: skip
 
     @property
     def ranked(self) -> list[str]:
@@ -92,27 +86,15 @@ class Stats:
     @property
     def never(self) -> list[str]:
         """Ids of the records that can be shown and never were."""
-        return sorted(
-            record_id
-            for record_id, summary in self.records.items()
-            if summary.pushed and not self.tally.shown[record_id]
-        )
-
-    @property
-    def _with_pattern(self) -> list[str]:
-        return [record_id for record_id, summary in self.records.items() if summary.has_pattern]
+        pushed = (record_id for record_id, summary in self.records.items() if summary.pushed)
+        return sorted(record_id for record_id in pushed if not self.tally.shown[record_id])
 
     def _record(self, record_id: str) -> dict[str, object]:
         tally, summary = self.tally, self.records.get(record_id)
-        return {
-            "id": record_id,
-            "title": summary.title if summary else None,
-            "shown": tally.shown[record_id],
-            "opened": tally.opened[record_id],
-            "opened_after_shown": tally.opened_after[record_id],
-            "failed_before_shown": tally.failed_before[record_id],
-            "failed_after_shown": tally.failed_after[record_id],
-        }
+        counts = {"shown": tally.shown, "opened": tally.opened, "opened_after_shown": tally.opened_after,
+                  "failed_before_shown": tally.failed_before, "failed_after_shown": tally.failed_after}  # fmt: skip
+        title = summary.title if summary else None
+        return {"id": record_id, "title": title, **{name: count[record_id] for name, count in counts.items()}}
 
 
 def stats(workspace: Workspace, days: int | None = None) -> Stats:
@@ -170,19 +152,13 @@ def record_titles(workspace: Workspace) -> dict[str, RecordTitle]:
 
 def part_data(part: UsageSlice) -> dict[str, object]:
     """Return the counts of some calls for JSON."""
-    silent = part.calls - part.speaking
     return {
-        "calls": part.calls,
-        "speaking": part.speaking,
-        "silent_share": share(silent, part.calls),
-        "skip_reasons": dict(part.skips.most_common()),
-        "shown": part.shown,
-        "omitted": part.omitted,
-        "opened": part.opened,
-        "tokens": part.tokens,
+        "calls": part.calls, "speaking": part.speaking,
+        "silent_share": share(part.calls - part.speaking, part.calls), "skip_reasons": dict(part.skips.most_common()),
+        "shown": part.shown, "omitted": part.omitted, "opened": part.opened, "tokens": part.tokens,
         "faults": dict(part.faults.most_common()),
         "ms": {"p50": part.times.percentile(0.5), "p99": part.times.percentile(0.99)},
-    }
+    }  # fmt: skip
 
 
 def by_calls(parts: Mapping[str, UsageSlice]) -> Sequence[tuple[str, UsageSlice]]:
