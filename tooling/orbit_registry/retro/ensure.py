@@ -77,16 +77,11 @@ class EnsureResult:
 
     def as_data(self) -> dict[str, object]:
         """Return it for JSON."""
-        record = self.record
+        record_id, path = (self.record.id, self.record.path) if self.record is not None else (None, None)
         return {
-            "kind": self.entry.kind,
-            "key": self.entry.key,
-            "line": self.entry.line or None,
-            "outcome": self.outcome,
-            "id": record.id if record is not None else None,
-            "path": record.path if record is not None else None,
-            "why": self.reason or None,
-        }
+            "kind": self.entry.kind, "key": self.entry.key, "line": self.entry.line or None, "outcome": self.outcome,
+            "id": record_id, "path": path, "why": self.reason or None,
+        }  # fmt: skip
 
 
 def counts(results: Iterable[EnsureResult]) -> dict[str, int]:
@@ -122,13 +117,9 @@ def refuse_constant(name: str) -> None:
 
 
 def ensure(
-    workspace: Workspace,
-    entries: Sequence[EnsureRequest],
-    author: Author,
-    *,
-    pending: bool = False,
+    workspace: Workspace, entries: Sequence[EnsureRequest], author: Author, *, pending: bool = False,
     dry_run: bool = False,
-) -> list[EnsureResult]:
+) -> list[EnsureResult]:  # fmt: skip
     """Insert, update or skip each record under one lock and in one step; return the results in order.
 
     `pending` leaves a person's records for review too. What a person rejected is not written again. An agent may not
@@ -150,11 +141,9 @@ def ensure(
         if batch.changes:
             write_step(workspace, "ensure", batch.changes, author=author)
     results = [batch.finish(result) for result in results]
-    written_ids = [
-        result.record.id for result in results if result.record is not None and result.outcome in (INSERTED, UPDATED)
-    ]
-    if written_ids:
-        write_event(workspace, ENSURED, written_ids, counts(results))
+    records = [result.record for result in results if result.outcome in (INSERTED, UPDATED)]
+    if ids := [record.id for record in records if record is not None]:
+        write_event(workspace, ENSURED, ids, counts(results))
     return results
 
 
@@ -166,18 +155,17 @@ class _Batch:
         self.changes: list[FileChange] = []
         self._keys: dict[tuple[str, str], list[Record]] = {}
         self._of_kind: dict[str, dict[str, Record]] = {}
-        self._known: dict[tuple[str, str], tuple[str, str]] = {}
-        """What a new entry says that a record says already: by kind and key the record's path, and how that is said."""
-        self._said: dict[str, dict[str, str]] = {}
-        """What the records of a kind say, but for form, by which the same is found; the paths of those that say it."""
+        self._near: dict[tuple[str, str], tuple[str, str]] = {}
+        """Path of the record that says nearly the same as a new entry, by kind and key, and how it says it."""
+        self._wordings: dict[str, dict[str, str]] = {}
+        """Paths of the records of a kind, by their normalised wording."""
         self._touched: set[str] = set()
         self._ids: set[str] = set()
 
     def read(self) -> None:
         """Index the records by key and kind."""
-        self._keys.clear()
-        self._of_kind.clear()
-        self._said.clear()
+        for index in (self._keys, self._of_kind, self._wordings):
+            index.clear()
         for record in read_collection(self.workspace).records:
             self._remember(record)
 
@@ -204,7 +192,7 @@ class _Batch:
             for key, near in zip(by_key, neighbour_lists, strict=True):
                 same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
                 if same is not None:
-                    self._known[name, key] = (same.record.path, same.rejection or same.words)
+                    self._near[name, key] = (same.record.path, same.rejection or same.words)
 
     def _remember(self, record: Record) -> None:
         key = record.text("key")
@@ -235,24 +223,17 @@ class _Batch:
             entry = entry.join(record)
             _refuse_invalid(kind, entry)
         if record.is_rejected:
-            approval = record.approval
-            reason = (
-                f"rejected by {approval['rejected_by']}"
-                if "rejected_by" in approval
-                else f"it was {record.status.name}"
-            )
-            return EnsureResult(entry, UNCHANGED, record, reason)
+            by = record.approval.get("rejected_by")
+            return EnsureResult(entry, UNCHANGED, record, f"rejected by {by}" if by else f"it was {record.status.name}")
         if record.data.get("ensured") == entry.digest:
             entry = replace(entry, status="")  # a repeated request: later edits stay
             return EnsureResult(entry, UNCHANGED, record, record.status.word if record.phase == "closed" else "")
         differs = self._differs(record, entry)
-        if record.phase == "closed":
-            return (
-                self._inserted(kind, entry) if differs else EnsureResult(entry, UNCHANGED, record, record.status.word)
-            )
-        if kind.in_document or not differs:
-            return EnsureResult(entry, UPDATED if differs else UNCHANGED, record)
-        return self._updated(record, entry)
+        if record.phase == "closed" and differs:
+            return self._inserted(kind, entry)
+        if not differs:
+            return EnsureResult(entry, UNCHANGED, record, record.status.word if record.phase == "closed" else "")
+        return EnsureResult(entry, UPDATED, record) if kind.in_document else self._updated(record, entry)
 
     def _differs(self, record: Record, entry: EnsureRequest) -> bool:
         if any(record.data.get(name) != value for name, value in entry.fields.items() if not _is_prose(record, name)):
@@ -292,27 +273,26 @@ class _Batch:
     def _same(self, entry: EnsureRequest, new: Record) -> tuple[Record, str] | None:
         """Return the pending, live or rejected record that says the same, and in which sense."""
         existing, name = self._of_kind.get(new.kind.name, {}), new.kind.name
-        if name not in self._said:
+        if name not in self._wordings:
             compared = (other for other in existing.values() if other.phase != "closed" or other.is_rejected)
-            self._said[name] = {normalised(wording(other)): other.path for other in compared}
-        path, how = self._known.get((name, entry.key), ("", "the same, word for word"))
-        path = self._said[name].get(normalised(wording(new)), path)
+            self._wordings[name] = {normalised(wording(other)): other.path for other in compared}
+        path, how = self._near.get((name, entry.key), ("", "the same, word for word"))
+        path = self._wordings[name].get(normalised(wording(new)), path)
         if entry.share and not path:
             alike = (other for other in existing.values() if says_the_same(other.title, new.title, entry.share))
             path = next((other.path for other in alike if other.phase != "closed" or other.is_rejected), "")
             how = "in other words"
         record = existing.get(path)
         if record is None or (record.phase == "closed" and not record.is_rejected):
-            self._said[name][normalised(wording(new))] = new.path
+            self._wordings[name][normalised(wording(new))] = new.path
             return None
         if record.is_rejected:
             how = f"rejected by {record.approval.get('rejected_by', 'somebody')}"
         return record, f"{record.id} says so already, {how}"
 
     def _updated(self, record: Record, entry: EnsureRequest) -> EnsureResult:
-        change, result = prepare_edit(
-            self.workspace, record, lambda data: {**data, **entry.fields, **_identity_fields(entry)}
-        )
+        fields = {**entry.fields, **_identity_fields(entry)}
+        change, result = prepare_edit(self.workspace, record, lambda data: {**data, **fields})
         changes = [change]
         if entry.text is not None and record.source is not None:
             changes.append(FileChange(record.source.path, self._text(record), entry.text))
@@ -352,33 +332,26 @@ class _Batch:
     def _decision(self, result: EnsureResult) -> EnsureResult:
         entry, record = result.entry, result.record
         if result.outcome == INSERTED:
-            waits = self.pending or self.author.role == "agent"
-            request = adrs.new_adr(
-                entry.fields, **_identity_fields(entry), status="proposed" if waits else entry.status or None
-            )
+            status = "proposed" if self.pending or self.author.role == "agent" else entry.status or None
+            request = adrs.new_adr(entry.fields, **_identity_fields(entry), status=status)
             added = adrs.add_adr(self.workspace, request, self.author, self._is_new(entry))
             return replace(result, record=added.record)
         if result.outcome != UPDATED or record is None:
             return result
         fields = {name: value for name, value in entry.fields.items() if not _is_prose(record, name)}
         title = str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
+        fields |= _identity_fields(entry)
         changed = adrs.update_adr(
-            self.workspace,
-            record.id,
-            lambda data: {**data, **fields, **_identity_fields(entry)},
-            title,
-            author=self.author,
-        )
+            self.workspace, record.id, lambda data: {**data, **fields}, title, author=self.author
+        )  # fmt: skip
         return replace(result, record=changed)
 
     def _is_new(self, entry: EnsureRequest) -> PreWriteHook:
 
         def admit(new: Record) -> None:
-            for newcomer in records_added(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
-                if newcomer.text("key") == entry.key:
-                    raise RefusedError(
-                        f"{newcomer.id} says {entry.key} since just now", hint=f"`orbit show {newcomer.id}`"
-                    )
+            for other in records_added(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
+                if other.text("key") == entry.key:
+                    raise RefusedError(f"{other.id} says {entry.key} since just now", hint=f"`orbit show {other.id}`")
 
         return admit
 

@@ -89,10 +89,8 @@ def fail(
         raise RefusedError(f"{target} runs the work itself and can't be left alone", hint=hint)
     updates = {name: value for name, value in fields.items() if value is not None}
     existing = open_failure(read_collection(workspace).records, target, now)
-    if (
-        existing is not None and author.role == "agent" and existing.role == "human"
-    ):  # an agent may not change a person's text
-        updates = {name: value for name, value in updates.items() if name == "attempts"}
+    if existing is not None and (author.role, existing.role) == ("agent", "human"):
+        updates = {name: value for name, value in updates.items() if name == "attempts"}  # not a person's text
     if existing is None:
 
         def admit(_: Record) -> None:  # another process may have recorded it meanwhile
@@ -106,21 +104,12 @@ def fail(
     else:
 
         def again(data: dict[str, object]) -> dict[str, object]:
-            freshness = data.get("freshness")
+            freshness, tried = data.get("freshness"), data.get("attempts")
             verified = {**(freshness if isinstance(freshness, Mapping) else {}), "verified_at": format_time(now)}
-            tried = data.get("attempts")
-            attempts = {"attempts": tried + 1 if isinstance(tried, int) else 1}
-            joined: dict[str, object] = {
-                name: _united(data.get(name), updates[name]) for name in ("links", "evidence") if name in updates
-            }
-            return {
-                **data,
-                **attempts,
-                **updates,
-                **joined,
-                "title": _title(target, verb, {**data, **updates}),
-                "freshness": verified,
-            }
+            changed = {**data, "attempts": tried + 1 if isinstance(tried, int) else 1, **updates, "freshness": verified}
+            for name in {"links", "evidence"} & updates.keys():
+                changed[name] = _united(data.get(name), updates[name])
+            return {**changed, "title": _title(target, verb, changed)}
 
         if dry_run:
             return lifecycle.plan_change(workspace, existing.id, again)[0], False
@@ -146,8 +135,7 @@ def _united(current: object, more: object) -> list[object]:
 
 
 def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:
-    reason = " ".join(str(fields.get("reason", "")).split())
-    title = f"{target} {verb} {reason}"
+    title = f"{target} {verb} {' '.join(str(fields.get('reason', '')).split())}"
     return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from orbit_registry.errors import UsageError
@@ -14,32 +15,24 @@ from orbit_registry.formats.yaml import load
 from orbit_registry.retro.failures import Target, read_target, target_from
 
 _PARTS = {
-    "summary": ("summary", "what happened"),
-    "outcomes": ("outcomes", "story outcomes", "targets"),
-    "worked": (
-        "worked", "what worked", "what worked well", "went well", "what went well", "what went right", "what was good",
-        "good", "wins", "successes", "keep", "keep doing", "continue", "continue doing", "what to keep",
-        "what should we keep", "what should we keep doing", "what should we continue doing", "liked", "glad",
-    ),
-    "struggled": (
-        "struggled", "what struggled", "what did not work", "went badly", "what went badly",
-        "went wrong", "what went wrong", "what went poorly", "what did not go well",
-        "what went less well", "what could have gone better", "what was bad", "bad", "problems", "sad", "mad",
-    ),
-    "durable_behavior": (
-        "durable behavior", "durable behaviour", "from now on", "codebase patterns", "lessons", "lessons learned",
-        "lessons learnt", "what we learned", "what we learnt", "what did we learn", "learned", "learnings", "takeaways",
-        "key takeaways",
-    ),
-    "recommendations": (
-        "recommendations", "action items", "actions", "action plan", "next steps", "follow up", "follow ups",
-        "what could be better", "what could be improved", "what can be improved", "what should we improve",
-        "what to improve", "improve", "improvements", "to improve",
-        "stop", "stop doing", "what should we stop doing", "what to stop",
-        "start", "start doing", "what should we start doing", "what to start",
-    ),
+    "summary": "summary, what happened",
+    "outcomes": "outcomes, story outcomes, targets",
+    "worked": "worked, what worked, what worked well, went well, what went well, what went right, what was good, good, "
+              "wins, successes, keep, keep doing, continue, continue doing, what to keep, what should we keep, "
+              "what should we keep doing, what should we continue doing, liked, glad",
+    "struggled": "struggled, what struggled, what did not work, went badly, what went badly, went wrong, "
+                 "what went wrong, what went poorly, what did not go well, what went less well, "
+                 "what could have gone better, what was bad, bad, problems, sad, mad",
+    "durable_behavior": "durable behavior, durable behaviour, from now on, codebase patterns, lessons, "
+                        "lessons learned, lessons learnt, what we learned, what we learnt, what did we learn, learned, "
+                        "learnings, takeaways, key takeaways",
+    "recommendations": "recommendations, action items, actions, action plan, next steps, follow up, follow ups, "
+                       "what could be better, what could be improved, what can be improved, what should we improve, "
+                       "what to improve, improve, improvements, to improve, stop, stop doing, "
+                       "what should we stop doing, what to stop, start, start doing, what should we start doing, "
+                       "what to start",
 }  # fmt: skip
-_PART_OF = {heading: part for part, headings in _PARTS.items() for heading in headings}
+_PART_OF = {heading: part for part, headings in _PARTS.items() for heading in headings.split(", ")}
 _VERBS = {"stop": "Stop", "start": "Start"}
 """Words that an item makes no sense without: `merging on Fridays` below `Stop`."""
 
@@ -91,11 +84,8 @@ class Outcome:
     def as_data(self) -> dict[str, object]:
         """Return the outcome as a record's field."""
         optional = {"attempts": self.attempts, "tools": list(self.tools) or None, "reason": self.reason or None}
-        return {
-            "target": self.target.as_data(),
-            "result": self.result,
-            **{name: value for name, value in optional.items() if value is not None},
-        }
+        details = {name: value for name, value in optional.items() if value is not None}
+        return {"target": self.target.as_data(), "result": self.result, **details}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +107,9 @@ class Retro:
     def findings(self) -> tuple[tuple[str, str], ...]:
         """Findings worth a learning, each with its label."""
         lists = (("durable", self.durable_behavior), ("worked", self.worked), ("struggled", self.struggled))
-        words_by_text: dict[str, str] = {}
-        for word, texts in lists:
-            for text in texts:
-                if len(text) >= SHORTEST_FINDING:
-                    words_by_text.setdefault(text, word)
-        return tuple((word, text) for text, word in words_by_text.items())
+        pairs = [(word, text) for word, texts in lists for text in texts if len(text) >= SHORTEST_FINDING]
+        words = {text: word for word, text in reversed(pairs)}  # of two labels the first counts
+        return tuple((word, text) for word, text in pairs if words[text] == word)
 
     def noise(self, fewest_targets: int) -> str:
         """Return why the retro is not worth recording; empty if it is."""
@@ -167,18 +154,19 @@ class Retro:
 def read_outcome(text: str, where: str = "--outcome") -> Outcome:
     """Parse `TARGET=RESULT,attempts=N,…`; `where` names the source in errors."""
     name, _, details = text.partition("=")
-    words, separator, reason = details.partition(",reason=")
+    words, _, reason = details.partition(",reason=")
     result, *more = words.split(",")
-    data: dict[str, Any] = {"target": name, "result": result, **({"reason": reason} if separator else {})}
+    data: dict[str, Any] = {"target": name, "result": result, "reason": reason, "tools": []}
+    valid = bool(name and result)
     for word in more:
         key, _, value = word.partition("=")
         if key == "tool" and value:
-            data["tools"] = [*data.get("tools", ()), value]
+            data["tools"].append(value)
         elif key == "attempts" and value.isdecimal() and len(value) <= _DIGITS:
             data["attempts"] = int(value)
         else:
-            raise UsageError(f"{where}: {text[:100]!r} is no outcome", hint=_OUTCOME)
-    if not name or not result:
+            valid = False
+    if not valid:
         raise UsageError(f"{where}: {text[:100]!r} is no outcome", hint=_OUTCOME)
     return _outcome(data, where)
 
@@ -213,17 +201,13 @@ def _from_data(data: Mapping[str, Any], where: str) -> Retro:
         raise UsageError(f"{where}: `outcomes` is not a list", hint=_FORM)
     words: dict[str, Any] = {name: _line(data.get(name), name, where) for name in ("date", "title", "summary")}
     words |= {name: _texts(data.get(name), name, where) for name in _LISTS}
-    retro = Retro(
-        trigger=_trigger(data, where),
-        outcomes=tuple(_outcome(outcome, f"{where}: outcome {number}") for number, outcome in enumerate(outcomes, 1)),
-        **words,
-    )
+    read_outcomes = [_outcome(outcome, f"{where}: outcome {number}") for number, outcome in enumerate(outcomes, 1)]
+    retro = Retro(trigger=_trigger(data, where), outcomes=tuple(read_outcomes), **words)
     text = str(data.get("text") or "").strip()
     if not text:
         return retro
-    return retro.joined(
-        _from_markdown(parse_markdown(text if text.startswith("## ") else f"## Notes\n\n{text}"), where)
-    )
+    text = text if text.startswith("## ") else f"## Notes\n\n{text}"
+    return retro.joined(_from_markdown(parse_markdown(text), where))
 
 
 def _trigger(data: Mapping[str, Any], where: str) -> Target | None:
@@ -299,10 +283,8 @@ def _from_markdown(document: Document, where: str) -> Retro:
             fields["title"] = fields.get("title") or heading
             fields["summary"] = fields.get("summary") or body
         elif heading.casefold().startswith("step"):
-            notes += [
-                f"## What {heading[0].lower()}{heading[1:]} came to\n\n{result}"
-                for result in _results(document, section)
-            ]
+            title = f"## What {heading[0].lower()}{heading[1:]} came to"
+            notes += [f"{title}\n\n{result}" for result in _results(document, section)]
         elif body:
             notes.append(f"## {heading}\n\n{body}")
     return replace(_from_data(fields, where), text="\n\n".join(notes))
@@ -321,17 +303,8 @@ def _parts_below(document: Document, above: Heading) -> Sequence[Heading]:
     """Return the headings of the third level below a section where one of them starts a part."""
     if above.level > 2 or above.text.casefold().startswith("step"):
         return ()
-    following = (
-        heading.section.start
-        for heading in document.headings
-        if heading.level <= 2 and heading.section.start > above.body.start
-    )
-    end = min(following, default=above.body.end)
-    below = [
-        heading
-        for heading in document.headings
-        if heading.level == 3 and above.body.start <= heading.section.start < end
-    ]
+    following = [heading for heading in document.headings if heading.section.start >= above.body.start]
+    below = [heading for heading in takewhile(lambda heading: heading.level > 2, following) if heading.level == 3]
     return below if any(part_of(heading.text) for heading in below) else ()
 
 

@@ -168,10 +168,9 @@ def _purpose_outcomes(tried: Iterable[Attempt]) -> Iterable[Outcome]:
     """Return the outcome of each purpose: the last session's result, with the attempts of all."""
     outcomes: dict[str, Outcome] = {}
     for attempt in tried:
-        previous = outcomes.get(attempt.purpose)
-        attempts = attempt.attempts + ((previous.attempts or 0) if previous is not None else 0)
-        tools = dict.fromkeys((*(previous.tools if previous is not None else ()), *attempt.tools))
         result, target = COMPLETED if attempt.worked else FAILED, failures.Target(COMMAND_PURPOSE, "", attempt.purpose)
+        previous = outcomes.get(attempt.purpose, Outcome(target, result))
+        attempts, tools = attempt.attempts + (previous.attempts or 0), dict.fromkeys((*previous.tools, *attempt.tools))
         outcomes[attempt.purpose] = Outcome(target, result, attempts, tuple(tools), attempt.fault)
     return outcomes.values()
 
@@ -194,18 +193,14 @@ def _target_outcomes(
         kind, target = row["event"], _parse_target(_target_name(row))
         if target is None or kind not in _TARGET_EVENTS:
             continue
-        previous = outcomes.get(target)
-        if kind == events.DISPATCHED and (previous is not None or session not in accepted):
+        if kind == events.DISPATCHED and (target in outcomes or session not in accepted):
             continue
-        counted, before = row.get("attempts"), (previous.attempts or 1) if previous is not None else 1
+        previous, counted = outcomes.get(target, Outcome(target, COMPLETED, 1)), row.get("attempts")
+        before = previous.attempts or 1
         attempts = max(before, counted) if isinstance(counted, int) and counted <= _MOST_ATTEMPTS else before
         failed = kind == events.FAILED or (kind == events.NOTED and row.get("failed") is True)
         result = FAILED if failed else REQUEUED if kind == events.REQUEUED else COMPLETED
-        reason = (
-            next((reasons[record_id] for record_id in row.get("ids") or () if record_id in reasons), "")
-            if failed
-            else ""
-        )
-        tools = (*(previous.tools if previous is not None else ()), *([agents[session]] if session in agents else []))
-        outcomes[target] = Outcome(target, result, attempts, tuple(dict.fromkeys(tools)), reason)
+        messages = (reasons[record_id] for record_id in row.get("ids") or () if failed and record_id in reasons)
+        tools = dict.fromkeys((*previous.tools, *([agents[session]] if session in agents else [])))
+        outcomes[target] = Outcome(target, result, attempts, tuple(tools), next(messages, ""))
     return outcomes.values()

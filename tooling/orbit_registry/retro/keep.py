@@ -71,9 +71,8 @@ def record_retro(
         raise UsageError("of which run is it", hint=hint)
     key = str(retro.trigger)
     records = read_collection(workspace).records
-    before = next(
-        (record for record in records.of_kind(KIND) if record.text("key") == key and record.phase != "closed"), None
-    )
+    same = (record for record in records.of_kind(KIND) if record.text("key") == key)
+    before = next((record for record in same if record.phase != "closed"), None)
     merged = _completed(_existing_retro(workspace, before).joined(retro), now)
     fewest = workspace.config.setting("loop", "retro_targets")
     if noise := merged.noise(fewest):
@@ -98,15 +97,8 @@ def record_retro(
         findings = ensure(workspace, entries, author, pending=True, dry_run=dry_run)
     failure_changes = _FailureChanges(workspace, record, author, now, is_gathered=gathered is not None, dry_run=dry_run)
     failure_changes.apply(merged.outcomes)
-    done = RetroResult(
-        ensured.outcome,
-        record,
-        ensured.reason,
-        tuple(findings),
-        tuple(failure_changes.opened),
-        tuple(failure_changes.cleared),
-        tuple(failure_changes.notes),
-    )
+    changed = (tuple(failure_changes.opened), tuple(failure_changes.cleared), tuple(failure_changes.notes))
+    done = RetroResult(ensured.outcome, record, ensured.reason, tuple(findings), *changed)
     if done.is_written and not dry_run:
         write_event(workspace, events.RETRO, [record.id], {"trigger": key, "findings": len(findings)})
     return done
@@ -123,18 +115,11 @@ def retro_of(record: Record, text: str = "") -> Retro:
         for outcome in data.get("outcomes", ())
     ]  # fmt: skip
     parsed = read_retro(text, FILE) if text.lstrip().startswith("#") else Retro()
-    retro = Retro(
-        failures.target_from(data.get("trigger")),
-        str(data.get("date", "")),
-        "",
-        str(data.get("summary", "")),
-        tuple(outcomes),
-        parsed.worked,
-        parsed.struggled,
-        record.words("durable_behavior"),
-        record.words("recommendations"),
-        parsed.text,
-    )
+    retro = replace(
+        parsed, trigger=failures.target_from(data.get("trigger")), date=str(data.get("date", "")), title="",
+        summary=str(data.get("summary", "")), outcomes=tuple(outcomes),
+        durable_behavior=record.words("durable_behavior"), recommendations=record.words("recommendations"),
+    )  # fmt: skip
     return retro if record.title == _title(retro) else replace(retro, title=record.title)
 
 
@@ -240,12 +225,11 @@ class _FailureChanges:
                     self._failed(outcome, records, active)
                 elif outcome.result in (COMPLETED, REQUEUED) and active is not None and not self._is_anothers(active):
                     name = events.REQUEUED if outcome.result == REQUEUED else events.CLEARED
-                    self.cleared.append(active if self.dry_run else self._clear(outcome.target, name))
+                    if not self.dry_run:
+                        active = failures.clear(self.workspace, outcome.target, self.author, self.now, name)
+                    self.cleared.append(active)
             except OrbitError as error:
                 self.notes.append(f"{outcome.target}: {error.message}")
-
-    def _clear(self, target: failures.Target, name: str) -> Record:
-        return failures.clear(self.workspace, target, self.author, self.now, name)
 
     def _failed(self, outcome: Outcome, records: RecordSet, active: Record | None) -> None:
         target, attempts = outcome.target, outcome.attempts
@@ -257,20 +241,12 @@ class _FailureChanges:
         if self.until + timedelta(days=_DAYS) <= self.now:
             self.notes.append(f"{target} failed more than {_DAYS} days ago and may be tried again")
             return
-        tried = active.data.get("attempts", 1) if active is not None else None
-        mine = [
-            failure
-            for failure in records.of_kind(failures.KIND)
-            if self._is_mine(failure) and failures.target_of(failure) == target
-        ]
-        if mine and (active is None or not self._is_mine(active) or tried == (attempts or 1)):
-            return  # already recorded; its later status is newer
-        if (
-            active is not None
-            and not mine
-            and tried == (attempts or 1)
-            and (self.is_gathered or self._is_anothers(active))
-        ):
+        is_same = active is not None and active.data.get("attempts", 1) == (attempts or 1)
+        mine = filter(self._is_mine, records.of_kind(failures.KIND))
+        if any(failures.target_of(failure) == target for failure in mine):
+            if active is None or not self._is_mine(active) or is_same:
+                return  # already recorded; its later status is newer
+        elif active is not None and is_same and (self.is_gathered or self._is_anothers(active)):
             return  # the same failure from the events, or a later one
         reason = outcome.reason or f"failed in {self.record.data['key']}"
         fields = {"reason": reason, "attempts": attempts or 1, "links": [self.link]}

@@ -97,22 +97,20 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
     if target is not None:
         scope = {"scope": {"paths": list(work.paths)}} if work.paths else {}
         tried = work.attempts if work.attempts > 1 else None
-        failure_fields = {"reason": work.text.strip(), "attempts": tried, **scope}
-        contribution = replace(
-            contribution, failure=fail(workspace, target, failure_fields, author, datetime.now(UTC))[0]
-        )
-    requests = (
-        {"asked": [ask.kind for ask in contribution.asks]} if work.asks else {"skip_reason": work.skip_reason or None}
-    )
-    went = {"attempts": work.attempts, "errors": work.errors, "failed": work.failed, "task": work.task or None}
-    about = {"turn": turn, "fingerprint": fingerprint(work.text)} if turn else {}
-    evidence = {"evidence": list(work.evidence)} if work.evidence else {}
-    write_event(
-        workspace,
-        NOTED,
-        [contribution.unsolved.id] if contribution.unsolved else [],
-        {**went, **requests, **about, **evidence},
-    )
+        fields = {"reason": work.text.strip(), "attempts": tried, **scope}
+        contribution = replace(contribution, failure=fail(workspace, target, fields, author, datetime.now(UTC))[0])
+    details: dict[str, object] = {
+        "attempts": work.attempts, "errors": work.errors, "failed": work.failed, "task": work.task or None,
+    }  # fmt: skip
+    if work.asks:
+        details["asked"] = [ask.kind for ask in contribution.asks]
+    else:
+        details["skip_reason"] = work.skip_reason or None
+    if turn:
+        details |= {"turn": turn, "fingerprint": fingerprint(work.text)}
+    if work.evidence:
+        details["evidence"] = list(work.evidence)
+    write_event(workspace, NOTED, [contribution.unsolved.id] if contribution.unsolved else [], details)
     return replace(contribution, turn=turn, skip_reason=work.skip_reason)
 
 
@@ -184,12 +182,10 @@ def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
     names = {learning.id, *learning.legacy_ids}
     ends = [record for link in learning.links for record in records.candidates(link.to)]
     ends += [record for record in records if any(link.to in names for link in record.links)]
-    linked = [
-        record
-        for record in ends
+    return {
+        record.kind.name: record.id for record in reversed(ends)
         if record.phase != "closed" and (record.kind.name == RULE or record.text("type") == "script")
-    ]
-    return {record.kind.name: record.id for record in reversed(linked)}
+    }  # fmt: skip
 
 
 def shortened(text: str, longest: int) -> str:
@@ -199,27 +195,21 @@ def shortened(text: str, longest: int) -> str:
 
 
 def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
-    text = " ".join(work.text.split())
-    summary = shortened(text, longest)
     scope = {axis: list(words) for axis, words in (("paths", work.paths), ("tags", work.tags)) if words}
-    tried = f"Tried {work.attempts} {'time' if work.attempts == 1 else 'times'}, not solved."
-    failed = {
-        "body": f"{work.text.strip()}\n\n{tried}",
-        "confidence": "low",
-        "basis": "observed",
-        "labels": list(UNSOLVED),
-    }
-    task = {"evidence": [{"kind": "task", "reference": work.task}]} if work.task else {}
-    return {"summary": summary, "scope": scope, **task, **(failed if work.failed else {})}
+    fields: dict[str, object] = {"summary": shortened(" ".join(work.text.split()), longest), "scope": scope}
+    if work.task:
+        fields["evidence"] = [{"kind": "task", "reference": work.task}]
+    if work.failed:
+        tried = f"Tried {work.attempts} {'time' if work.attempts == 1 else 'times'}, not solved."
+        fields |= {"body": f"{work.text.strip()}\n\n{tried}", "confidence": "low", "basis": "observed"}
+        fields["labels"] = list(UNSOLVED)
+    return fields
 
 
 def _suggestions(
-    workspace: Workspace,
-    work: NoteRequest,
-    fields: Mapping[str, object],
-    live: Record | None,
+    workspace: Workspace, work: NoteRequest, fields: Mapping[str, object], live: Record | None,
     linked: Mapping[str, str],
-) -> list[Suggestion]:
+) -> list[Suggestion]:  # fmt: skip
     """Return the records to add: a learning or a vote, a script that proves it, perhaps a rule."""
     where = [word for path in work.paths for word in ("--path", path)]
     where += [word for tag in work.tags for word in ("--tag", tag)]
@@ -232,16 +222,13 @@ def _suggestions(
         add = ["orbit", LEARNING, "add", "--summary", str(fields["summary"]), *where, *task]
         first = Suggestion(LEARNING, "what would have saved the further attempts", shlex.join(add))
     name = live.id if live is not None else "L-…"
-    asks = [first]
-    if RESOURCE in linked:
-        pass
-    elif RESOURCE in workspace.kinds:
+    asks, proves = [first], "a script that shows that it is so"
+    if RESOURCE not in workspace.kinds:
+        asks.append(Suggestion("script", proves, f"orbit {LEARNING} update {name} --evidence file:PATH"))
+    elif RESOURCE not in linked:
         link = f"then: orbit link RES-… proves {name}"
-        asks.append(Suggestion(RESOURCE, f"a script that shows that it is so; {link}", "orbit import script PATH"))
-    else:
-        proof = f"orbit {LEARNING} update {name} --evidence file:PATH"
-        asks.append(Suggestion("script", "a script that shows that it is so", proof))
-    if RULE in linked:
-        return asks
-    rule = ["orbit", RULE, "add", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
-    return [*asks, Suggestion(RULE, "where it holds beyond this case", shlex.join(rule))]
+        asks.append(Suggestion(RESOURCE, f"{proves}; {link}", "orbit import script PATH"))
+    if RULE not in linked:
+        rule = ["orbit", RULE, "add", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
+        asks.append(Suggestion(RULE, "where it holds beyond this case", shlex.join(rule)))
+    return asks
