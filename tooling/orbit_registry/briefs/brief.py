@@ -88,27 +88,20 @@ class Brief:
     def as_data(self) -> dict[str, object]:
         """Return the brief for JSON; the schema is docs/schemas/brief.schema.json."""
         selection = self.selection
+        matches = [
+            {
+                "id": match.row.values[ID], "kind": match.row.values[KIND], "record": match.row.values[PATH],
+                "personal": is_personal(match.row), "text": match.text,
+                "matched_by": [_match_origin(query, glob) for query, glob in match.triggers],
+            }
+            for match in selection.matches
+        ]  # fmt: skip
+        dropped = [{"id": row.values[ID], "reason": reason, "said": DROPS[reason]} for row, reason in selection.drops]
         return {
-            "matches": [
-                {
-                    "id": match.row.values[ID],
-                    "kind": match.row.values[KIND],
-                    "record": match.row.values[PATH],
-                    "personal": is_personal(match.row),
-                    "text": match.text,
-                    "matched_by": [_match_origin(query, glob) for query, glob in match.triggers],
-                }
-                for match in selection.matches
-            ],
-            "omitted": selection.omitted,
-            "dropped": [
-                {"id": row.values[ID], "reason": reason, "said": DROPS[reason]} for row, reason in selection.drops
-            ],
-            "skip_reason": selection.skip_reason or None,
-            "deduplicated": self.deduplicated,
-            **self.inputs.as_data(),
+            "matches": matches, "omitted": selection.omitted, "dropped": dropped,
+            "skip_reason": selection.skip_reason or None, "deduplicated": self.deduplicated, **self.inputs.as_data(),
             "warnings": list(self.warnings),
-        }
+        }  # fmt: skip
 
     def text(self) -> str:
         """Return the brief as part of a prompt; empty without records."""
@@ -116,7 +109,10 @@ class Brief:
         return f"{HEADING}\n\n{block}" if block else ""
 
 
-def brief(workspace: Workspace, request: BriefRequest, search: Callable[[str], Iterable[tuple[str, float]]]) -> Brief:
+Search = Callable[[str], Iterable[tuple[str, float]]]
+
+
+def brief(workspace: Workspace, request: BriefRequest, search: Search) -> Brief:
     """Select records for work, add them to the session, and log the event; the index is brought up to date.
 
     `search` returns the paths of the records that match a text, with scores from 0 to 1, the best first.
@@ -133,7 +129,7 @@ def brief(workspace: Workspace, request: BriefRequest, search: Callable[[str], I
     event.agent = inputs.agent[:LONGEST_NAME]
     event.details = details(inputs)
     try:
-        selection = select(index, context_of(workspace, inputs, event.at, search), ledger)
+        selection = select(index, _context(workspace, inputs, event.at, search), ledger)
     except OSError as error:
         raise write_error(workspace.state / "log", error) from None
     event.set_selection(selection, tokens(render(selection)))
@@ -142,28 +138,15 @@ def brief(workspace: Workspace, request: BriefRequest, search: Callable[[str], I
     return Brief(selection, ledger is not None, inputs)
 
 
-def context_of(
-    workspace: Workspace,
-    inputs: BriefInputs,
-    now: float,
-    search: Callable[[str], Iterable[tuple[str, float]]] | None = None,
-) -> Context:
+def _context(workspace: Workspace, inputs: BriefInputs, now: float, search: Search) -> Context:
     """Return the context for the selection, with categories and budgets of a named agent."""
     writes_code = inputs.task_class is not None and inputs.task_class.writes_code
     context = Context(
-        BRIEF,
-        now,
-        paths=inputs.paths,
-        tags=inputs.tags,
-        agent=inputs.agent,
-        task=inputs.task.id,
-        project=inputs.task.project,
-        task_class=CODE if writes_code else "",
-        text=inputs.task.words,
-        search=search,
+        BRIEF, now, paths=inputs.paths, tags=inputs.tags, agent=inputs.agent, task=inputs.task.id,
+        project=inputs.task.project, task_class=CODE if writes_code else "", text=inputs.task.words, search=search,
         min_relevance=workspace.config.setting("rules", "min_relevance"),
         budgets={kind.name: kind.brief["budget"] for kind in workspace.kinds if "budget" in kind.brief},
-    )
+    )  # fmt: skip
     if inputs.categories is not None:
         limits = workspace.config.learnings
         context.categories, context.budgets = inputs.categories.names or (_NONE,), {}
@@ -203,9 +186,7 @@ def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
     settings = workspace.config.tasks
     configured = {COMMAND: settings.command and isinstance(request.task, str) and request.task,
              CLASSIFIER: settings.classifier and task.words and not request.task_class}  # fmt: skip
-    warnings = [
-        explanation for key, would in configured.items() if would and (explanation := not_run_message(workspace, key))
-    ]
+    warnings = [*filter(None, (not_run_message(workspace, key) for key, would_run in configured.items() if would_run))]
     categories = workspace.config.learnings.categories_for(agent)
     if categories is not None and not categories.is_mapped:
         warnings.append(f"no mapping names the agent {agent[:LONGEST_NAME]}: it gets `{GENERAL}` alone")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 from orbit_registry.briefs.plan import ask_sources, capacity, recent_retros
@@ -121,9 +122,8 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
     else:
         failed = [(failure, _subject_of_failure(failure)) for failure in _failed(records, now)]
         worked = [*_worked(records)]
-        excluded = {
-            candidate.id: reason for candidate in candidates if (reason := _exclusion_reason(candidate, failed, now))
-        }
+        reasons = ((candidate.id, _exclusion_reason(candidate, failed, now)) for candidate in candidates)
+        excluded = {record_id: reason for record_id, reason in reasons if reason}
         ranked = sorted((_score(candidate, failed, worked) for candidate in candidates if candidate.id not in excluded),
                         key=lambda entry: (-entry.score, entry.candidate.id))  # fmt: skip
         out = tuple((candidate, excluded[candidate.id]) for candidate in candidates if candidate.id in excluded)
@@ -202,7 +202,7 @@ def _items(listed: Any, warnings: list[str]) -> Iterable[Candidate]:
             continue
         item: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
         priority = item.get("priority")
-        weight = float(priority) if isinstance(priority, (int, float)) and not isinstance(priority, bool) else 0.0
+        weight = float(priority) if isinstance(priority, int | float) and priority is not True else 0.0
         names = frozenset({str(target), target.id, *_texts(item.get("links")), *_texts(item.get("tasks"))})
         ground = Subject(frozenset(_texts(item.get("tags"))), (*_texts(item.get("paths")),), names)
         title = inert_line(str(item.get("title") or name))[:300]
@@ -275,9 +275,4 @@ def _overlap(glob: str, other: str) -> bool:
 
 
 def _folder(glob: str) -> tuple[str, ...]:
-    parts: list[str] = []
-    for part in glob.strip("/").split("/"):
-        if any(sign in part for sign in "*?[{!"):
-            break
-        parts.append(part)
-    return tuple(parts)
+    return tuple(takewhile(lambda part: not {*part} & {*"*?[{!"}, glob.strip("/").split("/")))

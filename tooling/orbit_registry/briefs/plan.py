@@ -77,18 +77,17 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
         source = configured.get(name)
         if not source:
             return name, None, "" if name == "capacity" else "no source is configured"
+        origin = str(source.get("file", "its command"))
         try:
             value = _sanitised(json.loads(_text(workspace, name, source), parse_constant=refuse_constant))
-        except (OrbitError, ValueError, RecursionError) as error:
-            return (
-                name,
-                None,
-                error.message if isinstance(error, OrbitError) else f"{_source_name(source)} says no JSON",
-            )
+        except OrbitError as error:
+            return name, None, error.message
+        except (ValueError, RecursionError):
+            return name, None, f"{origin} says no JSON"
         if isinstance(value, Mapping) and name in value:  # one program may print several sections
             value = value[name]
         if not isinstance(value, _FORMS[name]):
-            return name, None, f"{_source_name(source)} says no {'list' if _FORMS[name] is list else 'mapping'}"
+            return name, None, f"{origin} says no {'list' if _FORMS[name] is list else 'mapping'}"
         return name, value, ""
 
     with ThreadPoolExecutor(len(names)) as pool:
@@ -98,10 +97,6 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
             elif value is not None:
                 answers.values[name] = value
     return answers
-
-
-def _source_name(source: Mapping[str, Any]) -> str:
-    return str(source["file"]) if "file" in source else "its command"
 
 
 def _text(workspace: Workspace, name: str, source: Mapping[str, Any]) -> str:
@@ -121,12 +116,9 @@ def _sanitised(value: Any) -> Any:
 
 
 def plan_brief(
-    workspace: Workspace,
-    records: RecordSet,
-    now: datetime,
-    related: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
-    sources: Sources | None = None,
-) -> Plan:
+    workspace: Workspace, records: RecordSet, now: datetime,
+    related: Callable[[], Iterable[Mapping[str, Any]]] | None = None, sources: Sources | None = None,
+) -> Plan:  # fmt: skip
     """Return what to know before planning, with every section, and log the event.
 
     `related` returns the learnings for the work ahead; without it, those derived from recent retros.
@@ -160,15 +152,9 @@ def plan_brief(
         "recent_events": {"after": watermark, "events": news},
         "warnings": warnings,
     }
-    availability = {name: value != UNKNOWN for name, value in data.items() if name in ("active_loops", "system_health")}
-    counts = {"failed_targets": len(data["failed_targets"])}
-    write_event(
-        workspace,
-        events.BRIEF_PLAN,
-        [retro.id for retro in retros],
-        {"known": availability, **counts},
-        surface="brief:plan",
-    )
+    availability = {name: data[name] != UNKNOWN for name in ("active_loops", "system_health")}
+    details = {"known": availability, "failed_targets": len(data["failed_targets"])}
+    write_event(workspace, events.BRIEF_PLAN, [retro.id for retro in retros], details, surface="brief:plan")
     return Plan(_sanitised(data), answers)
 
 
@@ -212,21 +198,19 @@ def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
     outcomes = (outcome for record in records.of_kind(RETRO) if record.phase == "live" for outcome in _outcomes(record))
     for outcome in outcomes:
         result, attempts = outcome.get("result"), outcome.get("attempts")
-        if (
-            result not in (COMPLETED, FAILED)
-            or attempts == 0
-            or failures.target_from(outcome.get("target")).type == COMMAND_PURPOSE
-        ):
+        is_command = failures.target_from(outcome.get("target")).type == COMMAND_PURPOSE
+        if result not in (COMPLETED, FAILED) or attempts == 0 or is_command:
             continue
         for tool in outcome.get("tools", ()):
             tools[str(tool)][result] += 1
         if isinstance(attempts, int):
             tried[attempts][result] += 1
-    ranked = sorted(
-        tools.items(), key=lambda entry: (-entry[1][COMPLETED] / entry[1].total(), -entry[1].total(), entry[0])
-    )
+
+    def rank(name: str) -> tuple[float, int, str]:
+        return -tools[name][COMPLETED] / tools[name].total(), -tools[name].total(), name
+
     return {
-        "tools": [{"tool": name, **_ended(count)} for name, count in ranked[:MOST_LISTED]],
+        "tools": [{"tool": name, **_ended(tools[name])} for name in sorted(tools, key=rank)[:MOST_LISTED]],
         "attempts": [{"attempts": many, **_ended(tried[many])} for many in sorted(tried)[:MOST_LISTED]],
     }
 
@@ -277,13 +261,10 @@ def _log(
                     names = ("target", "verdict", "by")
                     history.append({"at": watermark, **{name: str(row.get(name) or "")[:300] for name in names}})
             elif event.kind in _NEWS:
-                ids = (
-                    [str(record_id)[:100] for record_id in row.get("ids", [])[:20]]
-                    if isinstance(row.get("ids"), list)
-                    else []
-                )
-                target = {"target": str(row["target"])[:300]} if isinstance(row.get("target"), str) else {}
-                news.append({"at": str(row.get("at")), "event": event.kind, "ids": ids, **target})
+                listed, target = row.get("ids"), row.get("target")
+                ids = [str(record_id)[:100] for record_id in listed[:20]] if isinstance(listed, list) else []
+                details = {"target": target[:300]} if isinstance(target, str) else {}
+                news.append({"at": str(row.get("at")), "event": event.kind, "ids": ids, **details})
     except OrbitError as error:
         warnings.append(f"recent_events: {error.message}")
     return [*reversed(history)], [*news], watermark
@@ -291,17 +272,11 @@ def _log(
 
 def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any]]:
     """Return the live learnings derived from retros, the latest first."""
-    retro_ids = {retro.id for retro in retros}
-    learnings = [
-        learning
-        for learning in records.of_kind("learning")
-        if learning.phase == "live"
-        and any(link.rel == "derived_from" and link.to in retro_ids for link in learning.links)
-    ]
+    sources = {("derived_from", retro.id) for retro in retros}
+    live = (learning for learning in records.of_kind("learning") if learning.phase == "live")
+    learnings = [learning for learning in live if sources & {(link.rel, link.to) for link in learning.links}]
     learnings.sort(key=lambda learning: (learning.text("updated_at") or "", learning.id), reverse=True)
-    return [
-        {"id": learning.id, "summary": learning.title, "path": learning.path} for learning in learnings[:MOST_LISTED]
-    ]
+    return [{"id": entry.id, "summary": entry.title, "path": entry.path} for entry in learnings[:MOST_LISTED]]
 
 
 def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
@@ -319,57 +294,36 @@ def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
 
 def plan_text(data: Mapping[str, Any]) -> str:
     """Return a plan brief as text."""
-    free = data["capacity"]
-    lines = [f"capacity: {free['available']} of {free['max_concurrent_loops']} free, {free['active_loops']} active"]
-    lines += _section(
-        "recent retros",
-        data["recent_retros"],
-        lambda entry: (
-            f"{entry['date'][:10]}  {entry['loop_id']}  {entry['stories_completed']} completed, "
-            f"{entry['stories_failed']} failed: {entry['summary']}"
-        ),
-    )
-    went = "{completed} completed, {failed} failed".format_map
-    lines += _section("tools", data["tools"], lambda entry: f"{entry['tool']}: {went(entry)}")
-    lines += _section("by attempts", data["attempts"], lambda entry: f"{_attempts(entry['attempts'])}: {went(entry)}")
-    lines += _section("active loops", data["active_loops"], lambda entry: _words(entry))
-    lines += _section(
-        "left alone",
-        data["failed_targets"],
-        lambda entry: (
-            f"{entry['target']} ({_attempts(entry['attempts'])}), until {entry['until'] or 'cleared'}: "
-            f"{entry['reason']}"
-        ),
-    )
-    lines += _section(
-        "pitched before",
-        data["recent_pitch_history"],
-        lambda entry: f"{entry['at'][:10]}  {entry['target']} {entry['verdict']} by {entry['by']}",
-    )
-    health = data["system_health"]
-    lines += ["system health: " + (_words(health) if isinstance(health, Mapping) else str(health))]
-    lines += _section("learnings", data["related_learnings"], lambda entry: f"{entry['id']}  {entry['summary']}")
-    waiting = data["queue"]
+    free, waiting, news = data["capacity"], data["queue"], data["recent_events"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in waiting["by_kind"].items())
-    lines.append(f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""))
-    news = data["recent_events"]
-    lines.append(f"events since {news['after'] or 'the log began'}: {len(news['events'])}")
-    return "\n".join(lines)
+    failed = [{**entry, "until": entry["until"] or "cleared"} for entry in data["failed_targets"]]
+    return "\n".join([
+        f"capacity: {free['available']} of {free['max_concurrent_loops']} free, {free['active_loops']} active",
+        *_section("recent retros", data["recent_retros"],
+                  "{date:.10}  {loop_id}  {stories_completed} completed, {stories_failed} failed: {summary}"),
+        *_section("tools", data["tools"], "{tool}: {completed} completed, {failed} failed"),
+        *_section("by attempts", data["attempts"], "{tries}: {completed} completed, {failed} failed"),
+        *_section("active loops", data["active_loops"]),
+        *_section("left alone", failed, "{target} ({tries}), until {until}: {reason}"),
+        *_section("pitched before", data["recent_pitch_history"], "{at:.10}  {target} {verdict} by {by}"),
+        f"system health: {_words(data['system_health'])}",
+        *_section("learnings", data["related_learnings"], "{id}  {summary}"),
+        f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""),
+        f"events since {news['after'] or 'the log began'}: {len(news['events'])}",
+    ])  # fmt: skip
 
 
-def _attempts(count: int) -> str:
-    return f"{count} attempt" + ("" if count == 1 else "s")
-
-
-def _section(name: str, entries: Any, format_entry: Callable[[Any], str]) -> list[str]:
-    if not isinstance(entries, list):
-        return [f"{name}: {entries}"]
-    return [f"{name}:", *(f"  {format_entry(entry)}" for entry in entries)] if entries else [f"{name}: none"]
+def _section(name: str, entries: Any, form: str = "") -> list[str]:
+    """Return the lines of a section; `{tries}` in the form is the number of attempts in words."""
+    if not isinstance(entries, list) or not entries:
+        return [f"{name}: {entries or 'none'}"]
+    lines = []
+    for entry in entries:
+        tries = f"{entry['attempts']} attempt{'' if entry['attempts'] == 1 else 's'}" if "{tries}" in form else ""
+        lines.append(form.format(**entry, tries=tries) if form else _words(entry))
+    return [f"{name}:", *(f"  {line}" for line in lines)]
 
 
 def _words(content: Any) -> str:
-    return (
-        ", ".join(f"{name} {value}" for name, value in content.items())
-        if isinstance(content, Mapping)
-        else str(content)
-    )
+    is_mapping = isinstance(content, Mapping)
+    return ", ".join(f"{name} {value}" for name, value in content.items()) if is_mapping else str(content)

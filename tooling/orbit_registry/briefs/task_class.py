@@ -69,13 +69,9 @@ class TaskClass:
     def as_data(self) -> dict[str, object]:
         """Return the class for JSON."""
         return {
-            "class": self.name,
-            "confidence": round(self.confidence, 2),
-            "sure": self.sure,
-            "reasons": list(self.reasons),
-            "by": self.by,
-            "fault": self.fault or None,
-        }
+            "class": self.name, "confidence": round(self.confidence, 2), "sure": self.sure,
+            "reasons": list(self.reasons), "by": self.by, "fault": self.fault or None,
+        }  # fmt: skip
 
 
 def classify(text: str) -> TaskClass:
@@ -192,19 +188,11 @@ def _weigh_sentence(text: str, evidence: _Evidence) -> None:
 def _stripped(text: str) -> tuple[str, bool]:
     """Return a part without polite openings, and whether one of them was a request."""
     words = _words()
+    openings = [*dict.fromkeys(words.requests, True).items(), *dict.fromkeys(words.fillers, False).items()]
     requested = False
-    while True:
-        for start in words.requests:
-            if _begins(text, start):
-                text, requested = _after(text, start), True
-                break
-        else:
-            for start in words.fillers:
-                if _begins(text, start):
-                    text = _after(text, start)
-                    break
-            else:
-                return text, requested
+    while opening := next(((start, request) for start, request in openings if _begins(text, start)), None):
+        text, requested = _after(text, opening[0]), requested or opening[1]
+    return text, requested
 
 
 def _begins(text: str, start: str) -> bool:
@@ -272,8 +260,6 @@ def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: 
             evidence.add(CODE_GEN, 3, f"asks to `{verb}`")
         else:
             evidence.add(CODE_GEN, 1.4 if beyond else 1, f"asks to `{verb}`, nobody knows what")
-    elif kind == "exploration":
-        evidence.add("exploration", 3, f"asks to `{verb}`")
     elif kind == "tell":
         _, prose = _nearest_noun(object_text, far=False)
         here = _is_here(part, object_text.lower())
@@ -285,7 +271,7 @@ def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: 
         here = _is_here(part, object_text.lower())
         evidence.add("exploration" if here else "other", 3, f"asks to `{verb}`{here}")
     else:
-        evidence.add("other", 3, f"asks to `{verb}`")
+        evidence.add("exploration" if kind == "exploration" else "other", 3, f"asks to `{verb}`")
 
 
 def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:

@@ -56,9 +56,8 @@ def _json_problem(text: str) -> Problem | None:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        return Problem(
-            MALFORMED, f"not valid JSON: {error.msg.removesuffix(' starting at')}", Position(error.lineno, error.colno)
-        )
+        message = f"not valid JSON: {error.msg.removesuffix(' starting at')}"
+        return Problem(MALFORMED, message, Position(error.lineno, error.colno))
     except (ValueError, RecursionError):  # endless digits or nesting
         pass
     return None
@@ -103,15 +102,13 @@ def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskCl
     request = {"id": task.id, "title": task.title, "text": task.text[:LONGEST], "context_files": task.context_files}
     try:
         printed = run_program(workspace, CLASSIFIER, workspace.config.tasks.timeout_seconds, json.dumps(request))
+        return _opinion(json.loads(printed))
     except ProgramError as error:
         return _other(error.fault)
-    try:
-        answer = json.loads(printed)
     except ValueError:
         return _other("what it printed is no JSON")
     except RecursionError:
         return _other("what it printed is nested too deeply")
-    return _opinion(answer)
 
 
 def _opinion(answer: object) -> TaskClass:

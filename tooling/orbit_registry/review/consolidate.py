@@ -68,21 +68,16 @@ class Cluster:
         """Return the fields of the proposed rule or learning; its headline is the first member's."""
         first = inert_line(self.members[0].title)
         reasons = "\n".join(f"- {member.id}: {inert_line(member.title)}" for member in self.members)
-        head = (
-            "These say nearly the same" if self.kind == LEARNING else "These have in common: " + ", ".join(self.shared)
-        )
-        prose = f"{head}.\n\n{reasons}"
         paths = list(dict.fromkeys(chain.from_iterable(member.scope.paths for member in self.members)))
-        tags = [
-            tag
-            for tag, count in Counter(chain.from_iterable({*member.scope.tags} for member in self.members)).items()
-            if count > 1
-        ]
-        scope = {name: words for name, words in (("paths", paths), ("tags", sorted(tags))) if words}
+        counts = Counter(chain.from_iterable({*member.scope.tags} for member in self.members))
+        tags = sorted(tag for tag, count in counts.items() if count > 1)
+        scope = {name: words for name, words in (("paths", paths), ("tags", tags)) if words}
         links = [{"rel": "derived_from", "to": member.id} for member in self.members]
-        content = {"summary": first, "body": prose} if self.kind == LEARNING else {"title": first, "rationale": prose}
-        apart = {"distinct_from": list(self.ids)} if self.kind == LEARNING else {}
-        return {**content, "scope": scope, "links": links, "labels": ["consolidated"], **apart}
+        fields: dict[str, object] = {"scope": scope, "links": links, "labels": ["consolidated"]}
+        if self.kind == LEARNING:
+            prose = f"These say nearly the same.\n\n{reasons}"
+            return {"summary": first, "body": prose, **fields, "distinct_from": list(self.ids)}
+        return {"title": first, "rationale": f"These have in common: {', '.join(self.shared)}.\n\n{reasons}", **fields}
 
     def as_data(self) -> dict[str, object]:
         """Return it for JSON."""
@@ -115,13 +110,9 @@ def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector]) -> bool:
 
 def _agglomerate(scores: Scores) -> Iterator[list[str]]:
     """Yield the clusters of two and more; a pair without a score has similarity 0."""
-    groups: dict[int, list[str]] = {}
-    number_of: dict[str, int] = {}
-    sums: dict[int, dict[int, float]] = {}
-    for path in sorted(set(chain.from_iterable(scores))):
-        number_of[path] = len(groups)
-        groups[len(groups)] = [path]
-        sums[number_of[path]] = {}
+    groups = {number: [path] for number, path in enumerate(sorted(set(chain.from_iterable(scores))))}
+    number_of = {path: number for number, (path,) in groups.items()}
+    sums: dict[int, dict[int, float]] = {number: {} for number in groups}
     for (first, other), score in scores.items():
         a, b = number_of[first], number_of[other]
         sums[a][b] = sums[b][a] = score
@@ -148,10 +139,10 @@ def _agglomerate(scores: Scores) -> Iterator[list[str]]:
 
 def _cluster(members: Sequence[Record], scores: Scores, counts: Mapping[str, Counter[str]]) -> Cluster:
     """Return a cluster, the member most similar to the others first."""
-    worth = dict.fromkeys((member.path for member in members), 0.0)
-    for first, other in combinations(sorted(worth), 2):
-        worth[first] += scores.get((first, other), 0.0)
-        worth[other] += scores.get((first, other), 0.0)
+    worth: dict[str, float] = defaultdict(float)
+    for pair in combinations(sorted(member.path for member in members), 2):
+        for path in pair:
+            worth[path] += scores.get(pair, 0.0)
     ranked = sorted(members, key=lambda member: (-len(member.votes), -worth[member.path], member.sort_key))
     pairs = len(members) * (len(members) - 1) / 2
     common = Counter(chain.from_iterable(counts[member.path] for member in members))
@@ -179,17 +170,13 @@ def _folders(glob: str) -> Iterator[str]:
 
 def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[Cluster]:
     """Return the clusters that no record was derived from yet; two thirds of a cluster count as the same."""
-    derived = [
-        {link.to for link in record.links if link.rel == "derived_from"}
-        for record in records
-        if record.kind.name in (LEARNING, RULE)
-    ]
+    decided = (record for record in records if record.kind.name in (LEARNING, RULE))
+    derived = [{link.to for link in record.links if link.rel == "derived_from"} for record in decided]
     earlier = [ends for ends in derived if len(ends) > 1]
     return [
-        cluster
-        for cluster in candidates
+        cluster for cluster in candidates
         if not any(3 * len(ends.intersection(cluster.ids)) >= 2 * len(cluster.ids) for ends in earlier)
-    ]
+    ]  # fmt: skip
 
 
 def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> Record:
@@ -228,10 +215,8 @@ class Usage:
         shown_sessions = {record_id: effect.shown for record_id, effect in report.records.items()}
         opened = {record_id: int(counts["opened"]) for record_id, counts in report.signals.items()}
         scores = {record_id: counts["score"] for record_id, counts in report.signals.items()}
-        proven = {
-            record_id: 1.0 for record_id, effect in report.records.items() if effect.avoided and effect.avoided[1] > 0
-        }
-        return cls(shown_sessions, opened, report.sessions, report.days, {**scores, **proven})
+        proven = [record_id for record_id, effect in report.records.items() if effect.avoided and effect.avoided[1] > 0]
+        return cls(shown_sessions, opened, report.sessions, report.days, {**scores, **dict.fromkeys(proven, 1.0)})
 
 
 def retirement_candidates(records: RecordSet, usage: Usage, now: datetime) -> dict[str, str]:
@@ -244,20 +229,15 @@ def retirement_candidates(records: RecordSet, usage: Usage, now: datetime) -> di
                 contradicting[target].append(record.id)
     reasons: dict[str, str] = {}
     for candidate in live:
+        shown_count = usage.shown.get(candidate.id, 0)
         if candidate.id in contradicting:
             reasons[candidate.id] = f"contradicted by {', '.join(contradicting[candidate.id])}"
         elif candidate.votes:
             continue
-        elif usage.is_enough and not usage.shown.get(candidate.id) and _age_days(candidate, now) >= usage.days:
+        elif usage.is_enough and not shown_count and _age_days(candidate, now) >= usage.days:
             reasons[candidate.id] = f"never shown in {usage.days:.0f} days and {usage.sessions} sessions"
-        elif (
-            usage.shown.get(candidate.id, 0) >= UNOPENED
-            and not usage.opened.get(candidate.id)
-            and usage.scores[candidate.id] <= 0
-        ):
-            reasons[candidate.id] = (
-                f"shown in {usage.shown[candidate.id]} sessions, opened in none, and nothing speaks for it"
-            )
+        elif shown_count >= UNOPENED and not usage.opened.get(candidate.id) and usage.scores[candidate.id] <= 0:
+            reasons[candidate.id] = f"shown in {shown_count} sessions, opened in none, and nothing speaks for it"
     return {**reasons, **{learning.id: reason for learning, reason in _opposites(live)}}
 
 
@@ -269,7 +249,7 @@ def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
     for paths in sorted(scores):
         pair = (by_path[path] for path in paths)
         old, new = sorted(
-            pair, key=lambda learning: (len(learning.votes), learning.text("created_at") or "", learning.sort_key)
+            pair, key=lambda record: (len(record.votes), record.text("created_at") or "", record.sort_key)
         )
         apart = {*old.words("distinct_from"), *new.words("distinct_from")}
         differs = contrast(words[new.path], words[old.path])

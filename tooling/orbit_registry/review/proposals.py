@@ -103,9 +103,8 @@ class ProposalHistory:
         proposals = [record for record in records if record.kind.name == KIND]
         waiting = {
             (path_of(proposal), str(proposal.data["drift"])): proposal.id
-            for proposal in proposals
-            if proposal.phase != "closed"
-        }
+            for proposal in proposals if proposal.phase != "closed"
+        }  # fmt: skip
         return cls(frozenset(chain.from_iterable(record.words("says") for record in proposals)), waiting)
 
 
@@ -125,20 +124,15 @@ def proposal_digest(*parts: str) -> str:
 
 
 def skill_drafts(
-    records: RecordSet,
-    skills: Sequence[Skill],
-    history: ProposalHistory,
-    ids: Collection[str] = (),
+    records: RecordSet, skills: Sequence[Skill], history: ProposalHistory, ids: Collection[str] = (),
     more: Iterable[Record] = (),
-) -> list[Draft]:
+) -> list[Draft]:  # fmt: skip
     """Return what learnings would change in skills: one addition for each page, a note for each contradiction.
 
     Without `ids`, all live learnings count. `more` are recommendations of retros, as records with them as title.
     """
-    learnings = [
-        record for record in records.of_kind(LEARNING) if record.id in ids or (not ids and record.phase == "live")
-    ]
-    learnings += more
+    chosen = [record for record in records.of_kind(LEARNING) if (record.id in ids if ids else record.phase == "live")]
+    learnings = [*chosen, *more]
     frequencies = Counter(chain.from_iterable({*terms(_wording(record))} for record in learnings))
     frequencies.update(chain.from_iterable({*terms(skill.text)} for skill in skills))
     weights = TermWeights(len(learnings) + len(skills), frequencies)
@@ -152,13 +146,9 @@ def skill_drafts(
             continue
         against = [draft for page in pages if (draft := page.contradiction(learning)) is not None]
         drafts += against
-        fits = [
-            (relation[0], page.skill.path, relation[1])
-            for page in pages
-            if (relation := page.relation(learning)) is not None
-        ]
+        fits = [fit for page in pages if (fit := page.relation(learning)) is not None]
         if fits and not against and not any(page.covers(learning) for page in pages):
-            worth, path, reason = max(fits, key=lambda fit: (fit[0], fit[1]))
+            worth, path, reason = max(fits)
             if learning.kind.name != LEARNING and _ABOUT_A_PAGE.search(title):
                 drafts.append(_note(path, learning, f"{learning.id} recommends", inert_line(title), title))
             else:
@@ -167,10 +157,9 @@ def skill_drafts(
         drafts += page.outdated(records)
         listed = sorted(adding.get(page.skill.path, ()), key=lambda entry: (-entry[0], entry[1].sort_key))
         fresh = [
-            (record, relation)
-            for _, record, relation in listed
+            (record, relation) for _, record, relation in listed
             if proposal_digest(page.skill.path, record.title) not in history.digests
-        ]
+        ]  # fmt: skip
         if fresh:
             drafts.append(_addition(page.skill, fresh[:MOST_LEARNINGS]))
     return drafts
@@ -185,8 +174,8 @@ class _Page:
         self._said = [(statement, weights.vector(terms(statement))) for statement in statements(skill)]
         self._name = {*terms(skill.name)}
 
-    def relation(self, learning: Record) -> tuple[float, str] | None:
-        """Return how much a learning is related to the skill, and why; None if it is not."""
+    def relation(self, learning: Record) -> tuple[float, str, str] | None:
+        """Return how much a learning is related to the skill, its path, and why; None if it is not."""
         part = _weight_share(self._weights.vector(terms(_wording(learning))).squares, self._terms)
         paths = [path for path in map(_literal_prefix, learning.scope.paths) if path and path in self.skill.text]
         name_text = learning.title if learning.kind.name != LEARNING else str(learning.data.get("category", ""))
@@ -195,7 +184,8 @@ class _Page:
         if not is_named and part < (NEAR if paths else RELATED):
             return None
         reasons = [f"the page names `{paths[0]}`"] if paths else ["it names the skill"] if is_named else []
-        return part + bool(paths) + bool(is_named), "; ".join([*reasons, f"the page has {part:.0%} of its words"])
+        reason = "; ".join([*reasons, f"the page has {part:.0%} of its words"])
+        return part + bool(paths) + bool(is_named), self.skill.path, reason
 
     def covers(self, learning: Record) -> bool:
         """Say whether one statement of the page has nearly all words of a learning."""
@@ -210,9 +200,8 @@ class _Page:
         differs = contrast(Words.of(learning.title), Words.of(statement)) if score >= ALIKE else None
         if differs is None:
             return None
-        reason = (
-            f"The page says: {inert_line(statement)}\n\n{learning.id} says: {inert_line(learning.title)}\n\n{differs}."
-        )
+        title = inert_line(learning.title)
+        reason = f"The page says: {inert_line(statement)}\n\n{learning.id} says: {title}\n\n{differs}."
         return _note(self.skill.path, learning, f"{learning.id} says otherwise", reason, statement)
 
     def outdated(self, records: RecordSet) -> Iterator[Draft]:
@@ -273,8 +262,7 @@ def write_proposals(
     """
     results: list[Proposed] = []
     waiting: dict[str, str] = {}
-    digests = set(history.digests)
-    open_ids = dict(history.open)
+    digests, open_ids = set(history.digests), dict(history.open)
     try:
         for draft in drafts:
             if digests.issuperset(draft.digests):
@@ -369,27 +357,26 @@ def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
 
 def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str) -> None:
     """Refuse a diff of a skill that does more than add visible text below the head of the page."""
-    problem = ""
-    if removes_lines(diff):
-        problem = "takes lines away, and is said to add alone"
-    elif head(before) != head(after):
-        problem = "changes the head of the page, which says what the skill may do"
-    elif HIDDEN.search("\n".join(added_lines(diff))):
-        problem = "adds characters that nobody sees"
-    if problem:
-        raise RefusedError(f"{proposal.id} {problem}", hint=f"`orbit proposal reject {proposal.id}`")
+    problems = {
+        "takes lines away, and is said to add alone": removes_lines(diff),
+        "changes the head of the page, which says what the skill may do": head(before) != head(after),
+        "adds characters that nobody sees": HIDDEN.search("\n".join(added_lines(diff))),
+    }
+    for problem, is_so in problems.items():
+        if is_so:
+            raise RefusedError(f"{proposal.id} {problem}", hint=f"`orbit proposal reject {proposal.id}`")
 
 
 def _refuse_other(before: Record, after: Record) -> None:
     """Refuse a diff that changes more of a record than its words and its status: a reviewer reads words."""
     if (before.id, before.uid) != (after.id, after.uid):
         raise RefusedError(f"it would make another record of {before.id}", hint="reject it")
-    fixed = (FIXED | before.kind.schema.managed) - {"status", "updated_at"}
-    if forged := sorted(name for name in fixed if before.data.get(name) != after.data.get(name)):
-        raise RefusedError(f"it would change `{forged[0]}` of {before.id}, which verbs alone write", hint="reject it")
     words = {"title", "summary", before.kind.headline, before.kind.prose, "status", "updated_at"}
-    keys = {*before.data, *after.data} - words
-    if other := sorted(name for name in keys if before.data.get(name) != after.data.get(name)):
+    keys = sorted({*before.data, *after.data} - {"status", "updated_at"})
+    changed = [name for name in keys if before.data.get(name) != after.data.get(name)]
+    if forged := [name for name in changed if name in FIXED | before.kind.schema.managed]:
+        raise RefusedError(f"it would change `{forged[0]}` of {before.id}, which verbs alone write", hint="reject it")
+    if other := [name for name in changed if name not in words]:
         hint = f"a note says it (`drift: structural`); `orbit {before.kind.name} update {before.id}` does it by name"
         raise RefusedError(f"it would change `{other[0]}` of {before.id}, which is no text of it", hint=hint)
     if before.status.name != after.status.name:
