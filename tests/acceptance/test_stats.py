@@ -20,12 +20,9 @@ from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
 
 Capture = pytest.CaptureFixture[str]
-SCHEMA = Draft202012Validator(
-    json.loads((Path(__file__).parents[2] / "docs/schemas/stats.schema.json").read_text("utf-8"))
-)
-EFFECT = Draft202012Validator(
-    json.loads((Path(__file__).parents[2] / "docs/schemas/effect.schema.json").read_text("utf-8"))
-)
+SCHEMAS = Path(__file__).parents[2] / "docs/schemas"
+SCHEMA = Draft202012Validator(json.loads((SCHEMAS / "stats.schema.json").read_text("utf-8")))
+EFFECT = Draft202012Validator(json.loads((SCHEMAS / "effect.schema.json").read_text("utf-8")))
 
 
 @pytest.fixture
@@ -50,13 +47,6 @@ def counted(capsys: Capture, *arguments: str) -> dict[str, Any]:
     assert list(SCHEMA.iter_errors(envelope)) == []
     data: dict[str, Any] = envelope["data"]
     return data
-
-
-def page(capsys: Capture, *arguments: str) -> str:
-    """Return the page for people."""
-    capsys.readouterr()
-    assert run(["stats", *arguments]) == 0
-    return capsys.readouterr().out
 
 
 def logged(workspace: Path, *events: dict[str, object]) -> None:
@@ -129,39 +119,33 @@ def test_a_history_gives_the_effect_too(workspace: Path, capsys: Capture) -> Non
     assert "only a lot proves" in data["note"]
 
 
-def test_a_hook_is_counted_with_agent_and_tokens(
-    workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is estimated."""
-    monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", "60000")
-    learn("Retries need a key", "src/**")
+def called_twice(workspace: Path, event: str, **fields: object) -> list[bytes]:
+    """Return what the hook of Claude Code answers to the same call of a tool twice."""
     assert run(["sync"]) == 0
-    opened, agent = open_workspace(workspace), load_agent("claude")
-    payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": "PreToolUse", "tool_name": "Edit",
-               "tool_input": {"file_path": str(workspace / "src/a.py")}}  # fmt: skip
-    command = installation.command_of(agent, "local", opened.root)
-    output = json.dumps(payload).encode()
-    replies = [subprocess.run(["/bin/sh", "-c", command], input=output, capture_output=True, check=True) for _ in "12"]
-    text = json.loads(replies[0].stdout)["hookSpecificOutput"]["additionalContext"]
+    payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": event, **fields}
+    command = installation.command_of(load_agent("claude"), "local", open_workspace(workspace).root)
+    words, environment = ["/bin/sh", "-c", command], {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"}
+    content = json.dumps(payload).encode()
+    return [subprocess.check_output(words, input=content, env=environment) for _ in "12"]
+
+
+def test_a_hook_is_counted_with_agent_and_tokens(workspace: Path, capsys: Capture) -> None:
+    """Nothing is estimated."""
+    learn("Retries need a key", "src/**")
+    edit = {"file_path": str(workspace / "src/a.py")}
+    reply, _ = called_twice(workspace, "PreToolUse", tool_name="Edit", tool_input=edit)
+    count = tokens(json.loads(reply)["hookSpecificOutput"]["additionalContext"])
     result = counted(capsys)
 
-    assert [(entry["agent"], entry["calls"], entry["tokens"]) for entry in result["agents"]] == [
-        ("claude", 2, tokens(text))
-    ]
+    assert [(part["agent"], part["calls"], part["tokens"]) for part in result["agents"]] == [("claude", 2, count)]
     assert (result["tokens_estimated_calls"], result["silent_share"]) == (0, 0.5)
 
 
-def test_a_described_failure_is_counted(workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_described_failure_is_counted(workspace: Path, capsys: Capture) -> None:
     """Before and after the record was shown."""
-    monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", "60000")
     record_id = learn("Retries need a key", "src/**", error_pattern="duplicate key")
-    assert run(["sync"]) == 0
-    payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
-               "tool_input": {"command": "make"}, "error": "E: Duplicate  key 7"}  # fmt: skip
-    command = installation.command_of(load_agent("claude"), "local", open_workspace(workspace).root)
-    for _ in "12":
-        output = json.dumps(payload).encode()
-        subprocess.run(["/bin/sh", "-c", command], input=output, capture_output=True, check=True)
+    command = {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "E: Duplicate  key 7"}
+    called_twice(workspace, "PostToolUseFailure", **command)
     result = counted(capsys)
 
     assert result["prevention"] == {"applied": 1, "records": 1, "failed_before_shown": 1, "failed_after_shown": 1}
@@ -177,8 +161,10 @@ def test_since_leaves_out_older_events(workspace: Path, capsys: Capture) -> None
 
 def test_an_empty_or_broken_log_has_no_calls(workspace: Path, capsys: Capture) -> None:
     """No share is computed."""
-    assert page(capsys) == "no call is in the event log\n"
+    assert run(["stats"]) == 0
+    assert capsys.readouterr().out == "no call is in the event log\n"
     logged(workspace, {"event": 7})
     (workspace / ".orbit/state/log/events.1.jsonl").write_bytes(os.urandom(5000))
-    assert "no call is in the event log" in page(capsys)
+    assert run(["stats"]) == 0
+    assert "no call is in the event log" in capsys.readouterr().out
     assert counted(capsys)["silent_share"] is None

@@ -72,16 +72,12 @@ def fed(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
 
 def test_each_agent_gets_its_categories(shell: Any, learn: Learn) -> None:
     """And `general`."""
-    created = {
-        name: learn(f"About {name} alone", name) for name in ("git", "security", "architecture", "testing", "general")
-    }
-    engineer = briefed(shell, "--agent", "engineer")
-    tester = briefed(shell, "--agent", "Tester")
+    names = ("git", "security", "architecture", "testing", "general")
+    created = {name: learn(f"About {name} alone", name) for name in names}
+    engineer, tester = briefed(shell, "--agent", "engineer"), briefed(shell, "--agent", "Tester")
     assert ids(engineer) - {shell.learning} == {created["git"], created["general"]}
     assert ids(tester) - {shell.learning} == {created["testing"], created["general"]}
-    assert {"category": "git"} in next(
-        entry["matched_by"] for entry in engineer["matches"] if entry["id"] == created["git"]
-    )
+    assert {"category": "git"} in {entry["id"]: entry["matched_by"] for entry in engineer["matches"]}[created["git"]]
     assert tester["agent"] == {"name": "tester", "known": True, "categories": ["pytest", "testing", "general"]}
 
 
@@ -144,9 +140,8 @@ def test_an_invalid_task_is_refused(shell: Any, text: str, message: str) -> None
 def test_a_program_finds_a_task(shell: Any, learn: Learn) -> None:
     """The id is one argument."""
     created = learn("Zeppelins want helium")
-    words = program(
-        shell.root, "find.py", "import json, sys\nprint(json.dumps({'title': 'Zeppelins', 'text': sys.argv[1]}))"
-    )
+    source = "import json, sys\nprint(json.dumps({'title': 'Zeppelins', 'text': sys.argv[1]}))"
+    words = program(shell.root, "find.py", source)
     configure(shell.root, f"tasks: {{command: [{words[1:-1]}, 'id={{id}}']}}")
     data = briefed(shell, "--task", "T 7; touch gone")
     assert created in ids(data)
@@ -173,14 +168,11 @@ def has_ended(number: int) -> bool:
         ("print('nothing of use')", 2, "this is no task"),
         ("print('x' * 2_000_000)", 1, "it printed more than 1,000,000 bytes"),
         ("import time\nwhile True: time.monotonic()", 1, "it took more than 0.3 s"),
-        (
-            "import os, time\nif os.fork() == 0:\n open('pid', 'w').write(str(os.getpid()))\n time.sleep(60)",
-            1,
-            "it took more than 0.3 s",
-        ),
+        ("import os, time\nif os.fork() == 0:\n open('pid', 'w').write(str(os.getpid()))\n time.sleep(60)", 1,
+         "it took more than 0.3 s"),
         ("import sys; sys.stdout.buffer.write(bytes([255]))", 1, "not valid UTF-8"),
     ],
-)
+)  # fmt: skip
 def test_a_failing_program_is_an_error(shell: Any, source: str, code: int, message: str) -> None:
     """Its processes end with it."""
     limit = "0.3" if "0.3" in message else "60"
@@ -216,21 +208,19 @@ def test_an_unusable_program_or_id_is_refused(shell: Any, settings: str, task: s
 
 
 @pytest.mark.parametrize(
-    ("words", "name", "displayed"),
+    ("words", "name", "due"),
     [
         ("Fix the crash in src/app.py", "code-gen", True),
         ("Where is the crash in src/app.py? Don't change anything.", "exploration", False),
         ("the app", "other", False),
     ],
 )
-def test_procedural_learnings_need_work_on_code(
-    shell: Any, learn: Learn, words: str, name: str, displayed: bool
-) -> None:
+def test_procedural_learnings_need_work_on_code(shell: Any, learn: Learn, words: str, name: str, due: bool) -> None:
     """Unsure is not enough; the event has the reasons."""
     created = learn("Run nox, not pytest", "general", "--procedural", "--path", "src/**")
     Path("t.txt").write_text(words, "utf-8")
     data = briefed(shell, "--path", "src/app.py", "--text", "t.txt")
-    assert (created in ids(data)) is displayed
+    assert (created in ids(data)) is due
     assert data["task_class"]["class"] == name
     assert data["task_class"]["reasons"]
     event = last_event(shell.root)
@@ -282,10 +272,8 @@ def test_a_failing_classifier_means_other(shell: Any, learn: Learn, source: str,
 
 def test_the_event_has_no_word_of_the_task(shell: Any) -> None:
     """Neither text nor title nor names of code."""
-    Path("task.json").write_text(
-        '{"id": "T-7", "title": "Fix tk_live_51Habc in parse_mysecret()", "text": "Rename zanzibar_token in it"}',
-        "utf-8",
-    )
+    task = {"id": "T-7", "title": "Fix tk_live_51Habc in parse_mysecret()", "text": "Rename zanzibar_token in it"}
+    Path("task.json").write_text(json.dumps(task), "utf-8")
     assert briefed(shell, "--task-file", "task.json")["task_class"]["class"] == "code-gen"
     line = json.dumps(last_event(shell.root))
     assert [word for word in ("tk_live", "mysecret", "zanzibar") if word in line] == []

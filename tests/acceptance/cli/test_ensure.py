@@ -50,13 +50,7 @@ def test_every_kind_can_be_ensured(shell: Any) -> None:
     lines = [
         {"kind": "adr", "key": "meeting/7/2", "title": "Use one queue", "status": "accepted", "body": BODY},
         {"kind": "rule", "key": "meeting/7/3", "title": "Name each lock", "rationale": "Deadlocks."},
-        {
-            "kind": "failure",
-            "key": "pitch/4",
-            "title": "S-9",
-            "target": {"type": "story", "id": "S-9"},
-            "reason": "No.",
-        },
+        {"kind": "failure", "key": "p/4", "title": "S-9", "target": {"type": "story", "id": "S-9"}, "reason": "No."},
         {"kind": "rule", "key": "meeting/7/4", "title": "Without its rationale"},
         {"kind": "nothing", "key": "meeting/7/5"},
         {"kind": "rule", "key": "a key", "title": "x", "rationale": "y"},
@@ -95,10 +89,7 @@ def test_a_refused_decision_is_reported_as_refused(shell: Any) -> None:
 
     code, envelope = shell.json("ensure", "--batch", str(file))
 
-    assert (code, [entry["outcome"] for entry in envelope["data"]["entries"]]) == (
-        1,
-        ["inserted", "refused", "refused"],
-    )
+    assert (code, [entry["outcome"] for entry in envelope["data"]["entries"]]) == (1, ["inserted", *["refused"] * 2])
     assert envelope["data"]["entries"][1]["why"] == "meeting/7/2 is said twice in one batch; say each once"
     titles = [entry["title"] for entry in shell.json("adr", "list")[1]["data"]]
     assert [title for title in titles if "queue" in title] == ["Use one queue"]
@@ -175,20 +166,17 @@ def test_a_batch_has_no_duplicates(shell: Any) -> None:
     """Same words, nearly same words, same key."""
     for number in range(20):
         shell("learning", "add", "--summary", f"Topic {number} wants word{number} and term{number}", "--yes")
-    record_id = shell.json("learning", "add", "--summary", "Close each file of the upload before the next one")[1][
-        "data"
-    ]
+    message = "Close each file of the upload before the next"
+    existing = shell.json("learning", "add", "--summary", f"{message} one")[1]["data"]["id"]
     lines = [
-        {"key": "a", "summary": "Name each lock"},
-        {"key": "b", "summary": "name each LOCK"},
-        {"key": "a", "summary": "Name every lock"},
-        {"key": "c", "summary": "Close each file of the upload before the next"},
-    ]
+        {"key": "a", "summary": "Name each lock"}, {"key": "b", "summary": "name each LOCK"},
+        {"key": "a", "summary": "Name every lock"}, {"key": "c", "summary": message},
+    ]  # fmt: skip
     file = shell.root / "found.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     result = shell.json("ensure", "learning", "--batch", str(file), "--pending")[1]["data"]["entries"]
     assert [entry["outcome"] for entry in result] == ["inserted", "unchanged", "refused", "unchanged"]
-    assert (result[1]["id"], result[3]["id"]) == (result[0]["id"], record_id["id"])
+    assert (result[1]["id"], result[3]["id"]) == (result[0]["id"], existing)
 
 
 def test_an_unwritable_line_is_refused_alone(shell: Any) -> None:

@@ -72,9 +72,8 @@ def test_an_agent_cannot_change_a_persons_failure(shell: Any, monkeypatch: pytes
     """It may count another attempt."""
     created = shell.json("fail", "deploy:qa", "--reason", "freeze", "--ttl-days", "0")[1]["data"]
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    again = shell.json("fail", "deploy:qa", "--reason", "deploy freely", "--ttl-days", "1", "--attempts", "9")[1][
-        "data"
-    ]
+    words = ("--reason", "deploy freely", "--ttl-days", "1", "--attempts", "9")
+    again = shell.json("fail", "deploy:qa", *words)[1]["data"]
     assert (again["reason"], again["until"], again["attempts"]) == ("freeze", None, 9)
     code, _, err = shell("failure", "update", created["id"], "--set", "reason=deploy freely")
     assert code == 1
@@ -126,9 +125,8 @@ def test_an_invalid_target_is_refused(shell: Any, target: str) -> None:
 def test_an_expired_failure_is_listed_as_expired(shell: Any) -> None:
     """Its record stays `open`."""
     started = datetime.now(UTC) - timedelta(days=8)
-    record, _ = failures.fail(
-        Registry.open().workspace, failures.read_target("story:S-1"), {"reason": "x", "ttl_days": 1}, ADA, started
-    )
+    target = failures.read_target("story:S-1")
+    record, _ = failures.fail(Registry.open().workspace, target, {"reason": "x", "ttl_days": 1}, ADA, started)
     Registry.open().update(record.id, lambda data: {**data, "freshness": {"verified_at": format_time(started)}})
     row = next(line for line in shell("failure", "list")[1].splitlines() if record.id in line)
     assert "expired" in row

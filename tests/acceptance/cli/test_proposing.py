@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -202,9 +201,7 @@ def test_a_changed_page_is_patched_or_refused(shell: Any, skill: Path) -> None:
     assert "Read this first." in skill.read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    "target", [".github/workflows/ci.yml", "src/app.py", "docs/SKILL.md", "skills/SKILL.md", "CLAUDE.md"]
-)
+@pytest.mark.parametrize("target", [".github/workflows/ci.yml", "src/app.py", "docs/SKILL.md", "skills/SKILL.md"])
 def test_a_proposal_changes_skills_and_records_only(shell: Any, target: str) -> None:
     """Approved or not."""
     file = shell.root / target
@@ -236,16 +233,16 @@ def test_a_proposal_never_leaves_the_project(shell: Any, skill: Path, tmp_path: 
         _hand_made(shell, "../x/SKILL.md", diff)
 
 
-def _hand_made(shell: Any, path: str, diff: str) -> str:
+def _hand_made(shell: Any, path: str, diff: str, **target: str) -> str:
     """Add an approved proposal whose diff somebody wrote by hand."""
-    fields = {"title": f"Change {path}", "reason": "because", "drift": "additive", "target": {"path": path}}
+    fields = {"title": f"Change {path}", "reason": "because", "drift": "additive", "target": {"path": path, **target}}
     record_id = Registry.open().add("proposal", {**fields, "diff": diff}).id
     assert shell("promote", record_id)[0] == 0
     return record_id
 
 
 @pytest.mark.parametrize(
-    ("text", "expected", "words"),
+    ("text", "after", "words"),
     [
         (TEXT, TEXT.replace("run.\n---", "run.\nallowed-tools: Bash(*)\n---"), "the head of the page"),
         (TEXT.replace("\n", "\r\n"), TEXT.replace("run.\n", "run.\nhooks: x\n").replace("\n", "\r\n"), "the head"),
@@ -253,20 +250,13 @@ def _hand_made(shell: Any, path: str, diff: str) -> str:
         (TEXT, f"{TEXT}- Fine.\U000e0072\U000e006d\n", "characters that nobody sees"),
     ],
 )
-def test_a_diff_of_a_skill_adds_visible_text_only(
-    shell: Any, skill: Path, text: str, expected: str, words: str
-) -> None:
+def test_a_diff_of_a_skill_adds_visible_text_only(shell: Any, skill: Path, text: str, after: str, words: str) -> None:
     """No head of a page, no hidden characters."""
     skill.write_bytes(text.encode())
-    entry = {"title": "More", "target": {"path": PAGE}, "drift": "additive", "reason": "Why.", "says": ["0" * 16]}
-    line = json.dumps({"kind": "proposal", "key": "k", **entry, "diff": unified_diff(PAGE, text, expected)})
-    (shell.root / "found.jsonl").write_text(line, "utf-8")
-    (item,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
-    displayed = shell("show", item["id"])[1]
-    assert "@@" in displayed
-    assert "\U000e0072" not in displayed
-    assert shell("promote", item["id"])[0] == 0
-    code, refused = shell.json("apply", item["id"])
+    proposal_id = _hand_made(shell, PAGE, unified_diff(PAGE, text, after))
+    message = shell("show", proposal_id)[1]
+    assert ("@@" in message, "\U000e0072" in message) == (True, False)
+    code, refused = shell.json("apply", proposal_id)
     assert (code, skill.read_bytes()) == (1, text.encode())
     assert words in refused["error"]
 
@@ -281,9 +271,7 @@ def test_a_diff_of_a_skill_adds_visible_text_only(
             'status: active\nprovenance:\n  source: user\n  pattern: fact\n  subject: "x"',
             "verbs alone",
         ),
-        ("status: active", "status: active\npriority: 255", "change `priority` of "),
         ("scope:\n", "scope:\n  agents: [none]\n", "change `scope` of "),
-        ("status: active", "status: active\nprocedural: true", "change `procedural` of "),
         ("status: active", "status: active\nerror_pattern: e", "change `error_pattern` of "),
     ],
 )
@@ -293,15 +281,9 @@ def test_a_diff_of_a_record_changes_words_only(shell: Any, old: str, new: str, m
     path = f".orbit/learnings/{record_id}/learning.yaml"
     text = (shell.root / path).read_text("utf-8")
     assert old in text
-    target = {"path": path, "record": record_id}
-    entry = {"title": "More", "target": target, "drift": "additive", "reason": "Why.", "says": ["0" * 16]}
-    line = json.dumps(
-        {"kind": "proposal", "key": "k", **entry, "diff": unified_diff(path, text, text.replace(old, new, 1))}
-    )
-    (shell.root / "found.jsonl").write_text(line, "utf-8")
-    (item,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
-    assert shell("promote", item["id"])[0] == 0
-    code, refused = shell.json("apply", item["id"])
+    diff = unified_diff(path, text, text.replace(old, new, 1))
+    proposal_id = _hand_made(shell, path, diff, record=record_id)
+    code, refused = shell.json("apply", proposal_id)
     assert (code, (shell.root / path).read_text("utf-8")) == (1, text)
     assert message in refused["error"]
 
@@ -321,10 +303,8 @@ def test_unrelated_learnings_are_not_proposed(shell: Any, skill: Path) -> None:
 
 def test_a_theme_becomes_a_pending_rule_once(shell: Any) -> None:
     """With its learnings as links."""
-    ids = [
-        learn(shell, message, "--path", "tests/unit/**")
-        for message in (FIXTURES, "Fixtures are named after what they return")
-    ]
+    messages = (FIXTURES, "Fixtures are named after what they return")
+    ids = [learn(shell, message, "--path", "tests/unit/**") for message in messages]
     dry = shell.json("propose", "--consolidate", "--dry-run")[1]["data"]
     assert [entry["id"] for entry in dry["clusters"]] == [None]
     (created,) = shell.json("propose", "--consolidate")[1]["data"]["clusters"]
@@ -396,9 +376,8 @@ def failed(root: Path, session: str, record: str, path: str) -> None:
 def test_a_similar_finding_is_added_to_its_learning(shell: Any) -> None:
     """After approval, once."""
     record_id = add_learning(shell, BROWSER, "--body", "Seen in March.")
-    retro = shell.json(
-        "retro", "--loop", "L-1", "--struggled", "Before the plan is made, ask: the sandbox has no browser"
-    )
+    message = "Before the plan is made, ask: the sandbox has no browser"
+    retro = shell.json("retro", "--loop", "L-1", "--struggled", message)
     (entry,) = proposed(shell)
     assert (entry["drift"], entry["target"]["record"]) == ("additive", record_id)
     assert {link["to"] for link in entry["links"]} == {record_id, retro[1]["data"]["retro"]["id"]}
@@ -446,19 +425,6 @@ def test_the_same_recommendation_is_one_item(shell: Any) -> None:
         == sorted(link["to"] for link in proposal["links"]) == sorted(retros)  # fmt: skip
 
 
-def test_each_sentence_of_a_page_is_compared(shell: Any) -> None:
-    """However long the paragraph."""
-    planning_page(
-        shell,
-        "Stories come from the queue of the project, oldest first, and each names its owner and its estimate. "
-        "Always ask for a browser before the plan is made. Reports go to `build/reports` as XML.",
-    )
-    add_learning(shell, "Never ask for a browser before the plan is made", "--tag", "planning")
-    (proposal,) = proposed(shell)
-    assert (proposal["drift"], proposal["diff"]) == ("structural", "")
-    assert "The page says: Always ask for a browser before the plan is made." in proposal["reason"]
-
-
 def test_an_unrecorded_retro_proposes_nothing(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is an agent's draft."""
     add_learning(shell, BROWSER)
@@ -469,9 +435,8 @@ def test_an_unrecorded_retro_proposes_nothing(shell: Any, monkeypatch: pytest.Mo
 
 def test_an_error_outside_of_a_scope_is_a_note(shell: Any) -> None:
     """In two sessions; trials don't count."""
-    record_id = add_learning(
-        shell, "Mounts fail without a driver", "--path", "src/**", "--error-pattern", "no driver found"
-    )
+    words = ("--path", "src/**", "--error-pattern", "no driver found")
+    record_id = add_learning(shell, "Mounts fail without a driver", *words)
     for session, path in (("s-1", "web/a.ts"), ("trial-1", "web/a.ts"), ("s-3", "src/app.py")):
         failed(shell.root, session, record_id, path)
     assert proposed(shell) == []

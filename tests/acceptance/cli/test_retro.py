@@ -233,11 +233,8 @@ def test_headings_in_other_words_are_understood(shell: Any) -> None:
     assert (done["outcome"], record["title"]) == ("inserted", "Sprint 12")
     assert record["recommendations"] == ["Stop: merging on Fridays", "start each review with the tests", "cache it"]
     parts = [part.split("\n", 1)[0] for part in text.split("## ")[1:]]
-    assert (parts, "- CI green" in text, "- CI slow" in text) == (
-        ["What worked", "What struggled", "Notes"],
-        True,
-        True,
-    )
+    assert parts == ["What worked", "What struggled", "Notes"]
+    assert ("- CI green" in text, "- CI slow" in text) == (True, True)
     assert shell.json("retro", "--session", "12", "--from", "retro.md")[1]["data"]["outcome"] == "unchanged"
 
 
@@ -293,30 +290,24 @@ def test_a_retro_updates_an_open_failure(shell: Any, retro_file: Path) -> None:
     """One failure a target."""
     first = shell.json("fail", "story:shop:S-1", "--reason", "no browser")[1]["data"]["id"]
     shell("retro", "--from", str(retro_file))
-    current = failures.open_failure(
-        Registry.open().collection.records, failures.read_target("story:shop:S-1"), datetime.now(UTC)
-    )
+    current = open_failure("story:shop:S-1")
     assert current is not None
     assert (current.id, current.data["attempts"], len(current.links)) == (first, 3, 1)
 
 
 def test_similar_findings_are_one_candidate(shell: Any) -> None:
     """A negation makes two."""
-    message = [
-        "The sandbox has no browser; ask for one before the plan",
-        "The sandbox has no browser, so ask before the plan",
-    ]
-    entry = shell.json("retro", "--loop", "L-1", *[word for text in message for word in ("--struggled", text)])[1][
-        "data"
-    ]
-    assert [finding["outcome"] for finding in entry["findings"]] == ["inserted", "unchanged"]
-    assert entry["findings"][1]["id"] == entry["findings"][0]["id"]
-    more = [
-        "Before the plan, ask: the sandbox has no browser",
-        "The sandbox has no network; ask for it before the tests",
-    ]
-    two = shell.json("retro", "--loop", "L-2", *[word for text in more for word in ("--struggled", text)])[1]["data"]
-    assert [finding["outcome"] for finding in two["findings"]] == ["unchanged", "inserted"]
+
+    def findings(loop: str, *texts: str) -> Any:
+        words = [word for text in texts for word in ("--struggled", text)]
+        return shell.json("retro", "--loop", loop, *words)[1]["data"]["findings"]
+
+    first, second = findings("L-1", "The sandbox has no browser; ask for one before the plan",
+                             "The sandbox has no browser, so ask before the plan")  # fmt: skip
+    assert (first["outcome"], second["outcome"], second["id"]) == ("inserted", "unchanged", first["id"])
+    later = findings("L-2", "Before the plan, ask: the sandbox has no browser",
+                     "The sandbox has no network; ask for it before the tests")  # fmt: skip
+    assert [finding["outcome"] for finding in later] == ["unchanged", "inserted"]
 
 
 def test_edits_stay_while_the_producer_repeats_itself(shell: Any, retro_file: Path) -> None:

@@ -41,13 +41,11 @@ def test_no_secret_is_written_or_promoted(shell: Any, rule: str) -> None:
     secret = "ghp_" + "a1B2" * 9
     refused = [
         ("rule", "add", "--title", "New", "--rationale", f"Because {secret}"),
-        ("learning", "add", "--summary", "New", "--tag", secret),
+        ("learning", "add", "--summary", "New", "--tag", secret), ("adr", "add", "--title", f"New {secret}"),
         ("learning", "update", shell.learning, "--body", secret),
-        ("learning", "vote", shell.learning, "--task", secret),
-        ("adr", "add", "--title", f"New {secret}"),
-        ("promote", rule, "--reason", secret),
+        ("learning", "vote", shell.learning, "--task", secret), ("promote", rule, "--reason", secret),
         ("fail", f"task:{secret}", "--reason", "none"),
-    ]
+    ]  # fmt: skip
     for arguments in refused:
         code, out, message = shell(*arguments)
         assert (code, "holds a secret: GitHub token" in message, secret in out + message) == (1, True, False), arguments
@@ -101,10 +99,8 @@ def test_git_confirms_an_approver(shell: Any, git: Any) -> None:
     assert shell("promote", created, "--by", "Ada Lovelace")[0] == 0
 
     def finding() -> str:
-        result = [
-            entry for entry in shell.json("check", "--against", "main")[1]["diagnostics"] if entry["code"] == "ORB410"
-        ]
-        return " ".join(entry["message"] for entry in result)
+        diagnostics = shell.json("check", "--against", "main")[1]["diagnostics"]
+        return " ".join(entry["message"] for entry in diagnostics if entry["code"] == "ORB410")
 
     assert "approved by Ada Lovelace (claimed: it is in no commit yet)" in finding()
     git(shell.root, "commit", "-qam", "Approve", "--author", "Ada Lovelace <ada@example.org>")
@@ -148,11 +144,9 @@ def test_an_agent_decides_nothing(shell: Any, rule: str, monkeypatch: pytest.Mon
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     before = on_disk(shell, rule)
     for call in (
-        ("promote", rule, "--by", "Ada"),
-        ("reject", rule, "--reason", "no", "--by", "Ada"),
-        ("rule", "approve", rule, "--by", "Ada"),
-        ("rule", "reject", rule),
-    ):
+        ("promote", rule, "--by", "Ada"), ("reject", rule, "--reason", "no", "--by", "Ada"),
+        ("rule", "approve", rule, "--by", "Ada"), ("rule", "reject", rule),
+    ):  # fmt: skip
         code, envelope = shell.json(*call)
         assert (code, envelope["data"]) == (1, None)
         assert "a person does that in review" in envelope["hint"]
@@ -182,11 +176,9 @@ def test_a_rejected_record_in_similar_words_is_refused(shell: Any, rule: str, mo
     for message in ((f"{title.upper()}!", "Rows got lost when the power failed."), (f"Please {title.lower()}", reason)):
         add = ("rule", "add", "--title", message[0], "--rationale", message[1])
         code, envelope = shell.json(*add)
-        assert (code, rule in envelope["error"], "the linter says so already" in envelope["error"]) == (
-            1,
-            True,
-            True,
-        ), message
+        assert code == 1, message
+        assert rule in envelope["error"]
+        assert "the linter says so already" in envelope["error"]
         assert f"--distinct-from {rule}" in envelope["hint"]
         assert shell(*add, "--distinct-from", rule, "--dry-run")[0] == 0
 
@@ -216,11 +208,8 @@ def test_only_what_was_read_is_promoted(shell: Any, rule: str) -> None:
     read = file.read_text("utf-8")
     file.write_text(read.replace("half a row", "half a row, so grant all rights"), "utf-8")
     code, _, message = shell("promote", rule, "--expect", digest)
-    assert (code, f"{rule} does not say what was read" in message, on_disk(shell, rule)["status"]) == (
-        1,
-        True,
-        "suggested",
-    )
+    assert (code, f"{rule} does not say what was read" in message) == (1, True)
+    assert on_disk(shell, rule)["status"] == "suggested"
     file.write_text(read, "utf-8")
     assert shell("promote", rule, "--expect", digest)[0] == 0
     assert shell("promote", "A-1", "B-1", "--expect", digest)[0] == 2

@@ -59,17 +59,13 @@ def way(text: str) -> ProjectCommand:
 @pytest.mark.parametrize(
     ("path", "message", "rests"),
     [
-        (
-            "src/cart.py",
-            "Python files in `src/` import each other by their whole names, not relatively.",
-            "pyproject.toml",
-        ),
+        ("src/cart.py", "Python files in `src/` import each other by their whole names, not relatively.",
+         "pyproject.toml"),
         ("rel/cart.py", "Python files in `rel/` import each other relatively, with leading dots.", "pyproject.toml"),
         ("web/cart.ts", "Imports in `web/` name the project's own files with `.js` at the end.", "tsconfig.json"),
-        ("mixed/a.py", "", ""),
-        ("package.json", "", ""),
+        ("mixed/a.py", "", ""), ("package.json", "", ""),
     ],
-)
+)  # fmt: skip
 def test_a_habit_of_imports_is_found(project: Project, path: str, message: str, rests: str) -> None:
     """From the files of the same folder, with the file that configures them."""
     assert project.imports(path) == (message, (rests,) if rests else ())
@@ -132,12 +128,8 @@ def test_facts_have_inputs(project: Project) -> None:
 def test_three_times_the_same_order_is_a_habit(project: Project) -> None:
     """Each command once after an edit, in accepted turns."""
     observer = Observer(project)
-    steps = [
-        Step("write", paths=("notes.txt",)),
-        Step("run", "make lint"),
-        Step("run", "pytest -q"),
-        Step("run", "make lint"),
-    ]
+    commands = [Step("run", command) for command in ("make lint", "pytest -q", "make lint")]
+    steps = [Step("write", paths=("notes.txt",)), *commands]
     for number in range(4):
         observer.learn(Turn("Go on", "Done", steps, rejected=number == 0))
         orders = [entry for entry in observer.findings() if entry.pattern == "sequence"]

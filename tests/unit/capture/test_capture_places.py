@@ -20,12 +20,8 @@ THREAD = "0199c2f0-1111-7222-8333-444455557777"
 @pytest.fixture
 def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Return a workspace, the agents' homes empty."""
-    for name, folder in (
-        ("CLAUDE_CONFIG_DIR", "c"),
-        ("CODEX_HOME", "x"),
-        ("GEMINI_CLI_HOME", "g"),
-        ("REASONIX_HOME", "r"),
-    ):
+    homes = {"CLAUDE_CONFIG_DIR": "c", "CODEX_HOME": "x", "GEMINI_CLI_HOME": "g", "REASONIX_HOME": "r"}
+    for name, folder in homes.items():
         monkeypatch.setenv(name, str(tmp_path / folder))
     Registry.init(git_repo)
     return Registry.open(git_repo).workspace

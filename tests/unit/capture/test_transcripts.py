@@ -78,14 +78,12 @@ def test_each_session_is_compared_with_its_transcript(root: Path) -> None:
             shown_event("trial-1", "L-7k3fq"),
         ]
     )
-    result = deliveries(root, displayed)
-    assert [
-        (entry.agent, entry.session, entry.claimed, entry.found, entry.missing, entry.unclaimed) for entry in result
-    ] == [
-        ("claude", SESSION, 4, 4, (), ()),
-        ("claude", f"{SESSION}.a1b2c3d", 1, 1, (), ()),
+    result = [(entry.agent, entry.session, entry.claimed, entry.found, entry.missing, entry.unclaimed)
+              for entry in deliveries(root, displayed)]  # fmt: skip
+    assert result == [
+        ("claude", SESSION, 4, 4, (), ()), ("claude", f"{SESSION}.a1b2c3d", 1, 1, (), ()),
         ("codex", THREAD, 2, 1, ("L-9999z",), ()),
-    ]
+    ]  # fmt: skip
 
 
 def test_later_records_are_not_missing(root: Path) -> None:
@@ -111,9 +109,8 @@ def test_only_plain_files_are_read(root: Path, tmp_path: Path) -> None:
     """Neither a link nor a folder."""
     link = tmp_path / "link.jsonl"
     link.symlink_to(CASES / "claude.jsonl")
-    assert read_transcript(link, claude.injected_texts) is None
-    assert read_transcript(tmp_path, claude.injected_texts) is None
-    assert read_transcript(tmp_path / "none.jsonl", claude.injected_texts) is None
+    for path in (link, tmp_path, tmp_path / "none.jsonl"):
+        assert read_transcript(path, claude.injected_texts) is None
 
 
 def test_a_project_with_a_similar_name_is_another_one(root: Path) -> None:
