@@ -5,11 +5,12 @@ Each method imports what it needs, so that `orbit list` starts without the gate,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -230,9 +231,9 @@ class Registry:
         records = [*self.records, *skill_records(self.workspace), *personal_records(self.workspace, self.records)]
         return Searcher(self.workspace, records, self._embedder())
 
-    def _embedder(self) -> Embedder | None:
-        """Return the configured embedding model, a refusing one if it is not trusted, or None."""
-        from orbit_registry.search.vectors import Command, Model2Vec, Unusable
+    def _embedder(self) -> Callable[[], Embedder] | None:
+        """Return what gives the configured embedding model, or raises if it is not trusted; None without one."""
+        from orbit_registry.search import vectors
         from orbit_registry.workspace.trusted_commands import not_run_message, run_program
 
         config = self.workspace.config
@@ -240,13 +241,17 @@ class Registry:
         if not path and not words:
             return None
         key = "search.model" if path else "search.command"
-        refusal = not_run_message(self.workspace, key)
-        if refusal:
-            return Unusable(refusal)
-        if path:
-            return Model2Vec(str(path), self.workspace.root)
-        seconds = float(config.setting("search", "timeout_seconds"))
-        return Command(words, lambda text: run_program(self.workspace, key, seconds, text))
+
+        def load() -> Embedder:
+            refusal = not_run_message(self.workspace, key)
+            if refusal:
+                raise ConfigError(refusal, hint="`orbit trust` shows it and asks")
+            if path:
+                return vectors.model2vec(str(path), self.workspace.root)
+            seconds = float(config.setting("search", "timeout_seconds"))
+            return vectors.program(words, lambda text: run_program(self.workspace, key, seconds, text))
+
+        return load
 
     def _with_prose(self, kind: str) -> list[Record]:
         """Return records of a kind with prose; only decisions need their documents read."""

@@ -64,7 +64,7 @@ def titles(searcher: Searcher, text: str) -> list[str]:
 def searcher_of(root: Path, model: Topics) -> Searcher:
     """Return a searcher with a model."""
     registry = Registry.open(root)
-    return Searcher(registry.workspace, registry.records, model)
+    return Searcher(registry.workspace, registry.records, lambda: model)
 
 
 def test_synonyms_are_found(root: Path) -> None:

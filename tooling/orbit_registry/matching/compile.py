@@ -95,7 +95,9 @@ def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapp
     """Return a record compiled; it is already free of secrets."""
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
-    expiry, ages = _expires(record), stale_at(record, windows)
+    expiry, ages = (
+        None if at is None else int(at.timestamp()) for at in (expires_at(record), stale_at(record, windows))
+    )
     globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and entry_of(glob) is not None]
     globs += [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
     links = [link.to for link in record.links]
@@ -107,7 +109,7 @@ def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapp
         origin.label, _teaser(record, origin), origin.checksum, record.kind.gate, _category(record),
         _number(expiry), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
         "" if key is None else repr(key), str(len(distinct_votes(record.votes))), record.text("project") or "",
-        str(record.kind.place(record.data)), cause, "" if ages is None else str(int(ages.timestamp())),
+        str(record.kind.place(record.data)), cause, _number(ages),
         compiled_pattern(record.text("error_pattern") or ""),
         *(LIST.join(map(_word, words)) for words in lists), LIST.join(globs),
     )  # fmt: skip
@@ -161,12 +163,6 @@ def _category(record: Record) -> str:
         return category
     default = record.kind.schema.document["properties"].get("category", {}).get("default")
     return default if isinstance(default, str) else ""
-
-
-def _expires(record: Record) -> int | None:
-    """Return when a record's time is over, in seconds since 1970; None where it has no end."""
-    at = expires_at(record)
-    return None if at is None else int(at.timestamp())
 
 
 def _number(value: int | None) -> str:

@@ -190,27 +190,21 @@ class _Cutter:
         """Join pieces that are too small with the next, the last one with the one before, where the sum is allowed."""
         merged: list[_Piece] = []
         for piece in pieces:
-            if (
-                merged
-                and self._tokens(merged[-1].span) < self.chunking.min_tokens
-                and self._may_join(merged[-1], piece)
-            ):
-                merged[-1] = self._joined(merged[-1], piece)
+            if merged and self._is_small(merged[-1]) and (joined := self._joined(merged[-1], piece)):
+                merged[-1] = joined
             else:
                 merged.append(piece)
-        if (
-            len(merged) > 1
-            and self._tokens(merged[-1].span) < self.chunking.min_tokens
-            and self._may_join(*merged[-2:])
-        ):
-            merged[-2:] = [self._joined(*merged[-2:])]
+        if len(merged) > 1 and self._is_small(merged[-1]) and (joined := self._joined(*merged[-2:])):
+            merged[-2:] = [joined]
         return merged
 
-    def _may_join(self, first: _Piece, second: _Piece) -> bool:
-        return self._tokens(Span(first.span.start, second.span.end)) <= self.chunking.max_tokens
+    def _is_small(self, piece: _Piece) -> bool:
+        return self._tokens(piece.span) < self.chunking.min_tokens
 
-    def _joined(self, first: _Piece, second: _Piece) -> _Piece:
-        return _Piece(Span(first.span.start, second.span.end), first.title or second.title)
+    def _joined(self, first: _Piece, second: _Piece) -> _Piece | None:
+        """Return two pieces as one; None where that is too large."""
+        span = Span(first.span.start, second.span.end)
+        return _Piece(span, first.title or second.title) if self._tokens(span) <= self.chunking.max_tokens else None
 
     def _split(self, piece: _Piece) -> Iterator[_Piece]:
         """Yield a piece, or the parts of one that is too large."""

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 
 from orbit_registry.errors import UsageError
 from orbit_registry.search.text import terms
@@ -42,13 +41,11 @@ class Budget:
     """Whether it brings what the hits link to."""
 
 
-BUDGETS: Mapping[str, Budget] = MappingProxyType(
-    {
-        "lean": Budget("lean", 5, 0, chunks=False, linked=False),
-        "balanced": Budget("balanced", 10, 100, chunks=True, linked=False),
-        "deep": Budget("deep", 20, 400, chunks=True, linked=True),
-    }
-)
+BUDGETS: Mapping[str, Budget] = {
+    "lean": Budget("lean", 5, 0, chunks=False, linked=False),
+    "balanced": Budget("balanced", 10, 100, chunks=True, linked=False),
+    "deep": Budget("deep", 20, 400, chunks=True, linked=True),
+}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ best of them, and the hit names the lines of that part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress
@@ -104,8 +104,10 @@ class _Candidate:
 class Searcher:
     """The records of a workspace, ready to be searched many times."""
 
-    def __init__(self, workspace: Workspace, records: Iterable[Record], embedder: Embedder | None = None) -> None:
-        """`records` are all there are, with their prose; `embedder` is the model of meaning, where one is wanted."""
+    def __init__(
+        self, workspace: Workspace, records: Iterable[Record], embedder: Callable[[], Embedder] | None = None
+    ) -> None:
+        """`records` are all there are, with their prose; `embedder` gives the model of meaning, where one is wanted."""
         self._workspace, self._embedder = workspace, embedder
         self._note = ""
         self._records = {record.path: record for record in records}
@@ -218,9 +220,9 @@ class Searcher:
 
         if self._embedder is None:
             raise ConfigError("no model is configured", hint="set `search.model`")
-        _ = self._embedder.name  # one that can't be used says so before all texts are read
+        embedder = self._embedder()  # one that can't be used says so before all texts are read
         texts = {path: "\n".join((*parts_of(record), record.prose)) for path, record in self._records.items()}
-        return Meanings(self._workspace, self._embedder, {path: without_secrets(text) for path, text in texts.items()})
+        return Meanings(self._workspace, embedder, {path: without_secrets(text) for path, text in texts.items()})
 
     def _count(self, query_terms: Sequence[str], mask: Sequence[int] | None, candidates: Mapping[str, object]) -> int:
         """Return how many records have one of the terms, or were found without."""

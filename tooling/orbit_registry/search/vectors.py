@@ -14,10 +14,10 @@ import os
 import re
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from dataclasses import dataclass
 from operator import mul
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from orbit_registry.errors import ConfigError, UnsafePathError
 from orbit_registry.workspace.files import inside
@@ -32,72 +32,59 @@ _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 _PROGRAM = 'print {"vectors": [[…], …]}, one vector for each of the `texts` on standard input, all of one length'
 
 
-class Embedder(Protocol):
+@dataclass(frozen=True, slots=True)
+class Embedder:
     """A model that turns texts into vectors of one length; another `name` means that all vectors are made anew."""
 
-    @property
-    def name(self) -> str:
-        """Which model it is, and in which state."""
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return a vector for each text.
-
-        Raises:
-            ConfigError: it can't.
-        """
+    name: str
+    """Which model it is, and in which state."""
+    embed: Callable[[Sequence[str]], Sequence[Sequence[float]]]
+    """Returns a vector for each text; raises `ConfigError` where it can't."""
 
 
-class Model2Vec:
-    """A static model as `model2vec` loads it, from a folder or by its name on the hub, when it is first asked."""
+def model2vec(location: str, root: Path) -> Embedder:
+    """Return a static model as `model2vec` loads it, from a folder or by its name on the hub, when it is first asked.
 
-    def __init__(self, location: str, root: Path) -> None:
-        self._location, self._root = location, root
+    Raises:
+        ConfigError: it lies outside the project, or its folder can't be read.
+    """
+    folder = _folder_of(location, root)
+    state = []
+    try:
+        for file in sorted(folder.rglob("*")) if folder else ():
+            if file.is_symlink():
+                raise ConfigError(f"the model {location} has a symbolic link, {file.name}", hint=_LOCATION)
+            status = file.stat()
+            state.append(f"{file.name} {status.st_size} {status.st_mtime_ns}")
+    except OSError as error:
+        raise ConfigError(f"the model {location} can't be read: {_first_line(error)}", hint=_LOCATION) from None
+    digest = hashlib.sha256("\n".join(state).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
-    @cached_property
-    def _folder(self) -> Path | None:
-        """The folder of the project that holds the model, or None where it is a name on the hub."""
+    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        source = str(folder or location)
         try:
-            folder = inside(self._root, self._location)
-            if folder.is_dir():
-                return folder
-        except (UnsafePathError, OSError) as error:
-            raise ConfigError(f"`search.model` can't be used: {_first_line(error)}", hint=_LOCATION) from None
-        # A library that is given a name looks first for what is called so in the current folder.
-        if not _ON_HUB.fullmatch(self._location) or os.path.lexists(folder) or os.path.lexists(self._location):
-            raise ConfigError(f"`search.model`: {self._location[:200]!r} is no folder of the project", hint=_LOCATION)
-        return None
-
-    @cached_property
-    def name(self) -> str:
-        """Which model it is, with the state of its files.
-
-        Raises:
-            ConfigError: it lies outside the project, or its folder can't be read.
-        """
-        state = []
-        try:
-            for file in sorted(self._folder.rglob("*")) if self._folder else ():
-                if file.is_symlink():
-                    raise ConfigError(f"the model {self._location} has a symbolic link, {file.name}", hint=_LOCATION)
-                status = file.stat()
-                state.append(f"{file.name} {status.st_size} {status.st_mtime_ns}")
-        except OSError as error:
-            raise ConfigError(
-                f"the model {self._location} can't be read: {_first_line(error)}", hint=_LOCATION
-            ) from None
-        digest = hashlib.sha256("\n".join(state).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        return f"model2vec {self._location} {digest}"
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return a vector for each text."""
-        location = str(self._folder or self._location)
-        try:
-            model = importlib.import_module("model2vec").StaticModel.from_pretrained(location)
+            model = importlib.import_module("model2vec").StaticModel.from_pretrained(source)
             return [[float(number) for number in vector] for vector in model.encode(list(texts))]
         except ImportError:
             raise ConfigError("model2vec is not installed", hint=_EXTRA) from None
         except Exception as error:  # noqa: BLE001 - readers of models raise `Exception` itself too
-            raise ConfigError(f"the model {location} can't be loaded: {_first_line(error)}", hint=_LOCATION) from None
+            raise ConfigError(f"the model {source} can't be loaded: {_first_line(error)}", hint=_LOCATION) from None
+
+    return Embedder(f"model2vec {location} {digest}", embed)
+
+
+def _folder_of(location: str, root: Path) -> Path | None:
+    """Return the folder of the project that holds a model, or None where it is a name on the hub."""
+    try:
+        folder = inside(root, location)
+        if folder.is_dir():
+            return folder
+    except (UnsafePathError, OSError) as error:
+        raise ConfigError(f"`search.model` can't be used: {_first_line(error)}", hint=_LOCATION) from None
+    # A library that is given a name looks first for what is called so in the current folder.
+    if not _ON_HUB.fullmatch(location) or os.path.lexists(folder) or os.path.lexists(location):
+        raise ConfigError(f"`search.model`: {location[:200]!r} is no folder of the project", hint=_LOCATION)
+    return None
 
 
 def _first_line(error: Exception) -> str:
@@ -105,36 +92,17 @@ def _first_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), "")[:200] or type(error).__name__
 
 
-class Unusable:
-    """A model that may not be used: every use raises the reason."""
+def program(words: Sequence[str], ask: Callable[[str], str]) -> Embedder:
+    """Return a program that reads `{"texts": […]}` and prints `{"vectors": [[…], …]}`; `ask` runs it on a text."""
 
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
-
-    @property
-    def name(self) -> str:
-        """Raise why."""
-        raise ConfigError(self._reason, hint="`orbit trust` shows it and asks")
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Raise why."""
-        raise ConfigError(self._reason, hint=f"{len(texts)} texts have no vectors; `orbit trust` shows it and asks")
-
-
-class Command:
-    """A program that reads `{"texts": […]}` and prints `{"vectors": [[…], …]}`; `ask` runs it on a text."""
-
-    def __init__(self, words: Sequence[str], ask: Callable[[str], str]) -> None:
-        self._ask = ask
-        self.name = f"command {json.dumps(list(words))}"
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return a vector for each text."""
+    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:
-            vectors = json.loads(self._ask(json.dumps({"texts": list(texts)})))["vectors"]
+            vectors = json.loads(ask(json.dumps({"texts": list(texts)})))["vectors"]
             return [[float(number) for number in vector] for vector in vectors]
         except (ValueError, TypeError, KeyError, RecursionError):
             raise ConfigError("`search.command` printed no vectors", hint=_PROGRAM) from None
+
+    return Embedder(f"command {json.dumps(list(words))}", embed)
 
 
 def unit(vector: Iterable[float]) -> array[float]:
