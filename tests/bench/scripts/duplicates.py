@@ -13,10 +13,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from orbit_registry.checks.duplicates import outcome_of
+from orbit_registry.checks.duplicates import is_apart
 from orbit_registry.checks.texts import wording
 from orbit_registry.registry import Registry
-from orbit_registry.search.contrast import Words, contrast
+from orbit_registry.search.contrast import Contrast, Words, contrast
 from orbit_registry.search.similarity import similar_pairs
 
 ROUNDS = 5
@@ -57,6 +57,13 @@ def renumbered(text: str, chance: random.Random) -> str:
 
 
 COPIES = {"dropped": dropped, "reordered": reordered, "negation": negated, "number": renumbered}
+
+
+def outcome_of(differs: Contrast | None, score: float | None, upper: float) -> str:
+    """Return what becomes of a text that is `score` alike another; None where it is less alike than is looked for."""
+    if score is None:
+        return "passed"
+    return "refused" if score >= upper and not is_apart(differs) else "warned"
 
 
 def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dict[str, int]]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from orbit_registry.checks.texts import copies, wording
+from orbit_registry.checks.texts import wording
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Pointer, Position, position_at
 from orbit_registry.formats.yaml import position_of
@@ -144,15 +143,6 @@ class CheckContext:
     def wordings(self) -> Mapping[str, str]:
         """The text of each record as compared for duplicates, by the record's path."""
         return {record.path: wording(record) for record in self.records if not record.kind.in_file}
-
-    @cached_property
-    def copies(self) -> Mapping[str, list[list[str]]]:
-        """By kind, the groups of open records that are equal but for case, punctuation and spaces, as paths."""
-        texts: dict[str, list[tuple[str, str]]] = {}
-        for record in self.records:
-            if record.phase != "closed" and not record.kind.in_file:
-                texts.setdefault(record.kind.name, []).append((record.path, self.wordings[record.path]))
-        return defaultdict(list, {kind: copies(keyed_texts) for kind, keyed_texts in texts.items()})
 
     @cached_property
     def glob_counts(self) -> Mapping[str, int]:

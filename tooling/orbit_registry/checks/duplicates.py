@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 from orbit_registry.checks.texts import wording
 from orbit_registry.model.record import Record
@@ -21,7 +20,6 @@ FEWEST_TO_ERR = 20
 COPY = 0.95
 """Texts this much alike are copies, however few records there are."""
 _NEW = "\0"
-Outcome = Literal["refused", "warned", "passed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +83,12 @@ def near_duplicates_of_all(
         for path, score in {**_of_rejected_titles(compared, new), **scores}.items():
             record = by_path[path]
             is_exact = normalised(texts[path]) == letters
-            if record.uid == new.uid or (_is_apart(record, apart) and not (is_exact and record.is_rejected)):
+            if record.uid == new.uid or (_is_named(record, apart) and not (is_exact and record.is_rejected)):
                 continue
             differs = None if is_exact else contrast(cut, words_of(path))
             limit = min(upper, workspace.config.duplicates["error"]) if record.is_rejected else upper
-            is_duplicate = (
-                is_exact or path in _of_rejected_titles([record], new) or outcome_of(differs, score, limit) == "refused"
-            )
+            is_refused = score >= limit and not is_apart(differs)
+            is_duplicate = is_exact or is_refused or path in _of_rejected_titles([record], new)
             near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
         neighbours.append(
             sorted(near, key=lambda neighbour: (not neighbour.is_exact, -neighbour.score, neighbour.record.sort_key))
@@ -113,7 +110,7 @@ def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
         for record in records
         if _is_compared(record, new)
         and normalised(wording(record)) == letters
-        and (record.is_rejected or not _is_apart(record, apart))
+        and (record.is_rejected or not _is_named(record, apart))
     ]
 
 
@@ -122,7 +119,7 @@ def _is_compared(record: Record, new: Record) -> bool:
     return waits_or_holds and record.kind.name == new.kind.name and record.uid != new.uid
 
 
-def _is_apart(record: Record, apart: set[str]) -> bool:
+def _is_named(record: Record, apart: set[str]) -> bool:
     return not apart.isdisjoint((record.id, *record.legacy_ids))
 
 
@@ -136,11 +133,9 @@ def error_threshold(configured: float, *, is_enough: bool) -> float:
     return configured if is_enough else max(configured, COPY)
 
 
-def outcome_of(differs: Contrast | None, score: float | None, upper: float) -> Outcome:
-    """Return what becomes of a text that is `score` alike another; None where it is less alike than is looked for."""
-    if score is None:
-        return "passed"
-    return "refused" if score >= upper and not (differs is not None and differs.alone) else "warned"
+def is_apart(differs: Contrast | None) -> bool:
+    """Say whether a negation or a number is all that tells two texts apart: however alike, they say two things."""
+    return differs is not None and differs.alone
 
 
 def _scores(workspace: Workspace, texts: dict[str, str], wordings: Sequence[str]) -> list[dict[str, float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from xml.etree import ElementTree
 
 from orbit_registry.checks.check import Check, all_checks
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.formats.untrusted import inert_json
+from orbit_registry.formats.untrusted import json_text
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, envelope
 
 MOST = 1_000
@@ -95,7 +94,7 @@ def _json(outcome: CheckOutcome) -> str:
     """Return the report as one JSON object."""
     rows = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
     report = envelope(_counts(outcome), ok=outcome.ok, diagnostics=rows, next_commands=_next_commands(outcome))
-    return inert_json(json.dumps(report, ensure_ascii=False, indent=2)) + "\n"
+    return json_text(report) + "\n"
 
 
 def _counts(outcome: CheckOutcome) -> dict[str, object]:
@@ -211,7 +210,7 @@ ROOT = "%SRCROOT%"
 
 def _sarif(outcome: CheckOutcome) -> str:
     """Return the outcome as one SARIF log."""
-    return inert_json(json.dumps(_log(outcome), ensure_ascii=False, indent=2)) + "\n"
+    return json_text(_log(outcome)) + "\n"
 
 
 def _log(outcome: CheckOutcome) -> dict[str, object]:

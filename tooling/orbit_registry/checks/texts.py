@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,11 +42,6 @@ class Text:
 def strings_of(record: Record) -> Iterator[Text]:
     """Yield the texts of a record's file, keys of its own included, and its prose where that is in another file."""
     yield from _below(record.data, ())
-    yield from prose_of(record)
-
-
-def prose_of(record: Record) -> Iterator[Text]:
-    """Yield a record's prose where that is outside its file."""
     if not record.kind.in_record and record.prose:
         yield Text(PROSE, record.prose, None)
 
@@ -117,14 +111,6 @@ def says_the_same(first: str, second: str, share: float) -> bool:
         return False
     differs = contrast(Words.of(first), Words.of(second))
     return common >= share * fewer and not (differs is not None and differs.alone)
-
-
-def copies(texts: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Return the keys of texts that are the same but for case, punctuation and spaces, in groups of two and more."""
-    groups: dict[str, list[str]] = defaultdict(list)
-    for key, text in texts:
-        groups[normalised(text)].append(key)
-    return [keys for form, keys in groups.items() if form and len(keys) > 1]
 
 
 def letters(text: str) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -68,7 +68,7 @@ class Words:
 def contrast(first: Words, second: Words) -> Contrast | None:
     """Return in which negations and numbers two texts differ; None where they have the same ones."""
     more, less = first.counts - second.counts, second.counts - first.counts
-    marks = tuple(tuple(_marks(words)) for words in (more, less))
+    marks = [tuple(sorted(filter(_is_mark, words))) for words in (more, less)]
     if any(marks):
         other_words = [word for word in (*more, *less) if not _is_mark(word) and word not in _SUPPORT]
         return Contrast(marks[0], marks[1], alone=not other_words)
@@ -95,7 +95,3 @@ def _words(text: str) -> list[str]:
 
 def _is_mark(word: str) -> bool:
     return word in _NEGATIONS or word[0].isdigit()
-
-
-def _marks(words: Iterable[str]) -> list[str]:
-    return sorted(word for word in words if _is_mark(word))

@@ -77,7 +77,7 @@ class Hit:
     @property
     def text(self) -> str:
         """The text that the snippet is from."""
-        return self.chunk.body if self.chunk is not None else _prose(self.record)
+        return self.chunk.body if self.chunk is not None else self.record.prose or parts_of(self.record)[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +343,3 @@ def snippet(text: str, query: set[str], title: str) -> str:
         start = min(start, max(len(line) - room, 0))
     cut = line[start : start + room]
     return f"{'…' if start else ''}{cut.strip()}{'…' if start + room < len(line) else ''}"
-
-
-def _prose(record: Record) -> str:
-    return record.prose or parts_of(record)[2]

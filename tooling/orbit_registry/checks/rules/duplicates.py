@@ -9,11 +9,11 @@ from functools import cache
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, is_ours
-from orbit_registry.checks.duplicates import FEWEST_TO_ERR, error_threshold
+from orbit_registry.checks.duplicates import FEWEST_TO_ERR, error_threshold, is_apart
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
-from orbit_registry.search.similarity import similar_pairs
+from orbit_registry.search.similarity import normalised, similar_pairs
 
 MOST_NAMED = 3
 """So many of those that say nearly the same are named for a record: of documents made alike each is near all others."""
@@ -58,14 +58,20 @@ def can_be_error(context: CheckContext, record: Record) -> bool:
 @check("ORB601", Severity.ERROR, "delete one of them, or let one replace the other")
 def same_text(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records say the same, word for word."""
-    for kind, records in groups(context.records).items():
-        by_path = {record.path: record for record in records}
-        for paths in context.copies[kind]:
-            same = [by_path[path] for path in paths]
+    for records in groups(context.records).values():
+        for same in _copies(context, records):
             for index, record in enumerate(same[1:], start=1):
                 other = next((earlier for earlier in same[:index] if not is_settled(context, earlier, record)), None)
                 if other is not None:
                     yield _pair(context, other, record)
+
+
+def _copies(context: CheckContext, records: Iterable[Record]) -> list[list[Record]]:
+    """Return the records that say the same but for case, punctuation and spaces, in groups of two and more."""
+    by_form: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        by_form[normalised(context.wordings[record.path])].append(record)
+    return [same for form, same in by_form.items() if form and len(same) > 1]
 
 
 def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
@@ -87,8 +93,8 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
 def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records say nearly the same."""
     upper = context.config.duplicates["error"]
-    for kind, records in groups(context.records).items():
-        copies = {path for _, *repeated in context.copies[kind] for path in repeated}  # which are ORB601's
+    for records in groups(context.records).values():
+        copies = {record.path for _, *repeated in _copies(context, records) for record in repeated}  # ORB601's
         alone = {record.path: record for record in records if record.path not in copies}
         pairs: dict[str, list[_Pair]] = defaultdict(list)
         words_of = cache(lambda path: Words.of(context.wordings[path]))
@@ -119,8 +125,7 @@ class _Pair:
 
     @property
     def is_error(self) -> bool:
-        differs = self.contrast if self.may_be_error else None
-        return self.may_be_error and not (differs is not None and differs.alone)
+        return self.may_be_error and not is_apart(self.contrast)
 
 
 def _nearest(context: CheckContext, pairs: Sequence[_Pair]) -> Iterator[Diagnostic]:

@@ -22,6 +22,8 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
 from orbit_registry.workspace.workspace import Workspace
 
+DAY = 86_400
+
 
 @check(
     "ORB901",
@@ -129,10 +131,6 @@ def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
             before[loop] = event
 
 
-LONGEST = 24 * 3600
-"""Seconds for which a brief for planning is worth something."""
-
-
 # A verdict on a pitch is none.
 @check("ORB931", Severity.ERROR, "no brief, no pitch: run `orbit brief --for plan` first")
 def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
@@ -145,7 +143,7 @@ def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
             continue  # it was decided on, or nothing was pitched
         elif last is None:
             yield pitch_without_brief.at(event.location, "it was pitched without a brief")
-        elif event.at - last.at > LONGEST:
+        elif event.at - last.at > DAY:
             hours = int((event.at - last.at) // 3600)
             yield pitch_without_brief.at(
                 event.location, f"it was pitched by a brief of {hours} hours ago", related=(last.location,)
@@ -222,10 +220,6 @@ def turns(log: LoopLog) -> Iterator[tuple[LoggedEvent, LoggedEvent | None]]:
             noted.pop(session, None)
 
 
-FAMILY = "ORB9"
-DAY = 86_400
-
-
 def check_loop(workspace: Workspace, events: Path | None = None, days: int | None = None) -> CheckOutcome:
     """Return whether the loop was kept to, by the workspace's log or a file of events, of the last so many days.
 
@@ -235,7 +229,7 @@ def check_loop(workspace: Workspace, events: Path | None = None, days: int | Non
     now = time.time()
     log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
     context = CheckContext(RecordSet(()), workspace.kinds, workspace.config, loop=log)
-    checks = [check for check in all_checks() if check.code.startswith(FAMILY)]
+    checks = [check for check in all_checks() if check.code.startswith("ORB9")]
     return CheckOutcome(tuple(run_checks(context, checks=checks)), checked_count=len(log.events), subject="event")
 
 
