@@ -56,11 +56,8 @@ def of(findings: tuple[Diagnostic, ...], code: str) -> list[Diagnostic]:
 
 def test_a_number_that_names_two_decisions_is_found(findings: tuple[Diagnostic, ...]) -> None:
     """Two numbers head two decisions each, one decision stands in two logs, and citing the old number is ambiguous."""
-    assert sorted(diagnostic.record or "" for diagnostic in of(findings, "ORB707")) == [
-        "ADR-0167",
-        "ADR-0180",
-        "ADR-0199",
-    ]
+    twice = sorted(diagnostic.record or "" for diagnostic in of(findings, "ORB707"))
+    assert twice == ["ADR-0167", "ADR-0180", "ADR-0199"]
     assert "ADR-0167" in of(findings, "ORB202")[0].message
 
 
@@ -75,9 +72,7 @@ def test_records_that_are_gone_are_missed(findings: tuple[Diagnostic, ...]) -> N
 
 def test_two_texts_of_one_decision_are_found(findings: tuple[Diagnostic, ...]) -> None:
     """Each text that the import put aside is a warning."""
-    aside = [
-        diagnostic for diagnostic in of(findings, "ORB705") if diagnostic.location.path.endswith("/imported-body.md")
-    ]
+    aside = [entry for entry in of(findings, "ORB705") if entry.location.path.endswith("/imported-body.md")]
     assert len(aside) == 36
     assert {diagnostic.severity for diagnostic in aside} == {Severity.WARNING}
 

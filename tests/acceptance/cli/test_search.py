@@ -142,10 +142,8 @@ def test_equal_scores_stand_as_records_are_pushed(shell: Any) -> None:
     shell("learning", "vote", three, "--task", "T-1")
 
     assert ids(shell, "search", "flush") == [three, two, record_id]
-    assert [row["id"] for row in shell.json("learning", "list", "--sort", "votes", "--limit", "2")[1]["data"]] == [
-        three,
-        two,
-    ]
+    listed = shell.json("learning", "list", "--sort", "votes", "--limit", "2")[1]["data"]
+    assert [row["id"] for row in listed] == [three, two]
 
 
 @pytest.mark.parametrize("text", ["continue", "fix it", "ok"])
@@ -248,11 +246,8 @@ def test_hits_stand_in_groups(shell: Any) -> None:
 
     places = [out.index(record_id) for record_id in (script, shell.learning, doc)]
     assert places == sorted(places)
-    assert [line for line in out.splitlines() if line and line[0] not in " 0123456789a"] == [
-        "Scripts (resources)",
-        "Learnings",
-        "Docs (resources)",
-    ]
+    headings = [line for line in out.splitlines() if line and line[0] not in " 0123456789a"]
+    assert headings == ["Scripts (resources)", "Learnings", "Docs (resources)"]
     assert set(ids(shell, "search", "leap")) == {doc, script, shell.learning}
 
 

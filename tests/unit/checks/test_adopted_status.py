@@ -92,11 +92,7 @@ def test_our_verbs_keep_record_and_document_in_step(workspace: Path, first: str,
 
     outcome = Registry.open(workspace).check(fix=True)
 
-    assert [
-        diagnostic.code
-        for diagnostic in (*outcome.diagnostics, *outcome.fixed)
-        if diagnostic.code in ("ORB304", "ORB701")
-    ] == []
+    assert {"ORB304", "ORB701"}.isdisjoint(finding.code for finding in (*outcome.diagnostics, *outcome.fixed))
     record = Registry.open(workspace).get("ADR-0001")
     assert (record.status.name, record.text("status_raw")) == (verb, after[2].removeprefix("Status: "))
 

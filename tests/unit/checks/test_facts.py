@@ -12,10 +12,9 @@ import pytest
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 from orbit_registry.model.diagnostic import Severity
-from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
 from orbit_registry.repository.reader import Reading
-from orbit_registry.repository.vcs_state import IMPORTED_BODY, VcsState, collect_vcs_state
+from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]
@@ -53,10 +52,7 @@ def test_on_the_default_branch_uncommitted_changes_count(project: Path, learning
     assert facts(project).changed == frozenset()
     learning("L-9m2ab", "Close what you open")
     learning("L-7k3fq", "Parse dates with care")
-    assert facts(project).changed == {
-        ".orbit/learnings/L-9m2ab/learning.yaml",
-        ".orbit/learnings/L-7k3fq/learning.yaml",
-    }
+    assert facts(project).changed == {f".orbit/learnings/{name}/learning.yaml" for name in ("L-9m2ab", "L-7k3fq")}
 
 
 def test_on_a_branch_its_own_changes_count(project: Path, learning: Learning, git: Git) -> None:
@@ -216,32 +212,3 @@ def test_a_link_to_a_document_elsewhere_is_not_followed(project: Path, git: Git,
     (project / "docs" / "link.md").symlink_to(tmp_path / "secret.md")
     commit(project, git)
     assert Registry.open(project).check().diagnostics == ()
-
-
-def test_a_new_body_file_is_found(project: Path, git: Git) -> None:
-    """What the last run found stands for each record, and this is another one; gone again, so is the finding."""
-    folder = project / Registry.open(project).add_adr(NewAdr("Use SQLite")).record.folder
-    commit(project, git)
-
-    def found() -> list[str]:
-        return [
-            diagnostic.location.path
-            for diagnostic in Registry.open(project).check().diagnostics
-            if diagnostic.code == "ORB705"
-        ]
-
-    assert found() == []
-    aside = folder / IMPORTED_BODY
-    aside.write_text("What was imported.\n", "utf-8")
-    assert found() == [aside.relative_to(project).as_posix()]
-    aside.unlink()
-    assert found() == []
-
-
-def test_untracked_files_may_cite(project: Path) -> None:
-    """Files in which ids are looked up are not only those that git tracks."""
-    assert "docs/notes.md" not in facts(project).citing
-    (project / "docs").mkdir()
-    (project / "docs/notes.md").write_text("See ADR-0042.\n", "utf-8")
-    for _ in range(2):
-        assert "docs/notes.md" in facts(project).citing

@@ -81,9 +81,7 @@ def test_a_negation_makes_no_duplicate(registry: Registry, summary: str) -> None
 
     registry.add("learning", {"summary": summary})
     registry.refresh()
-    (duplicate,) = [
-        diagnostic for diagnostic in registry.check(everything=True).diagnostics if diagnostic.code == "ORB602"
-    ]
+    (duplicate,) = (entry for entry in registry.check(everything=True).diagnostics if entry.code == "ORB602")
     assert duplicate.severity.value == "warning"
     assert "but only one of them says `not`" in duplicate.message
 

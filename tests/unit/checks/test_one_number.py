@@ -21,21 +21,15 @@ def test_the_second_document_of_a_number_gets_a_number_of_its_own(workspace: Pat
     first = (workspace / ".orbit/adrs/ADR-0001/adr.yaml").read_bytes()
     (folder / "0001-rotate-keys.md").write_text(TEXT.format(title="Rotate keys"), "utf-8")
 
-    diagnostics = [
-        diagnostic for diagnostic in Registry.open(workspace).check().diagnostics if diagnostic.code == "ORB702"
-    ]
+    (finding,) = (entry for entry in Registry.open(workspace).check().diagnostics if entry.code == "ORB702")
 
-    assert [diagnostic.message for diagnostic in diagnostics] == [
-        "`Rotate keys` has no record, and its number is that of ADR-0001 (Use SQLite)"
-    ]
-    assert "a new number" in (diagnostics[0].hint or "")
-    assert [location.path for location in diagnostics[0].related] == ["docs/adr/0001-use-sqlite.md"]
+    assert finding.message == "`Rotate keys` has no record, and its number is that of ADR-0001 (Use SQLite)"
+    assert "a new number" in (finding.hint or "")
+    assert [location.path for location in finding.related] == ["docs/adr/0001-use-sqlite.md"]
     assert "ORB702" in {diagnostic.code for diagnostic in Registry.open(workspace).check(fix=True).fixed}
     records = {record.id: record for record in Registry.open(workspace).records}
-    assert {diagnostic: record.title for diagnostic, record in records.items()} == {
-        "ADR-0001": "Use SQLite",
-        "ADR-0002": "Rotate keys",
-    }
+    titles = {record_id: record.title for record_id, record in records.items()}
+    assert titles == {"ADR-0001": "Use SQLite", "ADR-0002": "Rotate keys"}
     assert records["ADR-0002"].source is not None
     assert records["ADR-0002"].source.path == "docs/adr/0001-rotate-keys.md"
     assert (workspace / ".orbit/adrs/ADR-0001/adr.yaml").read_bytes() == first

@@ -32,14 +32,8 @@ WARNING = Diagnostic(
     "ORB702", Severity.WARNING, "ADR-0002 has no record", Location("docs/é.md", Position(1, 1)), "fix", fixable=True
 )
 NOTE = Diagnostic("ORB290", Severity.NOTE, "not checked", Location(".orbit/config.yaml"))
-OUTCOME = CheckOutcome(
-    (ERROR, WARNING, NOTE),
-    (WARNING,),
-    (WARNING,),
-    12,
-    (BaselineFinding("ORB502", "a", "", "gone"),),
-    "main at 0123456789",
-)
+GONE = BaselineFinding("ORB502", "a", "", "gone")
+OUTCOME = CheckOutcome((ERROR, WARNING, NOTE), (WARNING,), (WARNING,), 12, (GONE,), "main at 0123456789")
 CLEAN = CheckOutcome((), checked_count=3)
 HOSTILE = Diagnostic(
     "ORB405",
@@ -136,12 +130,8 @@ def test_of_very_many_findings_the_gravest_are_listed() -> None:
     listed = [line for line in lines if not line.startswith("    ")][:-2]
 
     assert len(listed) == 1000
-    assert [line.split(": ")[1].split()[0] for line in listed] == [
-        *["note"] * 398,
-        "error",
-        *["warning"] * 600,
-        "error",
-    ]
+    severities = [*["note"] * 398, "error", *["warning"] * 600, "error"]
+    assert [line.split(": ")[1].split()[0] for line in listed] == severities
     assert "502 findings are not listed (ORB290 502): `orbit check --format json`" in lines
     assert lines[-1].startswith("2 records checked: 2 errors, 600 warnings, 900 notes")
     assert json.loads(render("json", CheckOutcome(many)))["diagnostics"][1501]["severity"] == "error"

@@ -30,14 +30,6 @@ def test_stem(word: str, expected: str) -> None:
     assert stem(word) == expected
 
 
-@given(st.text(alphabet=st.characters(min_codepoint=97, max_codepoint=122), max_size=30))
-def test_a_stem_is_no_longer_than_its_word(word: str) -> None:
-    """No word makes the stemmer fail; its stem is never longer than the word, and never empty."""
-    result = stem(word)
-    assert len(result) <= len(word)
-    assert bool(result) == bool(word)
-
-
 @given(st.text(max_size=200))
 def test_terms_of_any_text_are_short_and_lower_case(text: str) -> None:
     """Any text has terms, none of them empty, long or in capitals that have a small form."""
