@@ -17,8 +17,9 @@ from tests.acceptance.site_cases import copied
 from tests.conftest import Git
 
 from orbit_registry.cli.main import main
+from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.registry import Registry
-from orbit_registry.search.text import STOP_WORDS, words
+from orbit_registry.search.text import words
 from orbit_registry.site.build import build_site
 from orbit_registry.site.config import overrides
 from orbit_registry.site.search_data import LONGEST_LEAD, lead

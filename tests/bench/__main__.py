@@ -9,6 +9,11 @@ if sys.argv[1:2] == ["recall"]:
 
     sys.exit(recall(sys.argv[2:]))
 
+if sys.argv[1:2] == ["right-record"]:
+    from tests.bench.right_record import main as right_record
+
+    sys.exit(right_record(sys.argv[2:]))
+
 if sys.argv[1:2] == ["sites"]:
     from tests.bench.sites import main as sites
 

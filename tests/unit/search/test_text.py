@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.formats.yaml import load
-from orbit_registry.search.text import stem, terms
+from orbit_registry.hook import words as hook
+from orbit_registry.search.text import stem, terms, words
 
 DATA = Path(__file__).resolve().parents[2] / "cases"
 CASES: Any = load((DATA / "terms.yaml").read_text("utf-8"))
@@ -42,3 +43,15 @@ def test_terms_of_any_text_are_short_and_lower_case(text: str) -> None:
 def test_terms_of_two_texts_follow_each_other(first: str, second: str) -> None:
     """The terms of a text do not depend on what stands before it, apart by white space."""
     assert terms(f"{first} {second}") == terms(first) + terms(second)
+
+
+@pytest.mark.parametrize("text", [text for text, _ in CASES])
+def test_the_hook_splits_a_case_alike(text: str) -> None:
+    """What a prompt is looked up by are the words that records are indexed by."""
+    assert hook.words(text) == words(text)
+
+
+@given(st.text(max_size=60) | st.text(alphabet="aBsS_1 -.é日本한\u0301\u0e31ſß\ud800²\U00020000", max_size=60))
+def test_the_hook_splits_any_text_alike(text: str) -> None:
+    """Whatever the script, with lone surrogates and marks that stand on nothing."""
+    assert hook.words(text) == words(text)

@@ -154,7 +154,7 @@ class HookCall:
             if call.can_show_message and (number := pending_count(root)):
                 waiting = "1 record awaits" if number == 1 else f"{number} records await"
                 call.message = f"{waiting} review: orbit queue"
-            if paths or call.error or call.surface == SESSION:
+            if paths or call.error or call.text or call.surface == SESSION:
                 text, behind = self._chosen(root, call, paths, session_log)
             else:
                 event.skip_reason, text, behind = "nothing asked", "", []

@@ -36,6 +36,7 @@ DROPS = {
     "context": "it holds in contexts that the task's text does not name",
     "anti-context": "the task's text names a context in which it does not hold",
     "procedural": "it is about how work is done, and this is not known to be work on code",
+    "below relevance": "the words of the prompt fit it less than `push.min_relevance` asks for",
     "rule": "it is a rule that does not fit the text, or that no path, tag, project or shown record leads to",
     "already shown": "this session has it",
     "withheld": "this session does without it, to measure what showing it does",
@@ -120,13 +121,14 @@ class Context:
 class Match:
     """A record that applies; `triggers` are pairs of what led to it and the glob, `text` is what is shown.
 
-    What led to it is a key of `TRIGGERS` and its value, or `text`, `project` or `start`.
+    What led to it is a key of `TRIGGERS` and its value, or `text`, `project` or `start`. `score` is above 0 where the
+    words of a prompt led to it: these come first.
     """
 
-    __slots__ = ("row", "text", "triggers")
+    __slots__ = ("row", "score", "text", "triggers")
 
-    def __init__(self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "") -> None:
-        self.row, self.triggers, self.text = row, triggers, text or row.teaser
+    def __init__(self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0) -> None:
+        self.row, self.triggers, self.text, self.score = row, triggers, text or row.teaser, score
 
 
 TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link"}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 5
+FORMAT = 6
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -34,8 +34,8 @@ MISSING = "there is no push index yet"
 
 (  # words of the header
     W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_PLACES, W_HALF_LIFE,
-    W_HOLDOUT, W_SETTINGS, W_UNREAD,
-) = range(13)  # fmt: skip
+    W_HOLDOUT, W_SETTINGS, W_UNREAD, W_RELEVANCE, W_WORTH,
+) = range(15)  # fmt: skip
 SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "flag")
 FIRST_SECTION = 16
 """Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
@@ -139,6 +139,7 @@ class Index:
         self.records, self.pushed, self._mask = words[W_RECORDS], words[W_PUSHED], words[W_BUCKETS] - 1
         self.damaged, self.holdout = False, words[W_HOLDOUT]
         self.settings, self.unread = words[W_SETTINGS], words[W_UNREAD]
+        self.min_relevance, self.unknown_worth = words[W_RELEVANCE] / 1_000_000, words[W_WORTH]
         self.differences: list[str] = []  # changed files of looked-up records, with time and size
         self._try: Callable[[Program, str], bool]
         view = memoryview(content)

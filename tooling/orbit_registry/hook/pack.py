@@ -26,18 +26,33 @@ class Part(NamedTuple):
     pushed: bool
 
 
+class Weights(NamedTuple):
+    """What words weigh in records: `terms` has of each term its worth and its weight by the records' paths.
+
+    `term_of` has the term of each word; `unknown` is the worth of a word that no record has.
+    """
+
+    term_of: Mapping[str, str]
+    terms: Mapping[str, tuple[float, Mapping[str, float]]]
+    unknown: float
+
+
+NO_WEIGHTS = Weights({}, {}, 0.0)
+WEIGHT_UNIT = 1 << 24
+_WORTH, _TERM = 0xFFFFFFFE << 32, 0xFFFFFFFF << 32
+"""What the last two hits of a word hold where others hold a record's number: its worth, and the number of its term."""
 Use = tuple[str, str, str, str]
 """Condition on a path: key, extension and depth (each may be open), and a pattern if these do not decide."""
 
 
 def pack(
     parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0, settings: int = 0,
-    unread: int = 0,
+    unread: int = 0, min_relevance: float = 0.0, weights: Weights = NO_WEIGHTS,
 ) -> bytes:  # fmt: skip
     """Return the bytes of an index; the parts are in push order, those that are not pushed come last.
 
     `entries` has the alternatives of each glob (see `compile`), `holdout` the withheld share in a million, `settings`
-    the setting bits that are on, `unread` the number of unreadable files.
+    the setting bits that are on, `unread` the number of unreadable files, `min_relevance` the score that words need.
     """
     ranked = sorted(parts, key=_is_held_back)
     hits: defaultdict[str, list[int]] = defaultdict(list)
@@ -58,8 +73,27 @@ def pack(
     uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
     _spread(uses, hits, entries)
     pushed = sum(part.pushed for part in ranked)
+    uses |= _word_uses(weights, {part.row[reader.PATH]: number for number, part in enumerate(ranked[:pushed])})
     flags = bytes(part.flags for part in ranked)
-    return _assembled(uses, rows, flags, pushed, (half_life_us, holdout, settings, unread))
+    counts = (half_life_us, holdout, settings, unread, round(min_relevance * 1_000_000), _fixed(weights.unknown))
+    return _assembled(uses, rows, flags, pushed, counts)
+
+
+def _word_uses(weights: Weights, numbers: Mapping[str, int]) -> dict[Use, list[int]]:
+    """Return the hits of each word in the records that have a number; words of one term share them."""
+    hits = {
+        term: [
+            *sorted(numbers[path] << 32 | _fixed(weight) for path, weight in by_path.items() if path in numbers),
+            _WORTH | _fixed(worth),
+            _TERM | position,
+        ]
+        for position, (term, (worth, by_path)) in enumerate(weights.terms.items())
+    }
+    return {(f"w{word}", "", "", ""): hits[term] for word, term in weights.term_of.items()}
+
+
+def _fixed(weight: float) -> int:
+    return round(weight * WEIGHT_UNIT)
 
 
 def _is_held_back(part: Part) -> bool:
@@ -219,7 +253,7 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
         body += content, bytes(-len(content) % 8)
     body += b"\0", *heap.parts, bytes(-heap.length % 8)
     words[reader.W_MAGIC], words[reader.W_FORMAT] = reader.MAGIC, reader.FORMAT
-    words[reader.W_RECORDS : reader.W_UNREAD + 1] = counts
+    words[reader.W_RECORDS : reader.W_WORTH + 1] = counts
     body_bytes = b"".join(body)
     words[reader.W_LENGTH] = reader.HEADER_WORDS * 8 + len(body_bytes)
     words[reader.W_HEADER_SUM], words[reader.W_BODY_SUM] = 0, zlib.crc32(body_bytes)

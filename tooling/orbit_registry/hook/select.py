@@ -54,6 +54,9 @@ EXAMINED = 200
 """Records, the first in push order, that are examined; the rest counts as omitted."""
 ENOUGH = PER_SESSION + 2 * PER_CALL
 """Matches after which a call that shows `PER_CALL` examines no more: a session was shown at most `PER_SESSION`."""
+BY_WORDS, NEAR_MISSES = 3, 3
+"""Most records that the words of a prompt show, and of those below the score that is asked for, that are noted."""
+NO_SCORES: "Mapping[int, float]" = {}
 ALWAYS, LINKED = "always", "relevant_and_linked"
 """Gates of kinds: shown at every start; shown only if relevant and something leads to it."""
 
@@ -72,7 +75,9 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     triggers: Triggers = {}
     others: set[int] = set()
     scores = _find_triggers(index, context, triggers, others)
-    fitting, drops, beyond = _narrow(index, context, triggers, scores)
+    by_words, misses = _find_by_words(index, context, triggers)
+    fitting, drops, beyond = _narrow(index, context, triggers, scores, by_words)
+    drops += misses
     beyond += len(others.difference(triggers))
     linked = _linked_matches(index, context, fitting, triggers, scores) if fitting or context.returned else []
     if not (fitting or linked):
@@ -159,6 +164,35 @@ def _find_triggers(
     return scores
 
 
+def _find_by_words(
+    index: "Index", context: Context, triggers: "Triggers"
+) -> "tuple[dict[int, float], list[tuple[Row, str]]]":
+    """Add what the words of a prompt lead to: the best `BY_WORDS` that may be shown.
+
+    Return their scores, and the dropped records, with reasons, that nothing else leads to.
+    """
+    scores: dict[int, float] = {}
+    drops: list[tuple[Row, str]] = []
+    if context.surface != PROMPT or not context.text:
+        return scores, drops
+    from orbit_registry.hook.question import records_by_words  # tool calls, which most calls are, have no use for it
+
+    misses = 0
+    for number, score in records_by_words(index, context.text)[:EXAMINED]:
+        row = index.row(number) if len(scores) < BY_WORDS and misses < NEAR_MISSES else None
+        if row is None:
+            break
+        is_miss = score < index.min_relevance
+        by = [*triggers.get(number, ()), ("text", "")]
+        reason = "below relevance" if is_miss else _drop_reason(row, context, by)
+        misses += is_miss
+        if not reason:
+            scores[number], triggers[number] = score, by
+        elif number not in triggers:
+            drops.append((row, reason))
+    return scores, drops
+
+
 def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
     """Return the pushed records of these files; it reads the whole index, hooks never search."""
     requested = set(paths)
@@ -174,13 +208,22 @@ def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
 
 
 def _narrow(
-    index: "Index", context: Context, triggers: "Triggers", scores: "dict[str, float] | None"
+    index: "Index",
+    context: Context,
+    triggers: "Triggers",
+    scores: "dict[str, float] | None",
+    by_words: "Mapping[int, float]" = NO_SCORES,
 ) -> "tuple[list[Match], list[tuple[Row, str]], int]":
-    """Return the matches, the dropped records with reasons, and how many records were not examined."""
+    """Return the matches, the dropped records with reasons, and how many records were not examined.
+
+    Those that have a score in `by_words` come first, the best of them at once.
+    """
     fitting: list[Match] = []
     drops: list[tuple[Row, str]] = []
     examined = 0
     numbers = sorted(triggers)
+    if by_words:
+        numbers.sort(key=lambda number: -by_words.get(number, 0.0))  # sorts are stable: the rest stays in push order
     if context.surface in (SESSION, BRIEF):
         numbers.sort(key=lambda number: is_anywhere(triggers[number]))
     most = EXAMINED * (1 + len(context.categories))
@@ -194,7 +237,7 @@ def _narrow(
         if reason:
             drops.append((row, reason))
         else:
-            fitting.append(Match(row, triggers[number], _pointer_line(row, context.now)))
+            fitting.append(Match(row, triggers[number], _pointer_line(row, context.now), by_words.get(number, 0.0)))
     return fitting, drops, len(numbers) - examined
 
 

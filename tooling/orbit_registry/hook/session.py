@@ -173,7 +173,9 @@ def apply_caps(
             selection.drops = [drop for drop in selection.drops if drop[0] not in cut] + [
                 (row, "call cap") for row in cut
             ]
-            selection.matches.sort(key=lambda match: (int(match.row.values[PLACE] or 0), match.row.number))
+            selection.matches.sort(
+                key=lambda match: (-match.score, int(match.row.values[PLACE] or 0), match.row.number)
+            )
             return selection
         linked = led
 
@@ -182,8 +184,8 @@ def _is_linked(match: Match, visible: "set[str]") -> bool:
     return any(trigger[0] == "=" and trigger[1:] in visible for trigger, _ in match.triggers)
 
 
-def _rank(match: Match) -> tuple[bool, int]:
-    return is_anywhere(match.triggers), match.row.number
+def _rank(match: Match) -> tuple[bool, float, int]:
+    return is_anywhere(match.triggers), -match.score, match.row.number
 
 
 def _within_caps(

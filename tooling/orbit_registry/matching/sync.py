@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.breadth import Breadth
 from orbit_registry.hook.index import Index
-from orbit_registry.hook.pack import is_whole, pack
+from orbit_registry.hook.pack import Weights, is_whole, pack
 from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, settings_of, with_breadth
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
@@ -21,6 +22,7 @@ from orbit_registry.matching.trust import trust_files, untrusted
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness, volatility_windows
+from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.votes import NAME as VOTES
@@ -60,6 +62,7 @@ class Inputs:
     reading: Reading
     entries: Sequence[RecordFolder]
     records: Sequence[Record]
+    prose: ProseReading
     tracked: Sequence[str]
     causes: Mapping[str, str]
     """Why records are out of date, by path."""
@@ -113,6 +116,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     entries = _entries(reading)
     paths = {entry.path for entry in entries}
     records = [record for record in reading.collection.records if record.path in paths]
+    prose = ProseReading(workspace, entries, reading.documents)
     tracked = _tracked(workspace)
     causes = _causes(workspace, records)
     changed = untrusted(workspace, records)
@@ -121,12 +125,14 @@ def inputs_of(workspace: Workspace) -> Inputs:
     digest = digest_of((
         str(reader.FORMAT), code_version(), workspace.kinds.fingerprint, config.inbox, str(half_life_days()),
         str(config.raw.get("freshness")), str(_holdout(workspace)), str(settings_of(config)),
+        str(_min_relevance(workspace)),
         *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),
         *(_line(workspace, reading, entry) for entry in entries), digest_of(tracked),
+        *(f"{path} {state.sha256}" for path, state in sorted(prose.states.items())),
         *(f"{path}\n{cause}" for path, cause in sorted(causes.items())), *sorted(changed),
         *(personal.lines() if personal is not None else ()),
     ))  # fmt: skip
-    return Inputs([digest, *stamps], reading, entries, records, tracked, causes, changed, personal)
+    return Inputs([digest, *stamps], reading, entries, records, prose, tracked, causes, changed, personal)
 
 
 def _entries(reading: Reading) -> Sequence[RecordFolder]:
@@ -175,7 +181,24 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     globs = entries_of(parts)
     parts = with_breadth(sorted(parts, key=order_in), Breadth(inputs.tracked, globs))
     half_life_us = round(half_life * 86_400_000_000)
-    return pack(parts, globs, half_life_us, _holdout(workspace), settings_of(workspace.config), unread), len(parts)
+    content = pack(
+        parts, globs, half_life_us, _holdout(workspace), settings_of(workspace.config), unread,
+        _min_relevance(workspace), _weights(workspace, inputs),
+    )  # fmt: skip
+    return content, len(parts)
+
+
+def _weights(workspace: Workspace, inputs: Inputs) -> Weights:
+    """Return what words weigh in the records; it takes most of the time that an index does."""
+    from orbit_registry.search.index import index_of  # syncs that find nothing to do need no stemmer
+
+    records = list(inputs.prose.filled(inputs.records))
+    if inputs.personal is not None:
+        home, root = inputs.personal.home, workspace.root
+        records += (
+            replace(record, path=os.path.relpath(home / record.path, root)) for record in inputs.personal.records
+        )
+    return index_of(records).record_weights()
 
 
 def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> Origin:
@@ -192,6 +215,11 @@ def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> Origin
         checksum = str(reader.checksum(content)) if is_compared else ""
     cause, is_trusted = inputs.causes.get(entry.path, ""), entry.path not in inputs.untrusted
     return Origin(mtime_ns, size, entry.pending, entry.has_body, checksum, cause, is_trusted)
+
+
+def _min_relevance(workspace: Workspace) -> float:
+    share: float = workspace.config.setting("push", "min_relevance")
+    return share
 
 
 def _holdout(workspace: Workspace) -> int:

@@ -17,6 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.hook.pack import Weights
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
 from orbit_registry.search.text import stem, words
@@ -87,6 +88,17 @@ class Index:
         """Yield the slots of the texts that have a term, each with what the term weighs there."""
         worth, counts, norms = self.worth(term), self._counts, self._norms
         return ((slot, worth * (count := counts[slot][term]) / (count + norms[slot])) for slot in self.holders(term))
+
+    def record_weights(self) -> Weights:
+        """Return what words weigh in records, for readers that only add: the best of a record's texts counts."""
+        terms: dict[str, tuple[float, Mapping[str, float]]] = {}
+        for term in self._slots:
+            by_path: dict[str, float] = {}
+            for slot, weight in self.weights(term):
+                path = self.keys[slot][0]
+                by_path[path] = max(by_path.get(path, 0.0), weight)
+            terms[term] = (self.worth(term), by_path)
+        return Weights({**{term: term for term in terms}, **self.stems}, terms, self.worth(""))
 
     def search(
         self, query: Iterable[str], most: int | None = None, allowed: Sequence[int] | None = None

@@ -9,19 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from orbit_registry.errors import UsageError
+from orbit_registry.hook.question import GENERIC
 from orbit_registry.search.text import terms
 
 USUAL_WEIGHT = 1.5
 PER_WEIGHT = 0.1
 FRAME = ".,;:!?…"
 QUOTES = "\"'“”‘’«»`"
-_TO_GO_ON = (
-    "again ahead alright carry change check continue cool done else exactly fix fine go good great help keep let "
-    "like nice next no nope ok okay perfect please proceed ready redo retry right run same start stop sure thank "
-    "thanks then thing things there try up work works yeah yep yes"
-)
-GENERIC = frozenset(_TO_GO_ON.split())
-"""Words that a person says to go on; a text of nothing else names nothing that a record could be about."""
 IDENTIFIER = re.compile(r"#?\d+|[\w#./:-]*(?:[a-z][A-Z]|_|::|\w/\w|\w\.\w|\d)[\w#./:-]*")
 LONG = 15
 """A text of more words than that describes a task."""

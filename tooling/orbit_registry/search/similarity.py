@@ -18,7 +18,8 @@ from operator import mul
 from typing import Self
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search.text import MARKS, terms
+from orbit_registry.hook.words import MARKS
+from orbit_registry.search.text import terms
 
 MOST_PAIRS = 100_000
 """Thousands of texts that are all alike would make millions of pairs."""

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.record import Record
 from orbit_registry.search.index import Index
-from orbit_registry.search.text import STOP_WORDS
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_css
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orbit_registry.hook.words import LONGEST_WORD, STOP_WORDS, UNSPACED
+from orbit_registry.hook.words import MARKS as LETTER_MARKS
 from orbit_registry.search.index import Fields, Index, body_of, counts_of, seed_of
 from orbit_registry.search.search import MARKS
-from orbit_registry.search.text import LONGEST_TERM, STOP_WORDS, UNSPACED
-from orbit_registry.search.text import MARKS as LETTER_MARKS
 
 if TYPE_CHECKING:
     from orbit_registry.snapshot.build import duckdb
@@ -79,7 +79,7 @@ def search_tables(connection: duckdb.DuckDBPyConnection) -> None:
 _VALUES = {
     "unspaced": UNSPACED,
     "marks": LETTER_MARKS,
-    "longest": str(LONGEST_TERM),
+    "longest": str(LONGEST_WORD),
     "edges": MARKS,
     "endings": ENDINGS,
 }

@@ -1,0 +1,83 @@
+"""Prompts in words, as agents send them: the record that fits is shown, and nothing else is said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.hook.conftest import bring_up_to_date, run_client, write_learning
+
+Call = Callable[..., dict[str, Any]]
+QUESTION = "why does the invoice double after a retry?"
+SCOPE = {"paths": ["billing/**"]}
+
+
+@pytest.fixture
+def told(root: Path) -> Path:
+    """Return the workspace with records of several subjects, one of them retired."""
+    write_learning(root, 11, summary="A retry makes a double invoice without a key", scope=SCOPE)
+    write_learning(root, 12, summary="A retry doubles the invoice, as it did", scope=SCOPE, status="archived")
+    for number, text in enumerate(("Take locks in one order", "Close sockets early", "Measure before a cache"), 13):
+        write_learning(root, number, summary=text, scope={"paths": ["lib/**"]})
+    bring_up_to_date(root)
+    return root
+
+
+def ids(reply: dict[str, Any]) -> list[str]:
+    """Return the ids that a reply shows."""
+    text = str(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
+    return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
+
+
+def test_a_question_shows_the_record_that_answers_it_once(told: Path, call: Call) -> None:
+    """By its words alone; the retired one says the same and is never shown."""
+    assert ids(call("UserPromptSubmit", prompt=QUESTION)) == ["L-00011"]
+    assert ids(call("UserPromptSubmit", prompt=QUESTION)) == []
+
+
+def test_records_of_words_come_before_those_of_paths(told: Path, call: Call) -> None:
+    """A prompt that names a file too shows both, five at most."""
+    assert ids(call("UserPromptSubmit", prompt=f"{QUESTION} See src/a.py")) == [
+        "L-00011",
+        "L-00001",
+        "L-00002",
+        "L-00003",
+    ]
+
+
+@pytest.mark.parametrize(
+    "prompt", ["continue", "please fix it", "How long should I boil eggs so that the yolk stays soft?", "invoice"]
+)
+def test_what_names_nothing_of_the_project_is_met_with_silence(told: Path, call: Call, prompt: str) -> None:
+    """Neither words to go on, nor a word alone, nor what no record is about."""
+    assert call("UserPromptSubmit", prompt=prompt) == {}
+
+
+def test_the_score_that_is_asked_for_can_be_set(told: Path, call: Call) -> None:
+    """`push.min_relevance` is taken up by the next sync; what it keeps back is noted with its reason."""
+    with (told / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
+        file.write("push: {min_relevance: 1}\n")
+    bring_up_to_date(told)
+    assert call("UserPromptSubmit", prompt=QUESTION) == {}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "invoice retry " * 80_000,
+        "\x00\x01\x1f\x7f" * 1000,
+        "請求書の再試行" * 20_000,
+        "\ud800 invoice \udfff retry",
+        "aBc9" * 250_000,
+    ],
+)
+def test_hostile_prompts_end_well_and_in_time(told: Path, prompt: str) -> None:
+    """Exit code 0 and no deadline met, whatever stands in the text."""
+    payload = {"cwd": str(told), "session_id": "h", "hook_event_name": "UserPromptSubmit", "prompt": prompt}
+    run_client(told, json.dumps(payload).encode(), ORBIT_HOOK_DEADLINE_MS="2000")
+    events = (told / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    ends = [(event["skip_reason"] == "deadline", event.get("fault")) for event in map(json.loads, events)]
+    assert ends == [(False, None)]

@@ -1,0 +1,201 @@
+"""Measure whether the right record is shown: at a prompt, in a brief, at a first edit; and silence elsewhere.
+
+Questions come from a folder of `[{query, relevant, paths}]`, records from a collection that another tool wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.recall import interval
+
+from orbit_registry.hook import client
+from orbit_registry.hook.index import BROAD, ID
+from orbit_registry.importers.importer import import_from
+from orbit_registry.registry import Registry
+from orbit_registry.search.query import Query
+
+UNRELATED = Path(__file__).with_name("unrelated.txt")
+"""Thirty texts, one a line, that have nothing to do with a repository of code."""
+LAUNCH = Path(client.__file__).with_name("launch.py")
+LIMIT = 3
+"""Records that a prompt may show."""
+CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Words of a task, the files it touched, and the ids that answer it."""
+
+    text: str
+    paths: tuple[str, ...]
+    answers: frozenset[str]
+
+
+def repository(collection: Path, root: Path) -> Registry:
+    """Make a git repository of a collection in another tool's layout, with an empty file for each it tracked."""
+    shutil.copytree(collection, root, dirs_exist_ok=True)
+    (root / "dot_orbit").rename(root / ".orbit")
+    for name in (root / "files.txt").read_text("utf-8").splitlines():
+        path = root / name
+        if not path.exists() and not name.startswith(".orbit/"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("", "utf-8")
+    for name in ("files.txt", "commits.jsonl"):
+        (root / name).unlink()
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A", "-f")
+    git(root, "commit", "-qm", "Begin")
+    import_from(root / ".orbit", start=root)
+    git(root, "add", "-A", "-f")
+    git(root, "commit", "-qm", "Adopt")
+    registry = Registry.open(root)
+    registry.sync()
+    return registry
+
+
+def git(root: Path, *arguments: str) -> str:
+    """Return what git prints."""
+    identity = ("-c", "user.name=Bench", "-c", "user.email=bench@example.org", "-c", "core.autocrlf=false")
+    return subprocess.run(["git", *identity, *arguments], cwd=root, capture_output=True, text=True, check=True).stdout
+
+
+def questions(folder: Path, registry: Registry) -> list[Question]:
+    """Return the questions of a folder, but for those whose records are not in the registry or not live."""
+    result = []
+    for file in sorted(folder.glob("*.json")):
+        for entry in json.loads(file.read_text("utf-8")):
+            candidates = [registry.records.candidates(any_id) for any_id in entry["relevant"]]
+            answers = frozenset(records[0].id for records in candidates if records and records[0].phase == "live")
+            if answers:
+                result.append(Question(entry["query"], tuple(entry.get("paths", ())), answers))
+    return result
+
+
+class Hook:
+    """The hook as Claude Code starts it, one session a call unless told otherwise."""
+
+    def __init__(self, root: Path, known: Iterable[str]) -> None:
+        self._root, self._number = root, 0
+        self._ids = re.compile("|".join(re.escape(any_id) for any_id in sorted(known, key=len, reverse=True)))
+
+    def __call__(self, event: str, **payload: object) -> tuple[list[str], int]:
+        """Return the ids of the records shown, in their order, and the tokens that the reply takes."""
+        self._number += 1
+        body = {"session_id": f"s{self._number}", "cwd": str(self._root), "hook_event_name": event, **payload}
+        command = [sys.executable, "-I", "-S", "-E", str(LAUNCH), "claude"]
+        done = subprocess.run(command, input=json.dumps(body).encode(), capture_output=True, cwd=self._root, check=True)
+        if not done.stdout:
+            return [], 0
+        text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+        return list(dict.fromkeys(self._ids.findall(text))), len(text) // CHARACTERS_A_TOKEN
+
+
+def figure(values: Sequence[float]) -> str:
+    """Return a mean with its 95 % interval."""
+    mean, low, high = interval(values)
+    return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def reached(shown: Sequence[str], question: Question, limit: int | None = None) -> float:
+    """Say whether an answer is among the records shown."""
+    return float(bool(question.answers & {*shown[:limit]}))
+
+
+def prompts(hook: Hook, registry: Registry, asked: Sequence[Question]) -> list[str]:
+    """Return the rows on prompts in words: right ones shown, and unrelated ones that show nothing."""
+    shown = [hook("UserPromptSubmit", prompt=question.text)[0] for question in asked]
+    texts = [line for line in UNRELATED.read_text("utf-8").splitlines() if line]
+    found = [[hit.record.id for hit in registry.search(Query(question.text, limit=LIMIT)).hits] for question in asked]
+    silent = [not hook("UserPromptSubmit", prompt=text)[0] for text in texts]
+    return [
+        f"| a right record among the first {LIMIT} at a prompt | ≥ .70 | "
+        f"{figure([reached(ids, question, LIMIT) for ids, question in zip(shown, asked, strict=True)])} |",
+        f"| … among the first {LIMIT} of a search | | "
+        f"{figure([reached(ids, question) for ids, question in zip(found, asked, strict=True)])} |",
+        f"| records a prompt shows, at most | {LIMIT} | {max(map(len, shown), default=0)} |",
+        f"| unrelated texts that show nothing | ≥ 24 of 30 | {sum(silent)} of {len(texts)} |",
+    ]
+
+
+def briefs(registry: Registry, asked: Sequence[Question]) -> list[str]:
+    """Return the rows on briefs: by words alone, with the files of the task, and first places."""
+    rows = []
+    with_files = [question for question in asked if question.paths]
+    for label, target, chosen, use_paths in (
+        ("a right record in a brief by words", "≥ .88", asked, False),
+        ("the same of tasks that name files, by words", "", with_files, False),
+        ("the same with their files", "not below", with_files, True),
+    ):
+        shown = []
+        for question in chosen:
+            brief = registry.brief(text=question.text, paths=question.paths if use_paths else ())
+            shown.append([match["id"] for match in brief.as_data()["matches"]])
+        pairs = list(zip(shown, chosen, strict=True))
+        rows.append(f"| {label} | {target} | {figure([reached(ids, question) for ids, question in pairs])} |")
+        first = [reached(ids, question, 1) for ids, question in pairs]
+        rows.append(f"| … in the first place | ≥ .55 | {figure(first)} |")
+    found = [[hit.record.id for hit in registry.search(Query(question.text, limit=5)).hits] for question in asked]
+    first = [reached(ids, question, 1) for ids, question in zip(found, asked, strict=True)]
+    return [*rows, f"| search, first place | | {figure(first)} |"]
+
+
+def edits(hook: Hook, registry: Registry) -> list[str]:
+    """Return the rows on the first edit of each file that live records apply to."""
+    files = [name for name in git(registry.workspace.root, "ls-files").splitlines() if not name.startswith(".orbit/")]
+    applying: dict[str, set[str]] = {}
+    for name in files:
+        matches = registry.match([name], everything=True)
+        applying[name] = {str(match.row.values[ID]) for match in matches if not match.row.flags & BROAD}
+    pairs, retired, tokens = [], 0, []
+    live = {record.id for record in registry.records if record.phase == "live"}
+    for name, ids in applying.items():
+        if not ids:
+            continue
+        edit = {"file_path": str(registry.workspace.root / name)}
+        shown, size = hook("PreToolUse", tool_name="Edit", tool_input=edit)
+        pairs += [float(any_id in shown) for any_id in ids]
+        retired += len({*shown} - live)
+        tokens.append(size)
+    return [
+        f"| pairs of a file and a live record that its first edit reaches ({len(pairs)}) | ≥ .93 | {figure(pairs)} |",
+        f"| tokens of such an edit: median, most | ≤ 120, ≤ 800 | {statistics.median(tokens):.0f}, {max(tokens)} |",
+        f"| records shown that are not live | 0 | {retired} |",
+    ]
+
+
+def main(words: Sequence[str]) -> int:
+    """Print the table for one collection and its questions."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench right-record", description=__doc__)
+    shared = Path(__file__).resolve().parents[3] / "shared" / "corpora"
+    parser.add_argument("--collection", type=Path, default=shared / "orbit-2026-07")
+    parser.add_argument("--questions", type=Path, default=shared / "recall")
+    parser.add_argument("--only", action="append", choices=("prompts", "briefs", "edits"))
+    arguments = parser.parse_args(words)
+    if not arguments.collection.is_dir():
+        print(f"{arguments.collection} is not there: name a collection with --collection", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        registry = repository(arguments.collection, Path(folder) / "project")
+        asked = questions(arguments.questions, registry)
+        hook = Hook(registry.workspace.root, (record.id for record in registry.records))
+        print(f"{len(asked)} questions, {len(list(registry.records))} records\n")
+        print("| question | wanted | measured |\n|---|---|---|")
+        parts = {
+            "prompts": lambda: prompts(hook, registry, asked),
+            "briefs": lambda: briefs(registry, asked),
+            "edits": lambda: edits(hook, registry),
+        }
+        for name in arguments.only or parts:
+            print("\n".join(parts[name]()), flush=True)
+    return 0

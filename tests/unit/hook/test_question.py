@@ -1,0 +1,70 @@
+"""Prompts in words: the hook's scores are those of searches, and what names nothing leads nowhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.index import Index, read_index
+from orbit_registry.hook.pack import Part, pack
+from orbit_registry.hook.question import records_by_words
+from orbit_registry.search import index as search
+from orbit_registry.search.text import terms
+
+TEXTS: dict[str, search.Fields] = {
+    "upload": ("Retry uploads with an idempotency key", "uploads", "A retried upload charges twice without a key."),
+    "lock": ("Take locks in one order", "", "Two workers deadlock where locks are taken in any order."),
+    "invoice": (
+        "Invoices are numbered by the database",
+        "billing",
+        "請求書の番号は重複しない。 A double invoice is void.",
+    ),
+    "cache": ("Caches are there or not", "", "Deleting the cache changes no output; no lock guards it."),
+    "closed": ("Invoices are numbered by hand", "billing", "Double invoices were mended by hand."),
+}
+
+
+def indexes() -> tuple[search.Index, Index]:
+    """Return the texts as searches have them, and as the hook has them: the last one is not pushed."""
+    texts = search.Index({(name, 0): search.counts_of(fields) for name, fields in TEXTS.items()})
+    parts = []
+    for name in TEXTS:
+        row = [""] * reader.FIELDS
+        row[reader.ID] = row[reader.PATH] = name
+        parts.append(Part(tuple(row), 0, name != "closed"))
+    index = read_index(pack(parts, {}, min_relevance=0.2, weights=texts.record_weights()), "/")
+    assert isinstance(index, Index)
+    return texts, index
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why does the invoice double?",
+        "uploads upload uploading retries",
+        "deleted caching of locked workers",
+        "invoicing ordered charges",
+        "locks, caches and the zebra that nobody knows",
+        "請求書の番号が重複する",
+        "parseInvoice double_lock",
+    ],
+)
+def test_scores_are_those_of_a_search(text: str) -> None:
+    """Each pushed record has the score that its terms give it among all texts."""
+    texts, index = indexes()
+    searched = {texts.keys[slot][0]: score for slot, score in texts.search(terms(text))}
+    searched.pop("closed", None)
+
+    scores = {list(TEXTS)[number]: score for number, score in records_by_words(index, text)}
+
+    assert scores == pytest.approx(searched, abs=0.001)
+    assert scores
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "continue", "please fix it", "Yes, go ahead!", "invoice", "the of and", "\x00\ud800"]
+)
+def test_a_text_that_names_nothing_leads_nowhere(text: str) -> None:
+    """What a person says to go on, and one word alone, are no task."""
+    assert records_by_words(indexes()[1], text) == []

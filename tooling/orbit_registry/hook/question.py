@@ -1,0 +1,80 @@
+"""Records that a prompt's words lead to, by the weights that the push index holds of them.
+
+A score is that of `search.index`: what the words weigh in a record, as a part of what they weigh at most. A word that
+no record has counts as one that is in none. The index knows the words of records and their stems; another form of one
+is found by taking its ending off, without a stemmer, which would take longer to load than all else.
+"""
+
+from orbit_registry.hook.index import DAMAGE
+from orbit_registry.hook.words import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from orbit_registry.hook.index import Index
+
+_TO_GO_ON = (
+    "again ahead alright carry change check continue cool done else exactly fix fine go good great help keep let "
+    "like nice next no nope ok okay perfect please proceed ready redo retry right run same start stop sure thank "
+    "thanks then thing things there try up work works yeah yep yes"
+)
+GENERIC = frozenset(_TO_GO_ON.split())
+"""Words that a person says to go on; a text of nothing else names nothing that a record could be about."""
+FEWEST = 2
+"""Words besides those; with fewer a prompt is no task."""
+LONGEST = 10_000
+"""Characters of a prompt that are read, and of these as many different words as follows: the rest was pasted."""
+MOST = 200
+
+ENDINGS = ("ations", "ation", "ions", "ion", "ings", "ing", "ers", "ors", "er", "or", "ed", "es", "s", "e")
+"""What forms of English words end in, longer ones before their own ends."""
+SHORTEST = 3
+"""Letters that are left of a word, one more where its ending made another word of it."""
+
+
+def records_by_words(index: "Index", text: str) -> list[tuple[int, float]]:
+    """Return the numbers of the pushed records that have words of a text, with scores from 0 to 1, the best first.
+
+    A path and an address are no words of it: what is known of a path stands in scopes.
+    """
+    plain = " ".join(word for word in text[:LONGEST].split() if "/" not in word)
+    asked = list(dict.fromkeys(words(plain)))[:MOST]
+    if len(asked) - len(GENERIC.intersection(asked)) < FEWEST:
+        return []
+    best, weights = 0, dict[int, int]()
+    terms = set()
+    try:
+        for word in asked:
+            ranges = _ranges(index, word)
+            if not ranges:
+                best += index.unknown_worth
+                continue
+            *hits, worth, term = index.hits[ranges[0][0] : ranges[0][1]].tolist()
+            if term not in terms:
+                terms.add(term)
+                best += worth & 0xFFFFFFFF
+                for hit in hits:
+                    weights[hit >> 32] = weights.get(hit >> 32, 0) + (hit & 0xFFFFFFFF)
+    except DAMAGE:
+        index.damaged = True
+        return []
+    scores = [(number, weight / best) for number, weight in weights.items() if number < index.pushed]
+    return sorted(scores, key=lambda score: (-score[1], score[0]))
+
+
+def _ranges(index: "Index", word: str) -> list[tuple[int, int]]:
+    """Return where the hits of a word stand, or of a word or stem that it is a form of; empty if no record has one."""
+    ranges = index.lookup(f"w{word}")[0]
+    if ranges or not (word.isascii() and word.isalpha()):
+        return ranges
+    if word[-1] == "y" and len(word) > SHORTEST:
+        return index.lookup(f"w{word[:-1]}i")[0]
+    for ending in ENDINGS:
+        start = word[: -len(ending)] if word.endswith(ending) else ""
+        if len(start) < SHORTEST + (ending[0] in "aior" and ending != "ing"):
+            continue
+        ranges = index.lookup(f"w{start}")[0]
+        if not ranges and start[-1] == start[-2]:
+            ranges = index.lookup(f"w{start[:-1]}")[0]
+        if ranges:
+            break
+    return ranges
