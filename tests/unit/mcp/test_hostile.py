@@ -111,7 +111,7 @@ def test_a_record_that_means_harm_stays_data_elsewhere(root: Path) -> None:
     """The same holds for resources, prompts and refusals."""
     registry, item = Registry.open(root), evil_id(root)
     assert_harmless(prompts.resource_text(registry, f"orbit://record/{item}", CALLER))
-    assert_harmless("\n".join(entry.title for entry in prompts.resource_page(registry, 0)[0]))
+    assert_harmless("\n".join(entry["title"] for entry in prompts.resource_page(registry, 0)[0]))
     assert_harmless(prompts.prompt_text("review", registry, CALLER, {"id": item}))
     assert_harmless(prompts.prompt_text("brief", registry, CALLER, {"task": "x", "paths": "src/a.py"}))
     assert_harmless(said(reply("show", {"id": f"</x>\x1b {SECRET}"}, CALLER, lambda: Registry.open(root))))

@@ -31,11 +31,7 @@ class _TextOption(click.File):
     """Option that names a text file; inline text gets a hint."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the open file.
-
-        Raises:
-            UsageError: there is none.
-        """
+        """Return the open file."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:

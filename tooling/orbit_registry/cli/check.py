@@ -51,19 +51,9 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
 )
 @click.pass_context
 def check(
-    context: click.Context,
-    paths: tuple[str, ...],
-    fix: bool,
-    dry_run: bool,
-    side: str | None,
-    against: str | None,
-    everything: bool,
-    strict: bool,
-    loops: bool,
-    events: Path | None,
-    days: int | None,
-    output: str,
-) -> None:
+    context: click.Context, paths: tuple[str, ...], fix: bool, dry_run: bool, side: str | None, against: str | None,
+    everything: bool, strict: bool, loops: bool, events: Path | None, days: int | None, output: str,
+) -> None:  # fmt: skip
     """Find what is invalid, duplicate or dangling. Exit 0: clean, 1: errors.
 
     \b
@@ -110,11 +100,7 @@ def _announcement(output: str, *, dry_run: bool) -> Announce:
 
 
 def _existing(registry: Registry, path: str) -> str:
-    """Return a path given from where the command runs as one from the workspace's root.
-
-    Raises:
-        UsageError: nothing is there, or it is outside.
-    """
+    """Return a path given from where the command runs as one from the workspace's root."""
     relative = from_root(registry, path)
     if not (registry.workspace.root / relative).exists():
         raise UsageError(f"{path!r} is not there", hint="name files and folders from where you are")

@@ -16,18 +16,8 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.repository.writer import FIXED
 from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text
 
-MANAGED = FIXED | {
-    "scope",
-    "links",
-    "evidence",
-    "legacy_ids",
-    "distinct_from",
-    "freshness",
-    "labels",
-    "source",
-    "status_raw",
-    "title",
-}
+_SHARED = ("scope", "links", "evidence", "legacy_ids", "distinct_from", "freshness", "labels")
+MANAGED = FIXED | {*_SHARED, "source", "status_raw", "title"}
 """Fields that have options of their own, or none."""
 STANDARD_INPUT = "-"
 
@@ -120,11 +110,7 @@ def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
 
 
 def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
-    """Return record fields from option values, without those not given.
-
-    Raises:
-        UsageError: evidence or `--set` has the wrong form.
-    """
+    """Return record fields from option values, without those not given."""
     fields: dict[str, object] = {}
     for name in kind.schema.properties:
         value = values.get(name)
@@ -152,11 +138,7 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
 
 
 def evidence_from(text: str) -> dict[str, object]:
-    """Return evidence from `kind:reference`.
-
-    Raises:
-        UsageError: there is no kind or no reference.
-    """
+    """Return evidence from `kind:reference`."""
     kind, separator, reference = text.partition(":")
     if not separator or not kind.strip() or not reference.strip():
         raise UsageError(f"evidence {text!r} is not KIND:REF", hint="for example task:T-1 or file:src/x.py")
@@ -194,7 +176,7 @@ def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, ob
         result = dict(data)
         for name, value in fields.items():
             if name == "scope" and isinstance(value, Mapping):
-                scope = _as_mapping(result.get("scope"))
+                scope = as_mapping(result.get("scope"))
                 result["scope"] = {**scope, **{axis: _merge_lists(scope.get(axis), new) for axis, new in value.items()}}
             else:
                 result[name] = _merge_lists(result.get(name), value)
@@ -218,7 +200,7 @@ def _merge_lists(current: object, value: object) -> object:
 
 def _remove_entries(data: dict[str, object], location: str, removed: list[Any]) -> dict[str, object]:
     name, _, axis = location.partition(".")
-    entries = _as_list(_as_mapping(data.get(name)).get(axis) if axis else data.get(name))
+    entries = _as_list(as_mapping(data.get(name)).get(axis) if axis else data.get(name))
     for unwanted in removed:
         matches = [entry for entry in entries if _matches(entry, unwanted)]
         if not matches:
@@ -227,7 +209,7 @@ def _remove_entries(data: dict[str, object], location: str, removed: list[Any]) 
         entries = [entry for entry in entries if entry not in matches]
     if not axis:
         return {**data, name: entries}
-    scope = {**_as_mapping(data.get(name)), axis: entries}
+    scope = {**as_mapping(data.get(name)), axis: entries}
     return {**data, name: {key: value for key, value in scope.items() if value not in ([], None)}}
 
 
@@ -242,7 +224,8 @@ def _entry_words(entry: object) -> str:
     return f"{entry.get('kind')}:{entry.get('reference')}" if isinstance(entry, Mapping) else str(entry)
 
 
-def _as_mapping(value: object) -> dict[str, object]:
+def as_mapping(value: object) -> dict[str, object]:
+    """Return a mapping as a dictionary; anything else is an empty one."""
     return dict(value) if isinstance(value, Mapping) else {}
 
 

@@ -212,15 +212,9 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
     live = kind.status(status).phase == "live"
 
     def move(
-        any_ids: Sequence[str],
-        output: str,
-        by: str | None = None,
-        reason: str | None = None,
-        expect: str | None = None,
-        yes: bool = False,
-        of_status: str | None = None,
-        dry_run: bool = False,
-    ) -> None:
+        any_ids: Sequence[str], output: str, by: str | None = None, reason: str | None = None,
+        expect: str | None = None, yes: bool = False, of_status: str | None = None, dry_run: bool = False,
+    ) -> None:  # fmt: skip
         if (of_status is None) == (not any_ids):
             raise UsageError("name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids")
         review = Review(" ".join((by or "").split()), " ".join((reason or "").split()))
@@ -276,13 +270,10 @@ def add_command(kind: Kind) -> click.Command:
         editor: bool, task: str | None = None, fingerprint: tuple[str, ...] = (), **values: Any,
     ) -> None:  # fmt: skip
         registry = open_registry()
-        if body_file is not None and values.get(kind.prose) is not None:
-            raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
+        _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
         if fields.get(kind.headline) == "" and not editor:
             raise UsageError(f"--{kind.headline} is empty", hint=f'--{kind.headline} "Retry uploads with a new token"')
-        if body_file is not None:
-            fields[kind.prose] = text_from(body_file)
         if fingerprint:
             fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
         if pending:
@@ -313,6 +304,15 @@ def add_command(kind: Kind) -> click.Command:
         f"Add {with_article(kind)}.", f"orbit {kind.name} add {_required_words(kind, options)} --dry-run"
     )
     return format_option(click.Command("add", params=options, callback=add, help=summary))
+
+
+def _read_body(kind: Kind, values: dict[str, Any], file: str | None) -> None:
+    """Put the text of `--body-file` among the option values."""
+    if file is None:
+        return
+    if values.get(kind.prose) is not None:
+        raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
+    values[kind.prose] = text_from(file)
 
 
 def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> str:
@@ -404,15 +404,15 @@ def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: 
     if same is None:
         return
     existing = same.record
+    show = f"orbit show {existing.id}"
     vote = f"orbit {kind.name} vote {existing.id} --task {task or 'TASK'}"
-    instead = f"`{vote}` strengthens it" if kind.voted and existing.phase == "live" else f"`orbit show {existing.id}`"
-    hint = f"{instead}; {override_hint(same, f'add `--distinct-from {existing.id}`')}"
-    follows = (
-        [vote, f"orbit show {existing.id}"]
-        if kind.voted and existing.phase == "live"
-        else [f"orbit show {existing.id}"]
+    may_vote = kind.voted and existing.phase == "live"
+    instead = f"`{vote}` strengthens it" if may_vote else f"`{show}`"
+    error = RefusedError(
+        duplicate_message(same),
+        hint=f"{instead}; {override_hint(same, f'add `--distinct-from {existing.id}`')}",
     )
-    refuse(output, RefusedError(duplicate_message(same), hint=hint), next_commands=follows)
+    refuse(output, error, next_commands=[vote, show] if may_vote else [show])
 
 
 def _may_ask(output: str, yes: bool) -> bool:
@@ -441,10 +441,7 @@ def update_command(kind: Kind) -> click.Command:
         any_id: str, output: str, dry_run: bool, body_file: str | None, editor: bool = False, **values: Any
     ) -> None:
         registry = registry_for(kind, any_id)
-        if body_file is not None:
-            if values.get(kind.prose) is not None:
-                raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
-            values[kind.prose] = text_from(body_file)
+        _read_body(kind, values, body_file)
         has_options = any(value not in (None, ()) for value in values.values())
         if editor:
             if has_options or dry_run:
@@ -475,12 +472,8 @@ def update_command(kind: Kind) -> click.Command:
         click.Argument(["any_id"], metavar="ID"),
         *update_options(kind),
         click.Option(["--status"], metavar="STATUS", hidden=True, expose_value=False, callback=refuse),
-        click.Option(
-            ["--body-file"],
-            metavar="FILE",
-            hidden=not kind.in_record,
-            help=f"Read `{kind.prose}` from a file; - is stdin.",
-        ),
+        click.Option(["--body-file"], metavar="FILE", hidden=not kind.in_record,
+                     help=f"Read `{kind.prose}` from a file; - is stdin."),
         click.Option(["--dry-run"], is_flag=True, help="Print what would change as a diff, change nothing."),
     ]  # fmt: skip
     if not kind.in_document:

@@ -64,12 +64,7 @@ def _registries(registry: Registry) -> list[tuple[str, Registry]]:
 
 
 def find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
-    """Return a learning by id or slug with its registry, project records first.
-
-    Raises:
-        UsageError: the name is a path.
-        RecordNotFoundError, AmbiguousIdError: no learning matches, or several do.
-    """
+    """Return a learning by id or slug with its registry, project records first."""
     if name.startswith((".", "~")) or "\\" in name or ".." in name:
         raise UsageError(f"{name!r} is no name of a lesson", hint="`orbit lessons list` shows ids and slugs")
     for _, owner in _registries(registry):

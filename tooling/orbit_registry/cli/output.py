@@ -127,11 +127,6 @@ def plural(count: int, singular: str, plural_form: str | None = None) -> str:
     return f"{count} {singular if count == 1 else plural_form or singular + 's'}"
 
 
-def as_json(data: Any) -> str:
-    """Return data as indented JSON."""
-    return json_text(data)
-
-
 def open_registry() -> Registry:
     """Return the registry of the workspace here, after recovering interrupted writes."""
     registry = Registry.open()
@@ -222,9 +217,6 @@ def from_root(registry: Registry, path: str) -> str:
     """Return a path, given from the current folder, from the workspace's root; "" is the root itself.
 
     Links in its parent folders are resolved; it need not exist. A folder that exists ends with "/".
-
-    Raises:
-        UsageError: it is empty or outside.
     """
     if not path:
         raise UsageError("a path is empty", hint="`.` is the folder you are in; a shell variable may be unset")
@@ -256,9 +248,6 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
 
     If the body of the `with` refuses the text, the copy stays, the error names it, and the next edit of `name`
     continues with it.
-
-    Raises:
-        UsageError: there is no editor, or it failed.
     """
     relative = copy_path(workspace, name)
     copy = inside(workspace.root, relative)

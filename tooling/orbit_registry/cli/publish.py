@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import click
 
 from orbit_registry.cli.output import (
-    as_json,
     emit,
     format_option,
     keep_out,
@@ -26,7 +25,6 @@ from orbit_registry.cli.output import (
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import SYNCED
-from orbit_registry.model.diagnostic import envelope
 from orbit_registry.workspace.event_log import write_event
 
 if TYPE_CHECKING:
@@ -68,16 +66,12 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
     with _progress_display() as progress:
         registry = open_registry()
         result = build_site(registry, out.resolve(), base_url=base_url, strict=strict, progress=progress)
-    if output == "json":
-        rows = [diagnostic.as_dict() for diagnostic in result.diagnostics]
-        click.echo(as_json(envelope(result.as_data(), ok=result.ok, diagnostics=rows)))
-    else:
+    if output == "text":
         print_diagnostics(result.diagnostics)
-        done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
-        click.echo(f"{plural(result.pages, 'page')}: {done}\n{result.out}")
-        for line in keep_out(registry.workspace.git, result.out):
-            click.echo(visible(line))
-        click.echo(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {shlex.quote(str(result.out))}")
+    done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
+    lines = [f"{plural(result.pages, 'page')}: {done}", str(result.out), *keep_out(registry.workspace.git, result.out)]
+    lines.append(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {shlex.quote(str(result.out))}")
+    emit(output, result.as_data(), "\n".join(lines), ok=result.ok, diagnostics=result.diagnostics)
     if not result.ok:
         context.exit(1)
 

@@ -127,11 +127,7 @@ def binding_options(command: Decorated) -> Decorated:
 def review_of(
     any_ids: Sequence[str], review: Review, expect: str | None, yes: bool, output: str
 ) -> Callable[[Record], Review]:
-    """Return a function that reviews a record, bound to the expected digest or to what a terminal showed.
-
-    Raises:
-        UsageError: one digest for several records, or an empty one.
-    """
+    """Return a function that reviews a record, bound to the expected digest or to what a terminal showed."""
     if expect is not None and (len(any_ids) != 1 or not expect.strip()):
         raise UsageError("--expect is the digest of one record", hint="name one id, or take them one by one")
     stated_review = replace(review, expected=(expect or "").strip())

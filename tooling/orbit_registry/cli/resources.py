@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
-from orbit_registry.cli.output import emit, format_option, from_root, open_registry
+from orbit_registry.cli.fields import STANDARD_INPUT, as_mapping, fields_from, shared_options
+from orbit_registry.cli.output import emit, format_option, from_root, open_registry, plural
 from orbit_registry.cli.setup import import_records
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import visible
@@ -69,7 +69,7 @@ def _import_command(type_: str, summary: str) -> click.Command:
         fields = fields_from(kind, values)
         if pending:
             fields["status"] = kind.initial["agent"]
-        chunking = {**_as_mapping(fields.pop("chunking", None)), **({"strategy": strategy} if strategy else {})}
+        chunking = {**as_mapping(fields.pop("chunking", None)), **({"strategy": strategy} if strategy else {})}
         if source == STANDARD_INPUT and type_ == DOC:
             text = source_from_stream(sys.stdin.buffer)
             if not (title or name):
@@ -143,7 +143,7 @@ def refresh_command(
     orbit refresh RES-7k3fq --path docs/releasing.md
     """
     registry = open_registry()
-    chunking = _as_mapping(registry.get(any_id).data.get("chunking"))
+    chunking = as_mapping(registry.get(any_id).data.get("chunking"))
     moved = from_root(registry, path) if path is not None else None
     request = RefreshRequest(versions or None, {**chunking, "strategy": strategy} if strategy else None, moved)
     done = refresh(registry.workspace, any_id, registry.author(), request, dry_run=dry_run)
@@ -203,19 +203,9 @@ def run_command(
 
 
 def _cut_data(cut: Cut) -> dict[str, object]:
+    names = ("code", "title", "breadcrumb", "sections", "first_line", "last_line", "tokens", "continues", "warning")
     chunks = [
-        {
-            "code": chunk.code,
-            "title": chunk.title,
-            "breadcrumb": chunk.breadcrumb,
-            "sections": list(chunk.sections),
-            "first_line": chunk.first_line,
-            "last_line": chunk.last_line,
-            "tokens": chunk.tokens,
-            "continues": chunk.continues,
-            "warning": chunk.warning or None,
-        }
-        for chunk in cut.chunks
+        {**{name: getattr(chunk, name) for name in names}, "warning": chunk.warning or None} for chunk in cut.chunks
     ]
     return {"strategy": cut.strategy, "chunks": chunks}
 
@@ -233,8 +223,7 @@ def _chunk_line(chunk: Chunk) -> str:
 
 
 def _chunk_count(cut: Cut) -> str:
-    number = len(cut.chunks)
-    return f"{number} chunk{'' if number == 1 else 's'}"
+    return plural(len(cut.chunks), "chunk")
 
 
 def _record_path(record: Record, text: IntakeSource) -> str:
@@ -244,10 +233,6 @@ def _record_path(record: Record, text: IntakeSource) -> str:
 def _file_name(title: str) -> str:
     words = "".join(character if character.isalnum() else " " for character in title.lower()).split()
     return f"{'-'.join(words)[:80] or 'text'}.md"
-
-
-def _as_mapping(value: object) -> dict[str, object]:
-    return dict(value) if isinstance(value, dict) else {}
 
 
 def _print_notes(notes: tuple[str, ...]) -> None:

@@ -130,11 +130,7 @@ group = format_option(group)
 
 
 def _one_run(read: Retro, from_options: Retro, project: str, where: str) -> tuple[Retro, Retro]:
-    """Return the retro of the file and of the options, both with the run and project that either names.
-
-    Raises:
-        UsageError: they name two runs.
-    """
+    """Return the retro of the file and of the options, both with the run and project that either names."""
     trigger = read.trigger
     if trigger is None:
         return read, from_options
@@ -291,13 +287,9 @@ def note(
         "unsolved": record_data(result.unsolved) if result.unsolved is not None else None,
         "failure": record_data(result.failure) if result.failure is not None else None,
     }
-    emit(output, data, _note_text(request, result), next_commands=_note_commands(result))
-
-
-def _note_commands(result: NoteResult) -> list[str]:
-    if result.unsolved is not None:
-        return [f"orbit show {result.unsolved.id}"]
-    return [ask.command for ask in result.asks]
+    unsolved = result.unsolved
+    following = [f"orbit show {unsolved.id}"] if unsolved is not None else [ask.command for ask in result.asks]
+    emit(output, data, _note_text(request, result), next_commands=following)
 
 
 def _note_text(request: NoteRequest, result: NoteResult) -> str:

@@ -165,11 +165,7 @@ def _promote_due(output: str) -> None:
 
 
 def line(value: str | None, option: str) -> str:
-    """Return an option's text in one line; empty if not given.
-
-    Raises:
-        UsageError: it was given empty.
-    """
+    """Return an option's text in one line; empty if not given."""
     if value is not None and not value.strip():
         raise UsageError(f"{option} is empty", hint=f'say it in words: {option} "the linter says so already"')
     return " ".join((value or "").split())

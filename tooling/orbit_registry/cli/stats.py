@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -50,49 +51,32 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
     result = counted(open_registry().workspace, days)
     nothing = not result.tally.total.calls
     following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]
-    if output == "text" and sys.stdout.isatty():
-        _draw(result)
-    else:
-        emit(output, result.as_data(), "\n".join(_page_lines(result)), next_commands=following)
+    lines = _page_lines(result, bar)
+    if sys.stdout.isatty():
+        columns = shutil.get_terminal_size().columns
+        lines = (line if len(line) <= columns else f"{line[: columns - 1]}…" for line in _page_lines(result, block_bar))
+    emit(output, result.as_data(), "\n".join(lines), next_commands=following)
 
 
-def _page_lines(result: Stats) -> Iterator[str]:
+def _page_lines(result: Stats, draw: Callable[[int, int], str]) -> Iterator[str]:
     yield from _head(result)
     for title, rows in _sections(result):
         yield ""
         yield title
         most = max((value for _, value, _ in rows), default=0)
         width = max((len(name) for name, _, _ in rows), default=0)
-        yield from (f"  {name:<{width}}  {'#' * _scaled(value, most):<{WIDTH}}  {text}" for name, value, text in rows)
+        yield from (f"  {name:<{width}}  {draw(value, most):<{WIDTH}}  {text}" for name, value, text in rows)
 
 
-def _draw(result: Stats) -> None:
-    from rich.console import Console  # half of the start of a command that prints no bars
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    for line in _head(result):
-        console.print(Text(visible(line)))
-    for title, rows in _sections(result):
-        table = Table.grid(padding=(0, 2))
-        for _ in range(3):
-            table.add_column(no_wrap=True, overflow="ellipsis")
-        most = max((value for _, value, _ in rows), default=0)
-        for name, value, text in rows:
-            table.add_row(Text(visible(name)), Text(bar(value, most), style="cyan"), Text(visible(text)))
-        console.print(Text(f"\n{title}", style="bold"))
-        console.print(table)
-
-
-def bar(value: int, most: int, width: int = WIDTH) -> str:
-    """Return a bar for a value's share of the most, in eighths of a character."""
-    eighths = round(8 * width * value / most) if most else 0
+def block_bar(value: int, most: int) -> str:
+    """Return a bar for a terminal, in eighths of a character."""
+    eighths = round(8 * WIDTH * value / most) if most else 0
     return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
 
 
-def _scaled(value: int, most: int) -> int:
-    return max(round(WIDTH * value / most), value > 0) if most else 0
+def bar(value: int, most: int) -> str:
+    """Return a bar for a value's share of the most."""
+    return "#" * max(round(WIDTH * value / most), value > 0) if most else ""
 
 
 def _head(result: Stats) -> Iterator[str]:

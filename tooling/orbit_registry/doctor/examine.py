@@ -65,6 +65,17 @@ class Finding:
         return [*lines, f"{'':<{9 + WIDTH}} next: {self.next_step}"] if self.next_step else lines
 
 
+def counts(findings: Sequence[Finding]) -> dict[str, int]:
+    """Return the number of findings of each level."""
+    return {level: sum(finding.level == level for finding in findings) for level in LEVELS}
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
 OLDEST_PYTHON = (3, 11)
 
@@ -403,17 +414,13 @@ def _transcripts(
 
 
 def _missing_finding(delivery: Delivery) -> Finding:
-    more = len(delivery.missing) - NAMED
-    records = ", ".join(delivery.missing[:NAMED]) + (f" and {more} more" if more > 0 else "")
-    counts = f"{delivery.found} of {delivery.claimed} records that were shown stand in its transcript"
-    message = f"session {delivery.session} ({delivery.agent}): {counts}; missing {records}"
-    if delivery.found:
-        return Finding(
-            "warning", "transcript", message, str(delivery.path), "orbit stats; the agent may have given up on a call"
-        )
-    return Finding(
-        "problem", "transcript", message, str(delivery.path), f"orbit hook test {delivery.agent}; it takes no answer"
-    )
+    share = f"{delivery.found} of {delivery.claimed} records that were shown stand in its transcript"
+    missing = listed(delivery.missing, NAMED)
+    message = f"session {delivery.session} ({delivery.agent}): {share}; missing {missing}"
+    level: Level = "warning" if delivery.found else "problem"
+    given_up = "orbit stats; the agent may have given up on a call"
+    step = given_up if delivery.found else f"orbit hook test {delivery.agent}; it takes no answer"
+    return Finding(level, "transcript", message, str(delivery.path), step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,7 +446,7 @@ class Examination:
     def as_data(self) -> dict[str, object]:
         """Return the examination as JSON data."""
         return {
-            "counts": {level: self._count(level) for level in LEVELS},
+            "counts": counts(self.findings),
             "findings": [finding.as_data() for finding in self.findings],
             "hooks": self.hooks.as_data(),
             "transcripts": [delivery.as_data() for delivery in self.deliveries],
@@ -448,11 +455,7 @@ class Examination:
     def text(self) -> str:
         """Return the examination as text."""
         lines = [line for finding in self.findings for line in finding.lines()]
-        counts = ", ".join(f"{self._count(level)} {level}" for level in LEVELS)
-        return "\n".join([*lines, "", counts])
-
-    def _count(self, level: str) -> int:
-        return sum(finding.level == level for finding in self.findings)
+        return "\n".join([*lines, "", ", ".join(f"{count} {level}" for level, count in counts(self.findings).items())])
 
 
 def examine(start: Path, agent: str | None = None) -> Examination:

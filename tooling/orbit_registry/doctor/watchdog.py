@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orbit_registry.checks.rules.loop import TURN_END, LoopLog, loop_log, turns
-from orbit_registry.doctor.examine import LEVELS, Finding
+from orbit_registry.doctor.examine import Finding, counts, listed
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
 from orbit_registry.hook.index import Index
@@ -57,7 +57,7 @@ class Watch:
         """Return the run as JSON data."""
         return {
             "at": self.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "counts": {level: sum(finding.level == level for finding in self.findings) for level in LEVELS},
+            "counts": counts(self.findings),
             "findings": [finding.as_data() for finding in self.findings],
         }
 
@@ -176,7 +176,7 @@ def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
         ("failure-expired", "over, to be tried again", over),
     ):
         if ones:
-            targets = _list_names([str(target_of(failure)) for failure in ones])
+            targets = listed([str(target_of(failure)) for failure in ones], MOST_LISTED)
             count = "1 failed target is" if len(ones) == 1 else f"{len(ones)} failed targets are"
             yield Finding("ok", topic, f"{count} {state}: {targets}", "", f"orbit show {ones[0].id}")
 
@@ -186,8 +186,8 @@ def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterato
     limit = now - timedelta(days=days)
     old = [entry for entry in queue(records) if (created := _created_at(entry)) is not None and created < limit]
     if old:
-        listed = _list_names([entry.id for entry in old])
-        message = f"{len(old)} records have waited for review for more than {days} days: {listed}"
+        names = listed([entry.id for entry in old], MOST_LISTED)
+        message = f"{len(old)} records have waited for review for more than {days} days: {names}"
         yield Finding("warning", "queue-old", message, "", "orbit queue")
 
 
@@ -196,7 +196,8 @@ def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Findin
     most = workspace.config.setting(SECTION, "learnings")
     open_ones = [record for record in records if record.phase != "closed"]
     consolidated = {link.to for record in open_ones for link in record.links if link.rel == "derived_from"}
-    alone = [record for record in open_ones if _is_learning(record) and record.id not in consolidated]
+    live = [record for record in records.of_kind("learning") if record.phase == "live"]
+    alone = [record for record in live if record.id not in consolidated]
     if len(alone) > most:
         message = f"{len(alone)} learnings are unconsolidated, and {most} are admitted"
         yield Finding("warning", "learnings-many", message, "", "orbit propose")
@@ -207,12 +208,3 @@ def _created_at(record: Record) -> datetime | None:
         return parse_time(record.text("created_at") or "")
     except ValueError:
         return None
-
-
-def _is_learning(record: Record) -> bool:
-    return record.kind.name == "learning" and record.phase == "live"
-
-
-def _list_names(names: Sequence[str]) -> str:
-    more = len(names) - MOST_LISTED
-    return ", ".join(names[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

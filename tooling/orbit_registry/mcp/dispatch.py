@@ -23,7 +23,6 @@ from orbit_registry.mcp.tools import (
     TASK,
     Arguments,
     Caller,
-    Schema,
     Tool,
     ToolCall,
     ToolResult,
@@ -66,8 +65,19 @@ _RELATED = Tool(
      "direction": choice("What it leads to, or what leads to it.", *DIRECTIONS)},
     read_tools.related, ["id"],
 )  # fmt: skip
-
-
+_QUERY = Tool(
+    "query", "Ask in SQL",
+    "Ask the snapshot of all records one SQL question (DuckDB, read only). Tables: records, scope_globs, tags, links, "
+    "evidence, legacy_ids, votes, freshness; views: vote_ranking, system_knowledge; macros: scope_match(path), "
+    "search(text), ranked(), resolve_id(id). `DESCRIBE records` names columns.",
+    {
+        "sql": text("One SELECT.", "SELECT id, title FROM records WHERE status = 'accepted'", longest=10_000),
+        "limit": number("At most so many rows.", 100, 1_000),
+        "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": read_tools.MOST_SECONDS,
+                    "default": read_tools.USUAL_SECONDS, "description": "It may take so long."},
+    },
+    read_tools.query, ["sql"], carries=False,
+)  # fmt: skip
 _RUN = Tool(
     "run", "Run a script",
     "Run a script that is a resource, if it is what was reviewed and committed; answers its exit code and the end of "
@@ -98,22 +108,8 @@ def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False, plan
     named_tools = [
         _alias(general[verb], kinds[kind]) for kind, verbs in ALIASES.items() if kind in kinds for verb in verbs
     ]
-    plain = general["search"]
-    everywhere = Tool(
-        f"{PREFIX}search", plain.title, "The same as `search`.", plain.properties, plain.run, plain.required
-    )
+    everywhere = replace(general["search"], name=f"{PREFIX}search", description="The same as `search`.")
     return {**general, **{tool.name: tool for tool in (everywhere, *named_tools)}}
-
-
-def _narrowing_properties(of_kind: Schema) -> dict[str, Schema]:
-    return {
-        "query": text("Words to look for; `tags` or `path` alone find all in scope.", "retry uploads"),
-        "kind": of_kind, "tags": TAGS,
-        "path": text("Only what applies to this file, named from the project's root.", "src/app.py"),
-        "versions": text("Only what is for these.", "2,3"),
-        "context_tags": text("Tags that weigh more.", "reviewer,network=1.5"),
-        "budget": choice("How deep to look.", *BUDGETS),
-    }  # fmt: skip
 
 
 def _reading_tools(kinds: KindTable) -> list[Tool]:
@@ -122,7 +118,15 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
         Tool(
             "search", "Search records",
             "Find records of any kind by words, the best first: id, score, title, snippet. `show` has the whole text.",
-            {**_narrowing_properties(of_kind), "limit": number("At most so many.", None, 50), "all": _ALL},
+            {
+                "query": text("Words to look for; `tags` or `path` alone find all in scope.", "retry uploads"),
+                "kind": of_kind, "tags": TAGS,
+                "path": text("Only what applies to this file, named from the project's root.", "src/app.py"),
+                "versions": text("Only what is for these.", "2,3"),
+                "context_tags": text("Tags that weigh more.", "reviewer,network=1.5"),
+                "budget": choice("How deep to look.", *BUDGETS),
+                "limit": number("At most so many.", None, 50), "all": _ALL,
+            },
             read_tools.search,
         ),
         Tool(
@@ -162,19 +166,7 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
             },
             read_tools.brief, carries=False,
         ),
-        Tool(
-            "query", "Ask in SQL",
-            "Ask the snapshot of all records one SQL question (DuckDB, read only). Tables: records, scope_globs, tags, "
-            "links, evidence, legacy_ids, votes, freshness; views: vote_ranking, system_knowledge; macros: "
-            "scope_match(path), search(text), ranked(), resolve_id(id). `DESCRIBE records` names columns.",
-            {
-                "sql": text("One SELECT.", "SELECT id, title FROM records WHERE status = 'accepted'", longest=10_000),
-                "limit": number("At most so many rows.", 100, 1_000),
-                "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": read_tools.MOST_SECONDS,
-                            "default": read_tools.USUAL_SECONDS, "description": "It may take so long."},
-            },
-            read_tools.query, ["sql"], carries=False,
-        ),
+        _QUERY,
     ]  # fmt: skip
 
 
@@ -231,18 +223,10 @@ def _alias(tool: Tool, kind: Kind) -> Tool:
         required = required_fields(kind)
     elif "fields" in properties:
         properties["fields"] = {"type": "object", "description": f"Fields as `{PREFIX}{kind.name}.add` takes them."}
-    description = f"`{tool.name}` for {kind.labels.lower()} alone."
-    name = f"{PREFIX}{kind.name}.{tool.name}"
-    return Tool(
-        name,
-        f"{kind.labels}: {tool.name}",
-        description,
-        properties,
-        tool.run,
-        required,
-        tool.reads_only,
-        {"kind": kind.name},
-    )
+    return replace(
+        tool, name=f"{PREFIX}{kind.name}.{tool.name}", title=f"{kind.labels}: {tool.name}", properties=properties,
+        description=f"`{tool.name}` for {kind.labels.lower()} alone.", required=required, fixed={"kind": kind.name},
+    )  # fmt: skip
 
 
 LONGEST_ANSWER = 100_000
@@ -272,11 +256,7 @@ def available_tools(*, aliases: bool = True, workspace: Workspace | None = None)
 
 
 def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:
-    """Answer one call; any failure but an unknown tool becomes an error reply.
-
-    Raises:
-        UnknownToolError: there is no such tool.
-    """
+    """Answer one call; any failure but an unknown tool becomes an error reply."""
     try:
         registry = opened()
         registry.recover()

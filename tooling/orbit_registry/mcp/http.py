@@ -31,11 +31,7 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 def serve_http(
     root: Path | None, host: str, port: int, token: str | None, announce: Callable[[str, str], None], *, aliases: bool
 ) -> None:
-    """Serve clients over streamable HTTP until interrupted; `announce` gets the address and the token.
-
-    Raises:
-        UsageError: the token is too short, or the address can't be used.
-    """
+    """Serve clients over streamable HTTP until interrupted; `announce` gets the address and the token."""
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise UsageError("the token is too short", hint=f"give {SHORTEST_TOKEN} characters or more, or none")
     act_as_agent()

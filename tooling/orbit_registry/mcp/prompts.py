@@ -27,12 +27,7 @@ class Prompt:
 
 
 def prompt_text(name: str, registry: Registry, caller: Caller, words: Words) -> str:
-    """Return the text of a prompt.
-
-    Raises:
-        UsageError: there is no such prompt, or an argument is missing, unknown or too long.
-        OrbitError: what it asks the registry is refused.
-    """
+    """Return the text of a prompt."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise UsageError(f"there is no prompt {name!r}", hint=f"prompts: {', '.join(PROMPTS)}")
@@ -121,34 +116,24 @@ RESOURCE_TYPE = "text/plain"
 PAGE = 100
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceItem:
-    """Record in the list of resources."""
-
-    uri: str
-    name: str
-    title: str
-    description: str
-
-
-def resource_page(registry: Registry, start: int) -> tuple[list[ResourceItem], int | None]:
-    """Return one page of the live records, and where the next page starts."""
+def resource_page(registry: Registry, start: int) -> tuple[list[dict[str, str]], int | None]:
+    """Return one page of the live records as fields of resources, and where the next page starts."""
     live = [record for record in registry.collection.records if record.phase == "live"]
     entries = []
     for listed in live[start : start + PAGE]:
         record = clean(listed)
         description = f"{record.kind.label}, {record.status.word}"
-        entries.append(ResourceItem(f"{START}{record.id}", record.id, str(harmless(record.title)), description))
+        title = str(harmless(record.title))
+        entries.append({
+            "uri": f"{START}{record.id}", "name": record.id, "title": title, "description": description,
+            "mime_type": RESOURCE_TYPE,
+        })  # fmt: skip
     following = start + PAGE
     return entries, following if following < len(live) else None
 
 
 def resource_text(registry: Registry, uri: str, caller: Caller) -> str:
-    """Return the text of a resource URI.
-
-    Raises:
-        RecordNotFoundError: it names no record.
-    """
+    """Return the text of a resource URI."""
     any_id = uri.removeprefix(START)
     if not any_id or any_id == uri:
         raise RecordNotFoundError(f"{uri!r} is no resource here", hint=f"resources are {RESOURCE_TEMPLATE}")

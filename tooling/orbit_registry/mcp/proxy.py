@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.call import LONGEST_TEXT
@@ -42,22 +43,16 @@ class UnreadableError(ValueError):
     """A message can't be changed; it is passed on unchanged."""
 
 
-class Member:
+class Member(NamedTuple):
     """Value of an object's member, and its position in the text."""
 
-    __slots__ = ("end", "start", "value")
-
-    def __init__(self, value: object, start: int, end: int) -> None:
-        self.value, self.start, self.end = value, start, end
+    value: object
+    start: int
+    end: int
 
 
 def members(text: str, start: int = 0) -> dict[str, Member]:
-    """Return the members of the object at `start`; at 0 the text must end with it.
-
-    Raises:
-        UnreadableError: there is no object, or a key occurs twice.
-        ValueError: it is no JSON.
-    """
+    """Return the members of the object at `start`; at 0 the text must end with it."""
     result: dict[str, Member] = {}
     at = _after_space(text, start)
     if text[at : at + 1] != "{":
@@ -87,11 +82,7 @@ class Insertions:
     """Positions in a tool's result where records can be added."""
 
     def __init__(self, text: str, result: Member) -> None:
-        """Locate the positions.
-
-        Raises:
-            UnreadableError: it has no list of content, or has learnings already.
-        """
+        """Locate the positions."""
         inner = members(text, result.start)
         content, meta = inner.get("content"), inner.get("_meta")
         if content is None or not isinstance(content.value, list):
@@ -305,11 +296,7 @@ FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 
 
 def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
-    """Run a server until it ends and return its exit code; end by the same signal as the server.
-
-    Raises:
-        UsageError: it can't be started.
-    """
+    """Run a server until it ends and return its exit code; end by the same signal as the server."""
     woken, wake = os.pipe()
     try:
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, close_fds=False)
@@ -403,10 +390,6 @@ def _close(number: int) -> None:
     os.close(nothing)
 
 
-class _LateError(UnreadableError):
-    """The time limit of a message is over."""
-
-
 class ResultAnnotator:
     """Adds records to the results of one server, within a time limit for each message."""
 
@@ -420,12 +403,7 @@ class ResultAnnotator:
             signal.signal(signal.SIGALRM, self._is_late)
 
     def decide(self, text: str, result: Member, request: PendingCall) -> str:
-        """Return a message with the records for its result, or unchanged.
-
-        Raises:
-            UnreadableError: nothing can be added, or the time is over.
-            OSError: the session log can't be written.
-        """
+        """Return a message with the records for its result, or unchanged."""
         if self._root is None or not isinstance(result.value, dict):
             return text
         behind: list[str] = []
@@ -455,7 +433,7 @@ class ResultAnnotator:
 
     def _is_late(self, _number: int, _frame: FrameType | None) -> None:
         if self._deciding:
-            raise _LateError
+            raise UnreadableError("the time limit of the message is over")
 
 
 def _result_text(content: object) -> str:

@@ -18,6 +18,7 @@ from orbit_registry.render.records import (
     check_command,
     chunk_data,
     chunk_head,
+    head_data,
     in_order,
     named_chunk,
     reasons_data,
@@ -46,11 +47,7 @@ def clean(record: Record) -> Record:
 
 
 def inside(registry: Registry, path: str) -> str:
-    """Return a path from the project's root; an absolute one must be inside.
-
-    Raises:
-        UsageError: it is outside the project.
-    """
+    """Return a path from the project's root; an absolute one must be inside."""
     root = registry.workspace.root
     return path_from_root(root, root, path)
 
@@ -117,23 +114,14 @@ def list_records(call: ToolCall) -> ToolResult:
     unread = unread_files(registry.collection.problems)
     lost = [f"{unread_text(unread)}: `{check_command(registry.workspace, unread)}` says why"] if unread else []
     return ToolResult(
-        {"records": [_head(record) for record in page], "omitted": after, "unread": unread[:20]},
+        {
+            "records": [{**head_data(record), "updated_at": record.text("updated_at")} for record in page],
+            "omitted": after, "unread": unread[:20],
+        },
         "\n".join([table(("id", "kind", "status", "title"), rows) or "no records", *more, *lost]),
         next=[f'show {{"id": "{record.id}"}}' for record in page[:1]],
         record_ids=[record.id for record in page],
-    )
-
-
-def _head(record: Record) -> dict[str, object]:
-    return {
-        "id": record.id,
-        "kind": record.kind.name,
-        "status": record.status.name,
-        "phase": record.phase,
-        "title": record.title,
-        "path": record.path,
-        "updated_at": record.text("updated_at"),
-    }
+    )  # fmt: skip
 
 
 def show(call: ToolCall) -> ToolResult:
@@ -197,21 +185,13 @@ def related(call: ToolCall) -> ToolResult:
     record, depth = registry.get(call.text("id")), call.number("depth", 1)
     direction = call.text("direction", "both")
     result = walked(registry.workspace, registry.reading, record, depth=depth, direction=direction)
-    shortened = replace(
-        result,
-        reached=tuple(
-            replace(neighbour, record=clean(neighbour.record)) for neighbour in result.reached[:MOST_RELATED]
-        ),
-    )
-    more = len(result.reached) - len(shortened.reached)
-    texts_shown = [
-        related_text(shortened),
-        *([f"and {more} more: a smaller `depth`, or one `direction`"] if more else []),
-    ]
-    ids = [neighbour.record.id for neighbour in shortened.reached]
+    reached = tuple(replace(near, record=clean(near.record)) for near in result.reached[:MOST_RELATED])
+    shortened, more = replace(result, reached=reached), len(result.reached) - len(reached)
+    notice = f"\nand {more} more: a smaller `depth`, or one `direction`" if more else ""
+    ids = [neighbour.record.id for neighbour in reached]
     following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:3]]
     data = {**related_data(shortened), "omitted": more}
-    return ToolResult(data, "\n".join(texts_shown), next=following, record_ids=[record.id, *ids])
+    return ToolResult(data, related_text(shortened) + notice, next=following, record_ids=[record.id, *ids])
 
 
 def match(call: ToolCall) -> ToolResult:

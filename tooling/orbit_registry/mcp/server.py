@@ -35,12 +35,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 def open_registry(project: Path | None, roots: Sequence[str]) -> Registry:
-    """Return the registry of the project, or of the first root URI that has one, read anew.
-
-    Raises:
-        WorkspaceNotFoundError: none has one.
-        ConfigError: its configuration can't be used.
-    """
+    """Return the registry of the project, or of the first root URI that has one, read anew."""
     if project is not None:
         return Registry.open(project)
     missing: WorkspaceNotFoundError | ForeignWorkspaceError | None = None
@@ -212,16 +207,7 @@ class McpServer:
         entries, following = await self._asked(
             context, lambda opened: prompts.resource_page(opened(), int(cursor or 0))
         )
-        listed = [
-            types.Resource(
-                uri=entry.uri,
-                name=entry.name,
-                title=entry.title,
-                description=entry.description,
-                mime_type=prompts.RESOURCE_TYPE,
-            )
-            for entry in entries
-        ]
+        listed = [types.Resource.model_validate(entry, by_name=True) for entry in entries]
         return types.ListResourcesResult(resources=listed, next_cursor=None if following is None else str(following))
 
     async def _list_templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:

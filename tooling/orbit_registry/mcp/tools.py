@@ -138,13 +138,8 @@ WITHHELD = FIXED | {"freshness", "status_raw"}
 
 def text(description: str, *examples: str, longest: int = 2_000) -> Schema:
     """Return the schema of a text."""
-    return {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": longest,
-        "description": description,
-        "examples": list(examples),
-    }
+    form = {"type": "string", "minLength": 1, "maxLength": longest}
+    return {**form, "description": description, "examples": list(examples)}
 
 
 def words(description: str, *examples: str, most: int = 50) -> Schema:
@@ -180,26 +175,22 @@ def kind_choice(kinds: Iterable[Kind], description: str) -> Schema:
     return choice(description, *(kind.name for kind in kinds))
 
 
-def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Schema]:
+def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:
     """Return the schemas of the fields that an agent may set, the headline first.
 
     A new decision takes its document's text as `body`.
     """
     document = kind.schema.document
     shared: Mapping[str, Any] = document["$defs"]
-    names = [name for name in kind.schema.properties if name not in WITHHELD | kind.schema.managed]
-    if kind.headline != "title" and "title" in names:
-        names.remove("title")
-    forms = {name: _inlined(document["properties"][name], shared) for name in _headline_first(kind, names)}
+    withheld = WITHHELD | kind.schema.managed | ({"title"} - {kind.headline})
+    names = sorted((name for name in kind.schema.properties if name not in withheld), key=lambda n: n != kind.headline)
+    forms = {name: _inlined(document["properties"][name], shared) for name in names}
     if kind.in_document and new:
         forms = {name: form for name, form in forms.items() if name in OF_A_DOCUMENT}
-        forms["scope"] = _of_axes(forms["scope"], ("paths", "tags"))
+        axes = forms["scope"]["properties"]
+        forms["scope"] = {**forms["scope"], "properties": {axis: axes[axis] for axis in ("paths", "tags")}}
         forms["body"] = text("Context, Decision and Consequences as Markdown; name at least one cost.", longest=100_000)
     return forms
-
-
-def _of_axes(scope: Mapping[str, Any], axes: tuple[str, ...]) -> Schema:
-    return {**scope, "properties": {axis: scope["properties"][axis] for axis in axes}}
 
 
 def required_fields(kind: Kind) -> list[str]:
@@ -222,10 +213,6 @@ def fields_of_any(kinds: KindTable) -> Schema:
     example = {"summary": "Retries need an idempotency key", "scope": {"paths": ["src/**"]}}
     description = "The record's fields, by its kind. " + ". ".join(lines) + "."
     return {"type": "object", "description": description, "examples": [example]}
-
-
-def _headline_first(kind: Kind, names: list[str]) -> list[str]:
-    return sorted(names, key=lambda name: name != kind.headline)
 
 
 _LEFT_OUT = frozenset(("$ref", "patternProperties", "pattern", "uniqueItems", "maxItems", "minLength"))

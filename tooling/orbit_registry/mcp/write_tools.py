@@ -47,31 +47,20 @@ class Proposal:
 
 
 def call_fields(kind: Kind, call: ToolCall, *, new: bool) -> Fields:
-    """Return the fields of a call: those under `fields`, or an alias's arguments named after fields.
-
-    Raises:
-        UsageError: an agent may not set one, or there is none.
-        RefusedError: one looks like a secret.
-    """
+    """Return the fields of a call: those under `fields`, or an alias's arguments named after fields."""
     allowed = own_fields(kind, new=new)
     fields = call.fields("fields") or {name: call.arguments[name] for name in allowed if name in call.arguments}
+    hint = f"fields: {', '.join(allowed)}"
     for name in fields:
         if name in WITHHELD:
-            raise UsageError(f"`{name}` can't be given: the registry or a person says it", hint=_fields_hint(allowed))
+            raise UsageError(f"`{name}` can't be given: the registry or a person says it", hint=hint)
         if name not in allowed and not name.startswith("x-"):
-            raise UsageError(f"`{name}` can't be given to {_with_article(kind)} here", hint=_fields_hint(allowed))
+            receiver = f"a new {kind.label.lower()}" if kind.in_document else f"a {kind.label.lower()}"
+            raise UsageError(f"`{name}` can't be given to {receiver} here", hint=hint)
     if not fields:
-        raise UsageError(f"no field of the {kind.label.lower()} is given", hint=_fields_hint(allowed))
+        raise UsageError(f"no field of the {kind.label.lower()} is given", hint=hint)
     refuse_secrets("", fields)
     return fields
-
-
-def _fields_hint(allowed: Mapping[str, object]) -> str:
-    return f"fields: {', '.join(allowed)}"
-
-
-def _with_article(kind: Kind) -> str:
-    return f"a new {kind.label.lower()}" if kind.in_document else f"a {kind.label.lower()}"
 
 
 def merged(data: Mapping[str, object], changes: Mapping[str, object]) -> Fields:
@@ -90,11 +79,7 @@ def merged(data: Mapping[str, object], changes: Mapping[str, object]) -> Fields:
 
 
 def change(call: ToolCall, record: Record, edit: Edit, title: str | None = None) -> Record:
-    """Change a pending record.
-
-    Raises:
-        RefusedError: it is live or closed.
-    """
+    """Change a pending record."""
     workspace, author = call.registry.workspace, call.caller.author()
     if record.kind.in_document:
         return adrs.update_adr(workspace, record.id, edit, title, author=author)

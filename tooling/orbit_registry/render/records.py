@@ -42,11 +42,7 @@ def _updated(record: Record) -> datetime:
 
 
 def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
-    """Return count, current score, last time (None without votes) and count per task.
-
-    Raises:
-        UsageError: the half-life in the environment is no number of days.
-    """
+    """Return count, current score, last time (None without votes) and count per task."""
     result = tally(votes, datetime.now(UTC), half_life_days())
     tasks = Counter(vote.task_id for vote in distinct_votes(votes))
     return {
@@ -139,8 +135,9 @@ def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
 def remedies(record: Record, freshness: Freshness) -> list[str]:
     """Return the commands for a stale record, the likeliest first."""
     verify_it = f"orbit verify {record.id}"
-    verbs = record.kind.verbs.items()
-    closing = [f"orbit {record.kind.name} {verb} {record.id}" for verb, to in verbs if _closes(record, to)][-1:]
+    closes = [verb for verb, to in record.kind.verbs.items()
+              if to in record.status.to and record.kind.status(to).phase == "closed"]  # fmt: skip
+    closing = [f"orbit {record.kind.name} {verb} {record.id}" for verb in closes[-1:]]
     if freshness.cause is Cause.EXPIRED:
         return [*closing, f"{verify_it} --expires DATE"]
     unhashed = [
@@ -151,18 +148,10 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
     without = [" ".join((verify_it, *unhashed))] if unhashed else []
     moved = any(reason.cause is Cause.ANCHOR and reason.subject == "scope.paths" for reason in freshness.reasons)
     renames = ["orbit learning prune --fix-renames"] if moved and record.kind.name == "learning" else []
-    source_reasons = (
-        [reason for reason in freshness.reasons if reason.cause is Cause.SOURCE] if record.kind.in_file else []
-    )
-    where = " --path FILE" if any(reason.is_unreadable for reason in source_reasons) else ""
-    again = (
-        [] if freshness.is_gone or unhashed else [f"orbit refresh {record.id}{where}" if source_reasons else verify_it]
-    )
-    return [*renames, *without, *again, *closing]
-
-
-def _closes(record: Record, to: str) -> bool:
-    return to in record.status.to and record.kind.status(to).phase == "closed"
+    sources = [reason for reason in freshness.reasons if record.kind.in_file and reason.cause is Cause.SOURCE]
+    where = " --path FILE" if any(reason.is_unreadable for reason in sources) else ""
+    refresh = f"orbit refresh {record.id}{where}" if sources else verify_it
+    return [*renames, *without, *([] if freshness.is_gone or unhashed else [refresh]), *closing]
 
 
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
@@ -187,20 +176,8 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
     }
 
 
-def _kind_columns(record: Record) -> set[str]:
-    elsewhere = {
-        "id",
-        "title",
-        "status",
-        record.kind.headline,
-        "date",
-        "tasks",
-        "feature",
-        "category",
-        "path",
-        "labels",
-    }
-    return {name for name in record.kind.columns if name in record.data} - elsewhere
+_OWN_LINES = frozenset(("id", "title", "status", "date", "tasks", "feature", "category", "path", "labels"))
+"""Fields that `record_text` gives a line or a place of their own."""
 
 
 def _plain_text(value: object) -> str:
@@ -224,7 +201,11 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
     facts = [
         ("file", record.path),
         ("document", record.source.path if record.source else ""),
-        *((name, _plain_text(record.data[name])) for name in record.kind.columns if name in _kind_columns(record)),
+        *(
+            (name, _plain_text(record.data[name]))
+            for name in record.kind.columns
+            if name in record.data and name not in _OWN_LINES | {record.kind.headline}
+        ),
         ("review", _review(record)),
         ("summary", (record.text("summary") or "") if record.kind.headline != "summary" else ""),
         *((name, ":".join(map(str, value.values()))) for name, value in _references(record)),
@@ -253,11 +234,7 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
 
 
 def named_chunk(record: Record, name: str) -> Chunk:
-    """Return a record's chunk by its code, or by the anchor of its section.
-
-    Raises:
-        RecordNotFoundError: there is none; the hint names near ones.
-    """
+    """Return a record's chunk by its code, or by the anchor of its section."""
     from orbit_registry.search.chunks import chunks_of  # few ask for a chunk
 
     chunks = chunks_of(record)
@@ -340,6 +317,12 @@ def _references(record: Record) -> list[tuple[str, Mapping[str, object]]]:
     return [(name, value) for name, value in fields if isinstance(value, Mapping) and {"type", "id"} <= {*value}]
 
 
+def head_data(record: Record) -> dict[str, object]:
+    """Return what a list says of a record."""
+    return {"id": record.id, "kind": record.kind.name, "status": record.status.name, "phase": record.phase,
+            "title": record.title, "path": record.path}  # fmt: skip
+
+
 MOST_LINES = 20
 """So many citing lines, and so many names that no record has, are listed in text."""
 
@@ -350,12 +333,7 @@ def related_data(related: Related) -> dict[str, object]:
         "id": related.record.id,
         "related": [
             {
-                "id": neighbour.record.id,
-                "kind": neighbour.record.kind.name,
-                "status": neighbour.record.status.name,
-                "phase": neighbour.record.phase,
-                "title": neighbour.record.title,
-                "path": neighbour.record.path,
+                **head_data(neighbour.record),
                 "depth": neighbour.depth,
                 "links": [tie.as_data() for tie in neighbour.ties],
             }
@@ -371,17 +349,9 @@ def related_text(related: Related) -> str:
     deep = any(neighbour.depth > 1 for neighbour in related.reached)
     rows = []
     for neighbour in related.reached:
-        by = ", ".join(dict.fromkeys(tie.start for tie in neighbour.ties))
+        record, by = neighbour.record, ", ".join(dict.fromkeys(tie.start for tie in neighbour.ties))
         via = (by if neighbour.depth > 1 else "",) if deep else ()
-        rows.append(
-            (
-                *via,
-                link_words(neighbour.ties),
-                neighbour.record.id,
-                neighbour.record.status.name,
-                neighbour.record.title,
-            )
-        )
+        rows.append((*via, link_words(neighbour.ties), record.id, record.status.name, record.title))
     head = (*(("from",) if deep else ()), "is", "id", "status", "title")
     lines = [table(head, rows)] if rows else []
     for neighbour in related.reached:
