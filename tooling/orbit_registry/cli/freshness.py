@@ -127,16 +127,12 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
     retired, failed = _retire(registry, doomed) if confirm else ([], [])
     data = {
         "stale": [
-            {
-                **freshness_data(record, freshness),
-                "retire": record in doomed,
-                "retired": record.id in retired,
-                "moved": record.id in moved,
-            }
+            {**freshness_data(record, freshness), "retire": record in doomed, "retired": record.id in retired,
+             "moved": record.id in moved}
             for record, freshness in listed
         ],
         "retired": retired,
-    }
+    }  # fmt: skip
     lines = [_stale_text(*pair) for pair in listed if pair[0].id not in retired]
     lines += [f"{record_id} is retired" for record_id in retired]
     lines += _prune_summary(len(listed), len(doomed), len(moved), confirm=confirm)

@@ -71,10 +71,8 @@ def find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
         matches = _lesson_matches(owner, name)
         if len(matches) > 1:
             listed = "\n".join(f"  {record.id}  {slug(record.title)}" for record in matches)
-            ids = tuple(record.id for record in matches)
-            raise AmbiguousIdError(
-                f"{name!r} means {len(matches)} lessons:\n{listed}", candidates=ids, hint="name an id"
-            )
+            message = f"{name!r} means {len(matches)} lessons:\n{listed}"
+            raise AmbiguousIdError(message, candidates=tuple(record.id for record in matches), hint="name an id")
         if matches:
             return owner, matches[0]
     short = f"; the beginning of a slug has {FEWEST} characters or more" if len(name) < FEWEST else ""
@@ -139,12 +137,11 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
     """
     reviewed = review_of(names, Review(), expect, yes, output)
     registry = open_registry()
+    author, done = registry.author(), []
     owned = [find_lesson(registry, name) for name in names]
-    reviewed_records = [(owner.workspace, owner.get(record.id)) for owner, record in owned]
-    author = registry.author()
-    _print_decisions(
-        [review.decide(of, record, "live", author, reviewed(record)) for of, record in reviewed_records], output
-    )
+    for owner, record in [(owner, owner.get(record.id)) for owner, record in owned]:
+        done.append(review.decide(owner.workspace, record, "live", author, reviewed(record)))
+    _print_decisions(done, output)
 
 
 @lessons_group.command("rm")
@@ -183,11 +180,8 @@ def stale(output: str) -> None:
     """
     registry = open_registry()
     freshness = registry.freshness()
-    pairs = [
-        (record, freshness[record.path])
-        for record in registry.collection.records.of_kind(KIND)
-        if record.path in freshness
-    ]
+    learnings = registry.collection.records.of_kind(KIND)
+    pairs = [(record, freshness[record.path]) for record in learnings if record.path in freshness]
     lines = [f"{record.id}  {record.title}\n    {result.reasons[0].message}" for record, result in pairs]
     following = [f"orbit verify {record.id}" for record, _ in pairs[:3]]
     text = "\n".join(lines) or "every lesson is fresh"

@@ -52,7 +52,7 @@ def match(
     if omitted:
         text += f"\nomitted: {omitted}"
     data = {"matches": [match.as_data() for match in listed], "omitted": omitted}
-    following = [f"orbit show {data_id}" for data_id in [match.as_data()["id"] for match in listed[:1]]]
+    following = [f"orbit show {match.as_data()['id']}" for match in listed[:1]]
     emit(output, data, text, next_commands=following)
     note_unknown(registry, tag=tags)
     note_unread(registry)
@@ -75,19 +75,14 @@ def explain(path: str, project: str, output: str) -> None:
     verdicts = registry.explain(from_root(registry, path), project=project)
     lines: list[str] = []
     for verdict in verdicts:
-        data = verdict.as_data()
+        entry = verdict.as_data()
         cause = f" ({verdict.doubt})" if verdict.key in ("stale", "doubted") else ""
-        lines += [
-            f"{'+' if data['pushed'] else '-'} {data['id']}  {data['title']}",
-            f"    {verdict.glob or f'link with {verdict.link}'}: {data['said']}{cause}",
-        ]
+        lines.append(f"{'+' if entry['pushed'] else '-'} {entry['id']}  {entry['title']}")
+        lines.append(f"    {verdict.glob or f'link with {verdict.link}'}: {entry['said']}{cause}")
     if not lines and path in {record.id for record in registry.collection.records}:
         lines.append(f"no record has to do with a path of that name; {path} is a record: `orbit show {path}`")
-    emit(
-        output,
-        {"verdicts": [verdict.as_data() for verdict in verdicts]},
-        "\n".join(lines) or "no record has to do with it",
-    )
+    data = {"verdicts": [verdict.as_data() for verdict in verdicts]}
+    emit(output, data, "\n".join(lines) or "no record has to do with it")
     note_unread(registry)
 
 
@@ -136,10 +131,8 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     lines: list[str] = []
     for path, proposals in suggestions.items():
         for proposal in proposals:
-            reasons = "; ".join(proposal.reasons)
-            lines.append(
-                one_line(f"# {records[path].id}: {proposal.glob} ({plural(proposal.files, 'file')}): {reasons}")
-            )
+            head = f"# {records[path].id}: {proposal.glob} ({plural(proposal.files, 'file')})"
+            lines.append(one_line(f"{head}: {'; '.join(proposal.reasons)}"))
     none = sum(not proposals for proposals in suggestions.values())
     diff = unified_diff(changes)
     end = f"# {plural(len(changes), 'record')} {'changed' if write else 'would change: `--apply` writes it'}"
@@ -148,17 +141,13 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     text = "\n".join(part for part in (*lines, diff.rstrip("\n"), end if changes else "", without, complete) if part)
     data = {
         "suggestions": [
-            {
-                "id": records[path].id,
-                "path": path,
-                "globs": [
-                    {"glob": proposal.glob, "files": proposal.files, "reasons": list(proposal.reasons)}
-                    for proposal in proposals
-                ],
-            }
+            {"id": records[path].id, "path": path, "globs": [
+                {"glob": proposal.glob, "files": proposal.files, "reasons": list(proposal.reasons)}
+                for proposal in proposals
+            ]}
             for path, proposals in suggestions.items()
         ],
         "diff": diff,
         "written": write and bool(changes),
-    }
+    }  # fmt: skip
     emit(output, data, text, next_commands=["orbit coverage"] if write else ["orbit scope suggest --apply"])

@@ -47,14 +47,17 @@ def emit(
     next_commands: Sequence[str] = (),
     diagnostics: Sequence[Diagnostic] = (),
     ok: bool = True,
+    exit_code: int = 1,
 ) -> None:
-    """Print data as a JSON envelope, or the text; only JSON includes the diagnostics."""
+    """Print data as a JSON envelope, or the text; only JSON includes the diagnostics. If not `ok`, end the command."""
     if output == "json":
         findings = [diagnostic.as_dict() for diagnostic in diagnostics]
         answer = envelope(data, ok=ok, diagnostics=findings, next_commands=next_commands)
         click.echo(json_text(answer))
     elif text:
         click.echo(visible(text))
+    if not ok:
+        raise click.exceptions.Exit(exit_code)
 
 
 def refuse(output: str, error: OrbitError, *, next_commands: Sequence[str]) -> NoReturn:

@@ -53,8 +53,7 @@ def site_group() -> None:
 @click.option("--base-url", help="Where it will stand: https://example.org/decisions/")
 @click.option("--strict", is_flag=True, help="Fail on a broken link.")
 @format_option
-@click.pass_context
-def build(context: click.Context, out: Path, base_url: str | None, strict: bool, output: str) -> None:
+def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
     """Write the site to a folder; only pages that changed are written.
 
     \b
@@ -72,8 +71,6 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
     lines = [f"{plural(result.pages, 'page')}: {done}", str(result.out), *keep_out(registry.workspace.git, result.out)]
     lines.append(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {shlex.quote(str(result.out))}")
     emit(output, result.as_data(), "\n".join(lines), ok=result.ok, diagnostics=result.diagnostics)
-    if not result.ok:
-        context.exit(1)
 
 
 @site_group.command("serve")
@@ -168,8 +165,6 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
     )
     data = {"rules": [export.as_data() for export in exports], "written": not (check or dry_run)}
     emit(output, data, "\n".join(lines), ok=not differs, next_commands=following)
-    if differs:
-        raise click.exceptions.Exit(1)
 
 
 @export_group.command()
@@ -251,8 +246,6 @@ def _print_changes(
 ) -> None:  # fmt: skip
     answer = {**data, "changes": [change.as_data() for change in changes], "written": is_written}
     emit(output, answer, "\n".join([head, *_change_lines(changes, is_written), *more]), ok=ok, next_commands=following)
-    if not ok:
-        raise click.exceptions.Exit(1)
 
 
 def _change_lines(changes: Sequence[Change], is_written: bool) -> list[str]:

@@ -68,11 +68,8 @@ def list_records(kind: str | None, everything: bool, phases: tuple[str, ...], ou
         and (kind is None or record.kind.name == kind)
     ]
     rows = [(record.id, record.kind.name, str(record.data["status"]), record.title) for record in records]
-    emit(
-        output,
-        [record_data(record) for record in records],
-        table(("id", "kind", "status", "title"), rows) or "no records",
-    )
+    text = table(("id", "kind", "status", "title"), rows) or "no records"
+    emit(output, [record_data(record) for record in records], text)
     warn_of_unread(registry)
 
 

@@ -196,10 +196,9 @@ def run_command(
         "stdout": ran.stdout,
         "stderr": ran.stderr,
     }
-    emit(output, data, "", ok=ran.exit_code == 0)
     if ran.is_over_time:
         click.echo(f"ended after {timeout:g} s", err=True)
-    raise click.exceptions.Exit(ran.exit_code)
+    emit(output, data, "", ok=ran.exit_code == 0, exit_code=ran.exit_code)
 
 
 def _cut_data(cut: Cut) -> dict[str, object]:

@@ -93,15 +93,10 @@ def _retro(
         scope=scope, gathered=gathered, dry_run=dry_run,
     )  # fmt: skip
     is_written = result.record is not None and not dry_run
-    following = (
-        [f"orbit show {result.record.id}", "orbit queue --kind learning"] if result.record and is_written else []
-    )
+    shows = [f"orbit show {result.record.id}", "orbit queue --kind learning"] if result.record and is_written else []
     text = "\n".join([_retro_text(result), *([WOULD] if dry_run else [])])
-    emit(
-        output, {**_retro_data(result), "dry_run": dry_run}, text, ok=result.outcome != REFUSED, next_commands=following
-    )
-    if result.outcome == REFUSED:
-        raise click.exceptions.Exit(1)
+    data = {**_retro_data(result), "dry_run": dry_run}
+    emit(output, data, text, ok=result.outcome != REFUSED, next_commands=shows)
 
 
 _RETRO_FIELDS = ("worked", "struggled", "durable_behavior", "recommendations")
@@ -236,8 +231,6 @@ def ensure_command(
     would = [WOULD] if dry_run else []
     text = "\n".join([*listed, *(f"{fault.message}; {fault.hint}" for fault in faults), *total, *would])
     emit(output, data, text, ok=not (refused or faults), next_commands=following)
-    if refused or faults:
-        raise click.exceptions.Exit(1)
 
 
 _MOST_LINES = 50
@@ -345,15 +338,8 @@ def fail(
             raise UsageError("--check writes nothing", hint="leave the other options out")
         existing = failures.open_failure(Registry.open().collection.records, target_read, now)
         data = failures.state(existing, now) if existing else {"target": str(target_read), "holds": False}
-        emit(
-            output,
-            data,
-            _failure_text(data),
-            ok=existing is None,
-            next_commands=[f"orbit clear {target_read}"] if existing else [],
-        )
-        if existing is not None:
-            raise click.exceptions.Exit(1)
+        following = [f"orbit clear {target_read}"] if existing else []
+        emit(output, data, _failure_text(data), ok=existing is None, next_commands=following)
         return
     if not line(reason, "--reason"):
         raise UsageError("--reason is missing", hint='say why: --reason "the sandbox has no browser"')

@@ -70,22 +70,17 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
         f"orbit show {first.id}", f"orbit promote {first.id} --expect {first.digest}",
         f"orbit reject {first.id} --reason WHY",
     ]  # fmt: skip
-    emit(
-        output,
-        {
-            **data,
-            "unknown": len(unknown),
-            "records": [record_data(record) for record in waiting],
-            "due": {name: format_time(at) for name, at in due.items()},
-            "digests": {record.id: record.digest for record in waiting},
-        },
-        table(("id", "kind", "status", "since", "digest", "by", "title"), rows) or "nothing waits for review",
-        next_commands=following,
-    )
+    data |= {
+        "unknown": len(unknown),
+        "records": [record_data(record) for record in waiting],
+        "due": {name: format_time(at) for name, at in due.items()},
+        "digests": {record.id: record.digest for record in waiting},
+    }
+    text = table(("id", "kind", "status", "since", "digest", "by", "title"), rows) or "nothing waits for review"
+    emit(output, data, text, next_commands=following)
     if unknown and output == "text":
-        click.echo(
-            f"the status of {plural(len(unknown), 'record')} is unknown: `{review.approval_command(unknown)}`", err=True
-        )
+        command = review.approval_command(unknown)
+        click.echo(f"the status of {plural(len(unknown), 'record')} is unknown: `{command}`", err=True)
     warn_of_unread(registry)
 
 
@@ -203,9 +198,8 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     drafts = proposals.skill_drafts(records, skills, history, ids, more)
     if not ids:
         drafts += record_drafts(workspace, records, logged_events(log_files(workspace.state), time.time(), LogScan()))
-    proposed_records, waiting = proposals.write_proposals(
-        registry.workspace, drafts, history, registry.author(), dry_run=dry_run
-    )
+    author = registry.author()
+    proposed_records, waiting = proposals.write_proposals(workspace, drafts, history, author, dry_run=dry_run)
     data = {
         "proposals": [proposed.as_data() for proposed in proposed_records],
         "waiting": [{"path": path, "for": decided or None} for path, decided in waiting.items()],
@@ -216,9 +210,8 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     lines = [line for proposed in proposed_records for line in _proposal_lines(proposed)]
     lines += [f"{path}: more waits until {decided or 'the first'} is decided" for path, decided in waiting.items()]
     lines += [f"left out: {problem}" for problem in problems]
-    nothing = "there is nothing to propose" + (
-        "" if skills else ": no skill was found in skills/ or an agent's own folder"
-    )
+    no_skill = "" if skills else ": no skill was found in skills/ or an agent's own folder"
+    nothing = f"there is nothing to propose{no_skill}"
     first = next((proposed.record.id for proposed in proposed_records if proposed.record is not None), None)
     following = [f"orbit show {first}", f"orbit promote {first}"] if first else ["orbit queue --kind proposal"]
     text = "\n".join(lines if proposed_records or waiting else [nothing, *lines])
@@ -238,14 +231,11 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     live = [record for record in records.of_kind(consolidation.LEARNING) if record.phase == "live"]
     clusters = consolidation.without_derived(consolidation.clusters(live), records)
     usage = consolidation.Usage.from_report(effect(workspace))
-    drafts = consolidation.retirements(
-        workspace, records, consolidation.retirement_candidates(records, usage, datetime.now(UTC))
-    )
-    author = registry.author()
+    unneeded = consolidation.retirement_candidates(records, usage, datetime.now(UTC))
+    drafts = consolidation.retirements(workspace, records, unneeded)
+    author, history = registry.author(), proposals.ProposalHistory.from_records(records)
     proposed = [None if dry_run else consolidation.propose_cluster(workspace, cluster, author) for cluster in clusters]
-    offered, _ = proposals.write_proposals(
-        workspace, drafts, proposals.ProposalHistory.from_records(records), author, dry_run=dry_run
-    )
+    offered, _ = proposals.write_proposals(workspace, drafts, history, author, dry_run=dry_run)
     note = None if usage.is_enough else (
         f"what was never shown is not known: the event log spans {usage.days:.0f} days and {usage.sessions} sessions, "
         f"and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are needed"
@@ -270,9 +260,8 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
         name = offer.record.id if offer.record is not None else "would propose"
         lines.append(f"{name}  {offer.draft.title}\n  {offer.draft.reason}")
     lines.append(note or "")
-    text = (
-        "\n".join(filter(None, lines)) if clusters or offered else f"nothing to consolidate among {len(live)} learnings"
-    )
+    nothing = f"nothing to consolidate among {len(live)} learnings"
+    text = "\n".join(filter(None, lines)) if clusters or offered else nothing
     emit(output, data, text, next_commands=["orbit queue", "orbit check"])
 
 

@@ -46,13 +46,9 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
             click.confirm("Go on?", default=True, abort=True)
     report = Registry.init(Path(folder), dry_run=dry_run)
     data: dict[str, object] = {
-        "root": str(report.root),
-        "created": report.created,
-        "changed": report.changed,
-        "kept": report.unchanged,
-        "merge_driver": report.driver,
-        "baselined": report.baselined,
-    }
+        "root": str(report.root), "created": report.created, "changed": report.changed, "kept": report.unchanged,
+        "merge_driver": report.driver, "baselined": report.baselined,
+    }  # fmt: skip
     steps = ["orbit adr add --title T", "orbit import . --dry-run", "orbit check"]
     text = _setup_text(report, "would be " if dry_run else "")
     if report.created and not dry_run:
@@ -207,12 +203,8 @@ def doctor(agent: str | None, output: str) -> None:
     """
     from orbit_registry.doctor.examine import examine
 
-    examination = examine(Path.cwd(), agent)
-    emit(
-        output, examination.as_data(), examination.text(), ok=examination.healthy, next_commands=examination.next_steps
-    )
-    if not examination.healthy:
-        raise click.exceptions.Exit(1)
+    result = examine(Path.cwd(), agent)
+    emit(output, result.as_data(), result.text(), ok=result.healthy, next_commands=result.next_steps)
 
 
 @click.command()
@@ -240,22 +232,16 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
         if notifies:
             from orbit_registry.exporters.notify import notify, plain
 
-            texts = {
-                finding.topic: "\n".join(map(plain, finding.lines()))
-                for finding in result.findings
-                if finding.level != "ok"
-            }
-            notify(workspace, "watchdog", texts)
+            grave = [finding for finding in result.findings if finding.level != "ok"]
+            notify(workspace, "watchdog", {entry.topic: "\n".join(map(plain, entry.lines())) for entry in grave})
         if once or every is None:
             steps = [finding.next_step for finding in result.findings if finding.next_step.startswith("orbit ")]
             emit(output, result.as_data(), result.text(), ok=not result.failed(strict=strict), next_commands=steps)
-            if result.failed(strict=strict):
-                raise click.exceptions.Exit(1)
             return
-        message = (
-            json.dumps(envelope(result.as_data(), ok=not result.failed(strict=strict))) if output == "json" else None
-        )
-        click.echo(message or f"{result.as_data()['at']}\n{visible(result.text())}")
+        if output == "json":
+            click.echo(json.dumps(envelope(result.as_data(), ok=not result.failed(strict=strict))))
+        else:
+            click.echo(f"{result.as_data()['at']}\n{visible(result.text())}")
         time.sleep(window.total_seconds())  # for a machine without a timer: between two looks there is nothing to do
 
 

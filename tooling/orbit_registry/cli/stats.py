@@ -301,17 +301,14 @@ def export(endpoint: str | None, everything: bool, output: str) -> None:
     if not where:
         raise UsageError("nobody says where to send to", hint="orbit events export --endpoint http://localhost:4318")
     sent = send(open_registry().workspace, where, everything=everything)
-    emit(
-        output, {"sent": sent, "endpoint": where}, f"{plural(sent, 'span')} sent", next_commands=["orbit events stats"]
-    )
+    data = {"sent": sent, "endpoint": where}
+    emit(output, data, f"{plural(sent, 'span')} sent", next_commands=["orbit events stats"])
 
 
 def _event_line(row: Mapping[str, Any]) -> str:
     at, name, surface, session = (str(row.get(key) or "-") for key in _MAIN_FIELDS)
-    fields = {
-        key: value for key, value in row.items() if key not in (*_MAIN_FIELDS, "ms") and value not in (None, [], "")
-    }
-    text = " ".join(f"{key}={_short(value)}" for key, value in fields.items())
+    others = [pair for pair in row.items() if pair[0] not in (*_MAIN_FIELDS, "ms") and pair[1] not in (None, [], "")]
+    text = " ".join(f"{key}={_short(value)}" for key, value in others)
     return f"{at}  {name:<13} {surface}  {session}  {text}".rstrip()
 
 
