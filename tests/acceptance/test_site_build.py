@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 from tests.acceptance.site_cases import copied
 
+from orbit_registry.importers.importer import import_from
+from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.freshness.verify import Verification
+from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
@@ -182,3 +185,24 @@ def test_a_page_says_that_its_record_may_no_longer_hold(tmp_path: Path) -> None:
     registry.verify("L-7k3fq", Verification("Ada", expires="2020-01-01"))
     build(root, tmp_path / "site")
     assert "No longer holds: expired on 2020-01-01" in text_of(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shown"),
+    [
+        ("---\nstatus: Adopted (2024)\n---\n# Use SQLite\n\n## Context\n\nOne file.\n", True),
+        ("# Use SQLite\n\n## Status\n\nAdopted (2024)\n\n## Context\n\nOne file.\n", False),
+    ],
+    ids=["front matter", "text"],
+)
+def test_a_status_is_shown_as_written_where_the_text_does_not_say_it(text: str, is_shown: bool, tmp_path: Path) -> None:
+    """Front matter is no part of a page, so what it says of a status stands beside the text; else it stands in it."""
+    root = tmp_path / "repo"
+    (root / "docs/adr").mkdir(parents=True)
+    (root / "docs/adr/0001-use-sqlite.md").write_text(text, "utf-8")
+    setup_workspace(root, load_kinds())
+    import_from(root, "madr", start=root)
+    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+    page = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
+    assert "Adopted (2024)" in page
+    assert ("<dt>Status as written</dt>" in page) == is_shown

@@ -80,7 +80,7 @@ def test_after_each_edit_the_site_is_the_one_built_from_nothing(tmp_path: Path) 
         file.write_text(edit(before), "utf-8")
         assert file.read_text("utf-8") != before
         build(root, out)
-        if number % 3 == 0 or number == len(EDITS) - 1:  # what one build left stale is stale after the next two
+        if number % 5 == 0 or number == len(EDITS) - 1:  # what one build left stale is stale after the next four
             fresh = tmp_path / f"fresh-{number}"
             build(root, fresh)
             assert digest(out) == digest(fresh), (name, number)
@@ -131,11 +131,9 @@ def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.Monkey
         file.write_text(put(old, new)(file.read_text("utf-8")), "utf-8")
         build_site(Registry.open(root), out)
     database = (out / "snapshot.duckdb").read_bytes()
-    assert [text in database for text in (b"Only so.", b"Because.", b"For that.")] == [
-        True,
-        True,
-        False,
-    ]  # one is the other's
+    assert b"Only so." in database
+    assert b"For that." not in database
+    assert b"Because." in database  # of the other learning
     (root / OTHER).unlink()
     build_site(Registry.open(root), out)
     assert b"Because." not in (out / "snapshot.duckdb").read_bytes()
@@ -190,7 +188,7 @@ def test_after_each_edit_of_a_decisions_document_the_site_is_the_one_built_from_
         document.write_text(edit(before), "utf-8")
         assert document.read_text("utf-8") != before
         build_site(Registry.open(root), out)
-        if number % 2 == 0:
+        if number % 3 == 0 or number == len(ITS_EDITS) - 1:
             fresh = tmp_path / f"fresh-{number}"
             build_site(Registry.open(root), fresh)
             assert pages_of(out) == pages_of(fresh), number

@@ -81,14 +81,6 @@ def test_a_row_of_the_filter_is_a_row_of_the_index(site: Path, served: str, look
         assert rows(look(f"{served}{kind}s/?{statuses}")[0]) == plain
 
 
-def test_without_a_script_an_index_is_whole(site: Path) -> None:
-    """The filter is hidden, every record has its row and every status its count."""
-    html = (site / "learnings/index.html").read_text("utf-8")
-    assert re.search(r'<form class="orbit-filter"[^>]* hidden>', html)
-    counts = [int(number) for number in re.findall(r'value="\w+" aria-pressed="false">[^<]*?(\d+)</button>', html)]
-    assert sum(counts) == len(rows(html)) > 100
-
-
 def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSite) -> None:
     """The last column counts the records and files that cite each, also where the filter has filled the table."""
     site = demo_site()

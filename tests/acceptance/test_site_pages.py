@@ -27,7 +27,19 @@ GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nA
 PAGES = (
     *("index", "adrs", "adrs/timeline", "adrs/ADR-0001", "adrs/ADR-0002", "adrs/ADR-0004", "learnings/L-7k3fq"),
     *("failures/F-sy8pj", "proposals/P-afqgs", "retros", "retros/RT-4w81q", "resources/RES-t6z9v", "rules/R-dge15"),
-    *("documents", "design/core/1_overview", "map", "paths", "query", "tags/storage", "tasks"),
+    *(
+        "documents",
+        "design/core/1_overview",
+        "map",
+        "paths",
+        "query",
+        "tags",
+        "tags/storage",
+        "adrs/feature/core",
+        "design",
+        "design/core",
+        "tasks",
+    ),
 )
 FILES = ("feed.xml", "feed.json", "robots.txt", "legacy/core/ADR-001/index.html", "legacy/ADR-001/index.html")
 WAITING = "L-7k3fr"

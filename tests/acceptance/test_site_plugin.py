@@ -12,12 +12,12 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from tests.acceptance.conftest import RunKilled
+from tests.acceptance.test_site_corpora import dead, read
 from tests.conftest import Git
 
 from orbit_registry.registry import Registry
@@ -102,7 +102,7 @@ def test_a_decision_keeps_its_page_and_gains_its_record(handbook: Path, tmp_path
     onward = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
     assert "noindex" in onward
     assert 'http-equiv="refresh"' in onward
-    assert dead_links(tmp_path / "site") == []
+    assert dead(tmp_path / "site", read(tmp_path / "site")) == []
 
 
 LINES = "site_name: Theirs\nplugins:\n- search\n- orbit\n"
@@ -117,7 +117,7 @@ def test_three_lines_are_enough(handbook: Path, tmp_path: Path, theme: str) -> N
     assert html.count('class="orbit-record"') == 1
     assert re.search(r"orbit-banner(?:(?!</div>).)*0002-use-a-database", html, re.DOTALL)
     assert 'data-orbit-slot="record' not in html
-    assert dead_links(tmp_path / "site") == []
+    assert dead(tmp_path / "site", read(tmp_path / "site")) == []
 
 
 def test_a_page_that_the_site_leaves_out_is_no_records_page(handbook: Path, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_page_that_the_site_leaves_out_is_no_records_page(handbook: Path, tmp_
     assert 'href="../../adrs/ADR-0001/"' in (tmp_path / "site/decisions/0002-use-a-database/index.html").read_text(
         "utf-8"
     )
-    assert dead_links(tmp_path / "site") == []
+    assert dead(tmp_path / "site", read(tmp_path / "site")) == []
 
 
 def test_who_wants_every_page_in_the_navigation_is_not_told_of_ours(handbook: Path, tmp_path: Path) -> None:
@@ -271,10 +271,10 @@ def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_pa
     hits = json.loads((tmp_path / "after/search/records.json").read_text("utf-8"))["records"]
     rows = [url for _, _, url, *_ in hits]
     places = [*{page["location"].partition("#")[0] for page in index}, *rows]
-    unnamed = [one for one in records if one["url"].startswith("adrs/")]
+    unnamed = [record for record in records if record["url"].startswith("adrs/")]
     assert len(unnamed) == len(list((root / "docs/decisions").glob("*#*")))  # an address can't say `#`
     assert len(records) > 10
-    for record in (one for one in records if one not in unnamed):
+    for record in (record for record in records if record not in unnamed):
         assert Path(record["url"], "index.html") in before
         assert places.count(record["url"]) == 1
         html = (tmp_path / "after" / record["url"] / "index.html").read_text("utf-8")
@@ -298,19 +298,3 @@ def get(address: str) -> str:
     """Return what a page of this machine says."""
     with urllib.request.urlopen(address, timeout=60) as answer:
         return str(answer.read().decode())
-
-
-def dead_links(site: Path) -> list[str]:
-    """Return the links of pages that lead to no file of the site."""
-    dead = []
-    for page in site.rglob("*.html"):
-        if page.name == "404.html":
-            continue
-        here = f"/{page.relative_to(site).as_posix()}"
-        for link in re.findall(r'(?:href|src)="([^"#]+)', page.read_text("utf-8")):
-            parts = urlsplit(urljoin(here, link))
-            if not parts.scheme and not parts.netloc:
-                file = site / unquote(parts.path).lstrip("/")
-                if not (file.is_file() or (file / "index.html").is_file()):
-                    dead.append(f"{here}: {link}")
-    return dead

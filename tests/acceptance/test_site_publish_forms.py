@@ -14,19 +14,21 @@ from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.snapshot.publication import publication_of
 
-HELD = ("accepted", "active", "approved")
+LIVE_STATUSES = ("accepted", "active", "approved")
 FORMS: dict[str, tuple[str, Callable[[Record], bool]]] = {
-    "one kind": ("{kinds: [adr]}", lambda one: one.kind.name == "adr"),
-    "two kinds": ("{kinds: [learning, rule]}", lambda one: one.kind.name in ("learning", "rule")),
-    "all kinds but one": ('{kinds: ["!resource"]}', lambda one: one.kind.name != "resource"),
-    "all kinds but two": ('{kinds: ["!adr", "!failure"]}', lambda one: one.kind.name not in ("adr", "failure")),
-    "some statuses": ("{statuses: [accepted, active, approved]}", lambda one: one.status.name in HELD),
-    "all statuses but one": ('{statuses: ["!superseded"]}', lambda one: one.status.name != "superseded"),
-    "one tag": ("{tags: [storage]}", lambda one: "storage" in tags_of(one)),
-    "all tags but one": ('{tags: ["!storage"]}', lambda one: "storage" not in tags_of(one)),
+    "one kind": ("{kinds: [adr]}", lambda record: record.kind.name == "adr"),
+    "two kinds": ("{kinds: [learning, rule]}", lambda record: record.kind.name in ("learning", "rule")),
+    "all kinds but one": ('{kinds: ["!resource"]}', lambda record: record.kind.name != "resource"),
+    "all kinds but two": ('{kinds: ["!adr", "!failure"]}', lambda record: record.kind.name not in ("adr", "failure")),
+    "some statuses": ("{statuses: [accepted, active, approved]}", lambda record: record.status.name in LIVE_STATUSES),
+    "all statuses but one": ('{statuses: ["!superseded"]}', lambda record: record.status.name != "superseded"),
+    "one tag": ("{tags: [storage]}", lambda record: "storage" in tags_of(record)),
+    "all tags but one": ('{tags: ["!storage"]}', lambda record: "storage" not in tags_of(record)),
     "all of it": (
         '{kinds: ["!rule"], statuses: [accepted, active, approved], tags: ["!storage"]}',
-        lambda one: one.kind.name != "rule" and one.status.name in HELD and "storage" not in tags_of(one),
+        lambda record: (
+            record.kind.name != "rule" and record.status.name in LIVE_STATUSES and "storage" not in tags_of(record)
+        ),
     ),
 }
 SAID_ANYWAY = {"ADR-0001"}

@@ -31,23 +31,6 @@ MRR = 0.55
 """Of the first hits for real questions, in the search box."""
 
 
-def test_the_search_box_finds_records(look: Look, demo_site: DemoSite) -> None:
-    """By id, by a word of the title, by an earlier name: a link to the record's page, from a page of any depth."""
-    site = demo_site()
-    records = json.loads((site / "records.json").read_text("utf-8"))["records"]
-    old = next(record for record in records if record["legacy_ids"])
-    word = max(old["title"].split(), key=len)
-    server = SiteServer(site, 0)
-    try:
-        for query, page in ((old["id"], ""), (word, "adrs/"), (old["legacy_ids"][0], "adrs/ADR-0001/")):
-            dom, console = look(f"{server.url}{page}?q={query}")
-            hits = re.findall(r'<a class="orbit-hit" href="([^"]+)"', dom)
-            assert f"{server.url}{old['url']}" in hits, (query, hits)
-            assert console == ""
-    finally:
-        server.close()
-
-
 def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
     """What is a record's stands in the records' search, not in that of pages too; the rest of a log does."""
     root = copied("demo", tmp_path / "repo")

@@ -16,8 +16,6 @@ import pytest
 from orbit_registry.exporters.plugin import FOLDERS, NAMES, skill_files
 from orbit_registry.formats.yaml import load
 
-LONGEST_PAGE = 2500
-"""Characters: a skill is read whole by an agent that has other things to do."""
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 DECISION = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
 
@@ -47,16 +45,14 @@ def test_every_command_of_a_skill_runs(shell: Any, tmp_path: Path, name: str) ->
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_skill_is_short_and_says_when_to_use_it(name: str) -> None:
-    """Front matter with the folder's name and a description that says when; no more text than is needed."""
+def test_a_skill_says_when_to_use_it(name: str) -> None:
+    """Front matter with the folder's name and a description that says when."""
     page = skill_files()[f"{name}/SKILL.md"].decode()
     head = load(page.split("---\n")[1])
     assert isinstance(head, dict)
     assert head.keys() == {"name", "description"}
     assert head["name"] == name
     assert "Use " in head["description"]
-    assert len(head["description"]) <= 300
-    assert len(page) <= LONGEST_PAGE
 
 
 @pytest.mark.parametrize("agent", FOLDERS)
