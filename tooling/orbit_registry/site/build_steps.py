@@ -36,19 +36,12 @@ from orbit_registry.snapshot.edges import citing_references
 from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.workspace.workspace import Workspace
 
-RESERVED = (
-    "health/",
-    "documents/",
-    "paths/",
-    "map/",
-    "query/",
-    "tags/",
-    "tasks/",
-    f"{SHELL}/",
-    "legacy/",
-    "files/",
-    "assets/",
-    "search/",
+RESERVED = tuple(
+    f"{folder}/"
+    for folder in (
+        *("health", "documents", "paths", "map", "query", "tags", "tasks"),
+        *(SHELL, "legacy", "files", "assets", "search"),
+    )
 )
 
 

@@ -22,25 +22,17 @@ _CHECKOUT = Path(__file__).parents[3] / "site-overrides"
 
 PALETTE = [
     {
-        "media": "(prefers-color-scheme)",
+        "media": f"(prefers-color-scheme{media})",
+        **({"scheme": scheme} if scheme else {}),
         "primary": "custom",
         "accent": "custom",
-        "toggle": {"icon": "material/brightness-auto", "name": "Colours: as the system; switch to light"},
-    },
-    {
-        "media": "(prefers-color-scheme: light)",
-        "scheme": "default",
-        "primary": "custom",
-        "accent": "custom",
-        "toggle": {"icon": "material/weather-sunny", "name": "Colours: light; switch to dark"},
-    },
-    {
-        "media": "(prefers-color-scheme: dark)",
-        "scheme": "slate",
-        "primary": "custom",
-        "accent": "custom",
-        "toggle": {"icon": "material/weather-night", "name": "Colours: dark; switch to the system's"},
-    },
+        "toggle": {"icon": f"material/{icon}", "name": f"Colours: {name}"},
+    }
+    for media, scheme, icon, name in (
+        ("", "", "brightness-auto", "as the system; switch to light"),
+        (": light", "default", "weather-sunny", "light; switch to dark"),
+        (": dark", "slate", "weather-night", "dark; switch to the system's"),
+    )
 ]
 FEATURES = [
     "navigation.indexes",

@@ -124,6 +124,15 @@ def _stack(points: Sequence[_Point], before: Mapping[_Point, Sequence[_Point]], 
         above = point
 
 
+def drawing(css: str, label: str, inner: str, size: tuple[float, float], origin: int = 0) -> str:
+    """Return a drawing with links in a box that scrolls sideways; `size` is width and height."""
+    width, height = size
+    return (
+        f'<div class="orbit-scroll"><svg class="orbit-drawing {css}" role="group" aria-label="{escape(label)}" '
+        f'viewBox="{origin} {origin} {width:g} {height:g}" width="{width:g}" height="{height:g}">{inner}</svg></div>'
+    )
+
+
 MOST = 12
 BOX, HEIGHT, GAP, BETWEEN = 172, 36, 8, 72
 NOTE = 20
@@ -157,12 +166,7 @@ def neighbourhood(view: Mapping[str, Any]) -> str:
         _box(str(view["id"]), "", x_this, middle, " orbit-this"),
     ]
     description = f"{view['id']} and what it has to do with: {len(sources)} lead here, it leads to {len(targets)}"
-    total_height = f"{height + note:.0f}"
-    size = f'viewBox="0 0 {width} {total_height}" width="{width}" height="{total_height}"'
-    return (
-        f'<div class="orbit-scroll"><svg class="orbit-drawing orbit-neighbours" role="group" '
-        f'aria-label="{escape(description)}" {size}>{"".join(parts)}</svg></div>'
-    )
+    return drawing("orbit-neighbours", description, "".join(parts), (width, height + note))
 
 
 def _room(sources: list[Any], targets: list[Any], some: int) -> tuple[list[Any], list[Any]]:

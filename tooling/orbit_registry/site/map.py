@@ -13,7 +13,7 @@ from html import escape
 
 from orbit_registry.model.ids import INVERSES
 from orbit_registry.model.record import Record
-from orbit_registry.site.drawing import Cell, components, layered
+from orbit_registry.site.drawing import Cell, components, drawing, layered
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -188,11 +188,7 @@ def _drawn(records: Sequence[Record], edges: Sequence[Edge]) -> str:
             lines.append(_line(edge, points[edge.start], passes[edge.ends], (points[end][0], arrival)))
     boxes = "".join(_box(record, *points[record.id]) for record in records)
     label = f"{len(records)} records, from {records[0].id} to {records[-1].id}"
-    size = f'viewBox="-2 -2 {width + 4:g} {height + 4:g}" width="{width + 4:g}" height="{height + 4:g}"'
-    return (
-        f'<div class="orbit-scroll"><svg class="orbit-drawing orbit-map" role="group" aria-label="{escape(label)}" '
-        f"{size}>{''.join(lines)}{boxes}</svg></div>"
-    )
+    return drawing("orbit-map", label, f"{''.join(lines)}{boxes}", (width + 4, height + 4), -2)
 
 
 def _line(edge: Edge, start: Point, passes: Sequence[Point], arrival: Point) -> str:

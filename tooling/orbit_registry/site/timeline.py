@@ -14,6 +14,7 @@ from html import escape
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.site.drawing import drawing
 from orbit_registry.site.groups import TAGS
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -74,13 +75,10 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
     ]
     label = f"{len(dots):,} {kind.labels.lower()}, {first} to {last}; a lane an area"
     label += ", arcs lead to what replaced one" if arcs else ""
-    drawing = (
-        f'<svg class="orbit-drawing orbit-timeline" role="group" aria-label="{escape(label)}" '
-        f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}">{"".join(parts)}</svg>'
-    )
+    svg = drawing("orbit-timeline", label, "".join(parts), (WIDTH, height))
     undated = len(records) - len(dots)
     note = f'<p class="orbit-note">{undated:,} without a day are left out.</p>' if undated else ""
-    return f'{_legend([dot.record for dot in dots.values()], arcs)}<div class="orbit-scroll">{drawing}</div>{note}'
+    return f"{_legend([dot.record for dot in dots.values()], arcs)}{svg}{note}"
 
 
 def _legend(records: Sequence[Record], arcs: Sequence[str]) -> str:
