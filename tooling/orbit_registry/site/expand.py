@@ -18,14 +18,13 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import index_of
-from orbit_registry.site import console, explorer, feeds, health, lists, timeline
+from orbit_registry.site import console, explorer, feeds, health, lists, search_data, timeline
 from orbit_registry.site import map as record_map
-from orbit_registry.site import search_data as search_data
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
-from orbit_registry.site.groups import GroupPage, Groups, groups_of
+from orbit_registry.site.groups import Groups, groups_of
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
 from orbit_registry.site.output import Output
@@ -251,14 +250,16 @@ class Expansion:
     def _lists(self) -> None:
         """Write the pages that list records."""
         for index in self.indexes.values():
-            for url in [*index.pages][1:]:
-                self._write(url, self._listed(index.kind, url, index.html(url, self.relations, self.site)))
+            pages = {url: index.html(url, self.relations, self.site) for url in [*index.pages][1:]}
             if index.timed:
                 url = timeline.url(index.kind)
                 drawing = timeline.timeline_html(index.kind, index.records, self.relations)
-                self._write(url, self._listed(index.kind, url, index.switch(url) + drawing))
+                pages[url] = index.switch(url) + drawing
+            title = index.kind.labels
+            for url, content in pages.items():
+                self._write(url, self._listed(index.kind, url, title, f"<h1>{escape(title)}</h1>{content}"))
         for page in self.groups.pages(self.kinds):
-            self._write(page.url, self._group(page))
+            self._write(page.url, self._listed(page.kind, page.url, page.title, page.html))
 
     def _located(self, diagnostic: Diagnostic) -> Diagnostic:
         if diagnostic.code != DEAD_ANCHOR:
@@ -380,16 +381,9 @@ class Expansion:
         index = self.indexes.get(name.removeprefix("index-"))
         return index.html(f"{index.kind.plural}/", self.relations, self.site) if index is not None else ""
 
-    def _listed(self, kind: Kind, url: str, table: str) -> Page:
-        content = f"<h1>{escape(kind.labels)}</h1>{table}"
-        html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
-        return Page(html, facts_of(content, url))
-
-    def _group(self, page: GroupPage) -> Page:
-        content = page.html()
-        depth = depth_of(page.url)
-        shell = self._shell(page.kind, depth) if page.kind else self.shells[depth]
-        return Page(shell.page(page.url, page.title, content, "", self.base_url), facts_of(content, page.url))
+    def _listed(self, kind: Kind | None, url: str, title: str, content: str) -> Page:
+        shell = self._shell(kind, depth_of(url)) if kind else self.shells[depth_of(url)]
+        return Page(shell.page(url, title, content, "", self.base_url), facts_of(content, url))
 
     def _assets(self) -> None:
         for path in sorted(self.site.assets):
@@ -413,7 +407,8 @@ class Expansion:
         feed = feeds.files(feeds.newest(records), self.context.sources.title, self.base_url, self._lead)
         for path, text in feed:
             self.out.write(path, text)
-        entries = search_data.entries(records, self._lead)
+        # What the generator made a page of, its own search finds.
+        entries = [(record, self._lead(record)) for record in records if record.page is None]
         key = [[record.path, self.loader.stamp(record)] for record in records]
         shards = cache(lambda: dict(search_data.files(entries, index_of(map(self.loader.with_full_prose, records)))))
         for path in search_data.paths(len(entries)):

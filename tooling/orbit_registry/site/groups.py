@@ -29,20 +29,12 @@ def column_url(kind: Kind, column: str, word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GroupPage:
-    """One page: URL, title, records, and its parent; the overview has all tags."""
+    """One page, and the kind whose records it lists."""
 
     url: str
     kind: Kind | None
     title: str
-    records: Sequence[Record]
-    above: tuple[str, str] | None
-    tags: Mapping[str, Sequence[Record]] = field(default_factory=dict)
-
-    def html(self) -> str:
-        """Return the page's content."""
-        if self.above is None:
-            return _overview(self.tags)
-        return _page(self.title, self.above, self.records, self.url)
+    html: str
 
 
 @dataclass
@@ -65,16 +57,15 @@ class Groups:
     def pages(self, kinds: Sequence[Kind]) -> Iterator[GroupPage]:
         """Yield every page."""
         if self.tags:
-            everyone = {record.path: record for records in self.tags.values() for record in records}
-            yield GroupPage(TAGS, None, "Tags", list(everyone.values()), None, self.tags)
+            yield GroupPage(TAGS, None, "Tags", _overview(self.tags))
         for tag, records in self.tags.items():
-            yield GroupPage(tag_url(tag), None, f"Tag: {tag}", records, ("Tags", TAGS))
+            yield _page(tag_url(tag), None, f"Tag: {tag}", records, ("Tags", TAGS))
         for kind in kinds:
             for column in own_columns(kind):
                 for word, records in self.columns.get((kind.name, column), {}).items():
                     title = f"{column.replace('_', ' ').capitalize()}: {word}"
                     above = (kind.labels, f"{kind.plural}/")
-                    yield GroupPage(column_url(kind, column, word), kind, title, records, above)
+                    yield _page(column_url(kind, column, word), kind, title, records, above)
 
 
 def groups_of(records: Sequence[Record]) -> Groups:
@@ -109,12 +100,16 @@ def _overview(tags: Mapping[str, Sequence[Record]]) -> str:
     return f'<h1>Tags</h1><ul class="orbit-cloud">{items}</ul>'
 
 
-def _page(title: str, above: tuple[str, str], records: Sequence[Record], page: str) -> str:
-    name, url = above
-    crumbs = f'<p class="orbit-crumbs"><a href="{escape(relative(page, url))}">{escape(name)}</a> / {escape(title)}</p>'
+def _page(
+    url: str, kind: Kind | None, title: str, records: Sequence[Record], above: tuple[str, str]
+) -> GroupPage:  # fmt: skip
+    name, parent = above
+    crumbs = (
+        f'<p class="orbit-crumbs"><a href="{escape(relative(url, parent))}">{escape(name)}</a> / {escape(title)}</p>'
+    )
     count = f'<p class="orbit-note">{len(records):,} {"record" if len(records) == 1 else "records"}</p>'
-    items = items_html(((record, "") for record in sorted(records, key=_in_force_first)), page)
-    return f"{crumbs}<h1>{escape(title)}</h1>{count}{items}"
+    items = items_html(((record, "") for record in sorted(records, key=_in_force_first)), url)
+    return GroupPage(url, kind, title, f"{crumbs}<h1>{escape(title)}</h1>{count}{items}")
 
 
 def _in_force_first(record: Record) -> tuple[int, tuple[object, ...]]:

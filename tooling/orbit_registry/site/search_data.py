@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.record import Record
@@ -27,35 +26,9 @@ _SKIPPED = re.compile(
 _MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}|^(?:[-*+>]|\d+[.)])\s+")
 
 
-class Entry(NamedTuple):
-    """A record as the search box shows it."""
-
-    path: str
-    id: str
-    title: str
-    url: str
-    look: tuple[str, str]
-    """Its status in words, and its classes."""
-    lead: str
-    legacy_ids: Sequence[str]
-
-
 def description_of(record: Record, prose: str) -> str:
     """Return a record in one sentence, as those who list pages show it: its summary, else how its prose begins."""
     return record.text("summary") or lead(prose) or record.title
-
-
-def entries(records: Iterable[Record], lead_of: Callable[[Record], str]) -> list[Entry]:
-    """Return the records that the search box shows; `lead_of` says how a record's text begins."""
-    # What the generator made a page of, its own search finds.
-    return [
-        Entry(
-            record.path, record.id, record.title, url_of(record), (record.status.word, status_css(record.status)),
-            lead_of(record), record.legacy_ids,
-        )
-        for record in records
-        if record.page is None
-    ]  # fmt: skip
 
 
 def paths(records: int) -> list[str]:
@@ -72,39 +45,37 @@ def shard_of(word: str, number: int) -> int:
     return (first * 31 + second) % number
 
 
-def files(entries: Sequence[Entry], index: Index) -> Iterator[tuple[str, str]]:
-    """Yield the files by their path in the site.
+def files(entries: Sequence[tuple[Record, str]], index: Index) -> Iterator[tuple[str, str]]:
+    """Yield the files by their path in the site; `entries` are records, each with how its text begins.
 
     The first has the records as [id, title, address, number of the look, first line], the looks, the records of each
     earlier name, and the common words. Each of the others has words with their terms, and what these terms weigh: the
     number of a record and a hundred times the weight, in turns.
     """
     data, *shards = paths(len(entries))
-    looks = {look: number for number, look in enumerate(dict.fromkeys(entry.look for entry in entries))}
+    look_of = [(record.status.word, status_css(record.status)) for record, _ in entries]
+    looks = {look: number for number, look in enumerate(dict.fromkeys(look_of))}
     names: defaultdict[str, list[int]] = defaultdict(list)
-    for number, entry in enumerate(entries):
-        for name in entry.legacy_ids:
+    rows: list[list[object]] = []
+    for number, ((record, first_line), look) in enumerate(zip(entries, look_of, strict=True)):
+        for name in record.legacy_ids:
             names[name.lower()].append(number)
-    records = [[entry.id, entry.title, entry.url, looks[entry.look], entry.lead] for entry in entries]
-    content = {"records": records, "looks": list(looks), "names": names, "common": sorted(STOP_WORDS)}
+        rows.append([record.id, record.title, url_of(record), looks[look], first_line])
+    content = {"records": rows, "looks": list(looks), "names": names, "common": sorted(STOP_WORDS)}
     yield data, _as_json({**content, "files": len(shards)})
-    postings = _postings(entries, index)
+    postings = _postings([record.path for record, _ in entries], index)
     words: list[dict[str, str]] = [{} for _ in shards]
     for word, term in sorted({**{term: term for term in index.terms}, **index.stems}.items()):
         if postings[term]:
             words[shard_of(word, len(shards))][word] = term
     for path, shard_words in zip(shards, words, strict=True):
-        yield (
-            path,
-            _as_json(
-                {"words": shard_words, "terms": {term: postings[term] for term in sorted(set(shard_words.values()))}}
-            ),
-        )
+        terms = {term: postings[term] for term in sorted(set(shard_words.values()))}
+        yield path, _as_json({"words": shard_words, "terms": terms})
 
 
-def _postings(entries: Sequence[Entry], index: Index) -> Mapping[str, Sequence[int]]:
+def _postings(record_paths: Sequence[str], index: Index) -> Mapping[str, Sequence[int]]:
     """Return for each term the number of each record that has it, followed by its weight in the record's best part."""
-    numbers = {entry.path: number for number, entry in enumerate(entries)}
+    numbers = {path: number for number, path in enumerate(record_paths)}
     rows = [numbers.get(path) for path, _ in index.keys]
     postings: dict[str, list[int]] = {}
     for term in index.terms:
