@@ -210,20 +210,6 @@ def test_a_file_name_adds_nothing_to_the_printed_diff(repo: Path, git: Git, caps
     ]
 
 
-def test_a_vote_that_is_no_text_stops_nothing(repo: Path) -> None:
-    """Half a character, which JSON can spell and no file can hold, costs one line of votes and no command."""
-    record = a_learning(repo)
-    row = {"learning_id": record, "voter_model": "\ud800", "voted_at": "2026-01-01T00:00:00Z", "task_id": "T"}
-    rows = [row, {**row, "voter_model": "m"}]
-    votes = repo / f".orbit/learnings/{record}/votes.jsonl"
-    votes.write_text("".join(json.dumps(fields) + "\n" for fields in rows), "utf-8")
-
-    for arguments in (["show", record], ["learning", "list", "--format", "json"], ["sync", "--rebuild"], ["check"]):
-        assert run(arguments) == 0
-
-    assert [vote.voter_model for vote in Registry.open(repo).get(record).votes] == ["m"]
-
-
 @pytest.mark.parametrize(
     ("file", "text"),
     [
@@ -240,15 +226,6 @@ def test_an_input_that_blows_up_stops_nothing(repo: Path, file: str, text: str) 
 
     assert run(["stale"]) == 0
     assert run(["check"]) in (0, 1)
-
-
-@pytest.mark.parametrize("days", ["1e308", "1e-308"])
-def test_no_half_life_stops_the_index(repo: Path, monkeypatch: pytest.MonkeyPatch, days: str) -> None:
-    """It is accepted, or refused in words."""
-    a_learning(repo)
-    monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", days)
-
-    assert run(["sync", "--rebuild"]) in (0, 2)
 
 
 def test_a_move_to_a_name_that_is_not_utf8_stops_nothing(repo: Path, git: Git) -> None:

@@ -84,9 +84,9 @@ _LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
 
 @dataclass(slots=True)
 class OrbitPlan:
-    """Planned changes, grouped by record, and the outcome of every file."""
+    """Planned changes, and the outcome of every file."""
 
-    groups: list[list[FileChange]] = field(default_factory=list)
+    changes: list[FileChange] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -118,11 +118,9 @@ def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dr
     )
     now = format_time(datetime.now(UTC))
     for assignment in assigned:
-        changes = _record_changes(
+        plan.changes += _record_changes(
             workspace, layout, assignment, homes.get(assignment.id), renamed, now, plan, in_place=in_place
         )
-        if changes:
-            plan.groups.append(changes)
     _plan_others(workspace, layout, plan, in_place=in_place)
     _notes(plan, assigned, homes, spare)
     return plan
@@ -349,7 +347,7 @@ def _plan_others(workspace: Workspace, layout: OrbitLayout, plan: OrbitPlan, *, 
         except OrbitError as error:
             plan.outcomes.append(Outcome("left", label, None, f"no record, and can't be put aside: {error.message}"))
             continue
-        plan.groups.append([FileChange(target, None, content), FileChange(f"{ORBIT}/{name}", content, None)])
+        plan.changes += (FileChange(target, None, content), FileChange(f"{ORBIT}/{name}", content, None))
         plan.outcomes.append(Outcome("left", label, None, f"no record: put aside in {ORBIT}/{ASIDE}/"))
     for name in layout.others:
         plan.outcomes.append(Outcome("left", _label(layout, name), None, "not about records: untouched"))
@@ -421,19 +419,15 @@ def _take_over(target: Workspace, orbit: Path, read: Callable[[Path], OrbitLayou
     migrates = read is _learnings
     if acting_role() == "agent":  # before anything is written
         plan = plan_import(target, read(orbit), in_place=in_place, dry_run=True)
-        refuse_for_agent(target, _changes(plan), hint=_PERSON[migrates])
+        refuse_for_agent(target, plan.changes, hint=_PERSON[migrates])
     if in_place and not (migrates and (orbit / "config.yaml").exists()):
         make_workspace(target)
     workspace = open_workspace(target.root)
     with writing(workspace, wait=0 if migrates else None):
         plan = plan_import(workspace, read(orbit), in_place=in_place, dry_run=False)
-        for step in in_steps(_changes(plan), _STEP):
+        for step in in_steps(plan.changes, _STEP):
             write_step(workspace, "learning-migrate-layout" if migrates else "import", step, taken_over=True)
     return plan
-
-
-def _changes(plan: OrbitPlan) -> list[FileChange]:
-    return [change for group in plan.groups for change in group]
 
 
 def _marked(path: Path) -> Path | None:
