@@ -43,7 +43,6 @@ COMMANDS = {
     "adr add, log": ["adr", "add", "--title", "Third", "--feature", "f", "--style", "log", "--yes"],
     "adr add, file": ["adr", "add", "--title", "Third", "--style", "file", "--yes"],
     "adr supersede": ["adr", "supersede", "ADR-0001", "--with", "ADR-0002"],
-    "adr update": ["adr", "update", "ADR-0001", "--title", "First, better said"],
     "adr amend": ["adr", "amend", "ADR-0001", "--task", "T-1", "--text", "Holds for logs too."],
     "learning add": ["learning", "add", "--summary", "Measure twice", "--yes"],
     "learning vote": ["learning", "vote", LEARNING, "--task", "T-1"],

@@ -43,7 +43,7 @@ from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adoption import in_steps
 from orbit_registry.operations.document_facts import one_line, stable_uid
-from orbit_registry.operations.import_report import Outcome, TakeoverReport
+from orbit_registry.operations.import_report import Outcome, OutcomeKind, TakeoverReport
 from orbit_registry.operations.init import (
     GITATTRIBUTES,
     GITIGNORE,
@@ -86,9 +86,23 @@ _LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
 class OrbitPlan:
     """Planned changes, and the outcome of every file."""
 
+    workspace: Workspace
+    layout: OrbitLayout
+    in_place: bool
+    now: str = field(default_factory=lambda: format_time(datetime.now(UTC)))
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Old ids with their new ones."""
     changes: list[FileChange] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def label(self, path: str) -> str:
+        """Return the name of a foreign file in the report."""
+        return f"{self.layout.root.name}/{path}"
+
+    def say(self, what: OutcomeKind, path: str, reason: str, record_id: str | None = None) -> None:
+        """Note the outcome of a foreign file."""
+        self.outcomes.append(Outcome(what, self.label(path), record_id, reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +117,21 @@ class _Assignment:
 
 def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dry_run: bool) -> OrbitPlan:
     """Return the plan of an import; without `dry_run` it reserves numbers, under the write lock."""
-    plan = OrbitPlan()
+    plan = OrbitPlan(workspace, layout, in_place)
     is_ours = (workspace.orbit / "config.yaml").exists()
     # foreign records break the schema
     records = [*read_collection(workspace, explain=False).records] if is_ours else []
-    assigned = _with_features([*_ids(workspace, layout, records, plan, dry_run=dry_run)])
-    renamed: dict[str, str] = {}
+    assigned = _with_features([*_ids(plan, records, dry_run=dry_run)])
     for assignment in assigned:
-        renamed.setdefault(assignment.foreign.id, assignment.id)
+        plan.renamed.setdefault(assignment.foreign.id, assignment.id)
     homes, spare = find_homes(
         workspace,
         [(assignment.id, assignment.foreign) for assignment in assigned if assignment.foreign.kind == "adr"],
         records,
     )
-    now = format_time(datetime.now(UTC))
     for assignment in assigned:
-        plan.changes += _record_changes(
-            workspace, layout, assignment, homes.get(assignment.id), renamed, now, plan, in_place=in_place
-        )
-    _plan_others(workspace, layout, plan, in_place=in_place)
+        plan.changes += _record_changes(plan, assignment, homes.get(assignment.id))
+    _plan_others(plan)
     _notes(plan, assigned, homes, spare)
     return plan
 
@@ -129,23 +139,21 @@ def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dr
 # --- ids
 
 
-def _ids(
-    workspace: Workspace, layout: OrbitLayout, records: Sequence[Record], plan: OrbitPlan, *, dry_run: bool
-) -> Iterator[_Assignment]:
+def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterator[_Assignment]:
+    workspace = plan.workspace
     there: dict[tuple[str, str], Record] = {}
     for record in records:
         for name in (record.id, *record.legacy_ids):
             there[name, str(record.data.get("created_at"))] = record
     used = {record.id for record in records}
     fresh: list[tuple[ForeignRecord, str]] = []
-    for foreign in layout.records:
-        label = f"{_label(layout, foreign.path)}"
+    for foreign in plan.layout.records:
         if foreign.problem is not None:
-            plan.outcomes.append(Outcome("left", label, None, f"{foreign.problem}; {_AGAIN}"))
+            plan.say("left", foreign.path, f"{foreign.problem}; {_AGAIN}")
             continue
         existing = there.get((foreign.id, str(foreign.data.get("created_at"))))
         if existing is not None:
-            plan.outcomes.append(Outcome("present", label, existing.id, ""))
+            plan.say("present", foreign.path, "", existing.id)
             continue
         valid = sequence_number(foreign.id, workspace.kinds[foreign.kind].prefix) is not None
         if valid and foreign.id not in used:
@@ -197,48 +205,35 @@ def _uid(foreign: ForeignRecord) -> str:
 # --- one record
 
 
-def _record_changes(
-    workspace: Workspace,
-    layout: OrbitLayout,
-    assignment: _Assignment,
-    home: ProseHome | None,
-    renamed: Mapping[str, str],
-    now: str,
-    plan: OrbitPlan,
-    *,
-    in_place: bool,
-) -> list[FileChange]:
-    foreign, label = assignment.foreign, _label(layout, assignment.foreign.path)
+def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | None) -> list[FileChange]:
+    foreign, workspace, layout = assignment.foreign, plan.workspace, plan.layout
     kind = workspace.kinds[foreign.kind]
-    mapped = (adr_fields if foreign.kind == "adr" else learning_fields)(
-        foreign.data, foreign.status_folder, renamed, now
-    )
+    fields_of = adr_fields if foreign.kind == "adr" else learning_fields
+    mapped = fields_of(foreign.data, foreign.status_folder, plan.renamed, plan.now)
     target = posixpath.dirname(record_path(workspace, kind, assignment.id))
-    files, dropped, comments = _files(layout, assignment, home, mapped)
+    files, dropped, comments = _files(layout, assignment, home)
     data = _data(assignment, mapped, home, comments)
     path = f"{target}/{kind.name}.yaml"
     try:
         text = render(workspace, kind, ordered(data, kind.schema.properties), path)
         validated(text, kind, path)
     except InvalidRecordError as error:
-        plan.outcomes.append(Outcome("left", label, None, f"{error.message.partition(': ')[2]}; {_AGAIN}"))
+        plan.say("left", foreign.path, f"{error.message.partition(': ')[2]}; {_AGAIN}")
         return []
     after: dict[str, str] = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
     names = (foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings))
     old_files = [f"{ORBIT}/{name}" for name in names]
-    before = {name: _file_text(workspace.root / name) for name in old_files} if in_place else {}
+    before = {name: _file_text(workspace.root / name) for name in old_files} if plan.in_place else {}
     if has_comment(foreign.text):
         kept_path = f"{ORBIT}/{ASIDE}/{foreign.path}"
         after[kept_path] = foreign.text
         dropped.append(f"its file has comments, which have no place in the new one: the old one is kept as {kept_path}")
-    plan.outcomes.append(Outcome("taken", label, assignment.id, ""))
+    plan.say("taken", foreign.path, "", assignment.id)
     if assignment.reason:
-        plan.outcomes.append(
-            Outcome(
-                "changed", label, assignment.id, f"a new id, because {assignment.reason}; the old one is a legacy id"
-            )
-        )
-    plan.outcomes += (Outcome("changed", label, assignment.id, reason) for reason in (*mapped.changed, *dropped))
+        new_id = f"a new id, because {assignment.reason}; the old one is a legacy id"
+        plan.say("changed", foreign.path, new_id, assignment.id)
+    for reason in (*mapped.changed, *dropped):
+        plan.say("changed", foreign.path, reason, assignment.id)
     old = {name: content for name, content in before.items() if name not in after}
     return [
         *(FileChange(name, before.get(name), content) for name, content in after.items()),
@@ -268,7 +263,7 @@ def _data(
 
 
 def _files(
-    layout: OrbitLayout, assignment: _Assignment, home: ProseHome | None, mapped: Mapped
+    layout: OrbitLayout, assignment: _Assignment, home: ProseHome | None
 ) -> tuple[dict[str, str], list[str], list[object]]:
     """Return the other files of the new record, what was dropped and why, and its comments."""
     files: dict[str, str] = {}
@@ -328,31 +323,26 @@ def _file_text(path: Path) -> str:
     return read_bytes(path, limit=20 * DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
 
 
-def _label(layout: OrbitLayout, path: str) -> str:
-    return f"{layout.root.name}/{path}"
-
-
 # --- files that are no records
 
 
-def _plan_others(workspace: Workspace, layout: OrbitLayout, plan: OrbitPlan, *, in_place: bool) -> None:
-    for name in layout.strays:
-        label = _label(layout, name)
-        target = f"{ORBIT}/{ASIDE}/{name}"
-        if not in_place:
-            plan.outcomes.append(Outcome("left", label, None, "no record: untouched"))
+def _plan_others(plan: OrbitPlan) -> None:
+    for name in plan.layout.strays:
+        if not plan.in_place:
+            plan.say("left", name, "no record: untouched")
             continue
         try:
-            content = _file_text(layout.root / name)
+            content = _file_text(plan.layout.root / name)
         except OrbitError as error:
-            plan.outcomes.append(Outcome("left", label, None, f"no record, and can't be put aside: {error.message}"))
+            plan.say("left", name, f"no record, and can't be put aside: {error.message}")
             continue
+        target = f"{ORBIT}/{ASIDE}/{name}"
         plan.changes += (FileChange(target, None, content), FileChange(f"{ORBIT}/{name}", content, None))
-        plan.outcomes.append(Outcome("left", label, None, f"no record: put aside in {ORBIT}/{ASIDE}/"))
-    for name in layout.others:
-        plan.outcomes.append(Outcome("left", _label(layout, name), None, "not about records: untouched"))
-    for name in layout.hidden:
-        plan.outcomes.append(Outcome("left", _label(layout, name), None, "a lock or a hidden file: untouched"))
+        plan.say("left", name, f"no record: put aside in {ORBIT}/{ASIDE}/")
+    for name in plan.layout.others:
+        plan.say("left", name, "not about records: untouched")
+    for name in plan.layout.hidden:
+        plan.say("left", name, "a lock or a hidden file: untouched")
 
 
 def _notes(plan: OrbitPlan, assigned: Sequence[_Assignment], homes: Mapping[str, ProseHome], spare: int) -> None:
