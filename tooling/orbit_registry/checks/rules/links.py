@@ -78,18 +78,25 @@ OTHER_END = {"supersedes": "superseded_by", "superseded_by": "supersedes"}
 _SAYS = {"supersedes": "replaces", "superseded_by": "is replaced by"}
 
 
+def _one_sided(context: CheckContext, record: Record) -> Iterator[tuple[str, int, Record]]:
+    """Yield each supersession that a record alone states: its field, its index there, and the other record."""
+    for name, other_name in OTHER_END.items():
+        for index, target in enumerate(record.words(name)):
+            matches = context.resolve(target)
+            if len(matches) == 1 and matches[0].uid != record.uid:
+                stated = (match.uid for word in matches[0].words(other_name) for match in context.resolve(word))
+                if record.uid not in stated:
+                    yield name, index, matches[0]
+
+
 def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     """Write the missing end into the other record; a status that forbids it is left to a person."""
     changes: dict[str, FileChange] = {}
     for record in context.records.with_id(diagnostic.record or ""):
-        for name, other_name in OTHER_END.items():
-            for target in record.words(name):
-                other = _resolved(context, target)
-                if other is None or other.uid == record.uid or _states(context, other, other_name, record):
-                    continue
-                change = _rewritten(context, other, _with_added(other.data, other_name, [record.id]))
-                if change is not None and f"does not say that it {_SAYS[other_name]}" in diagnostic.message:
-                    changes[other.path] = change
+        for name, _, other in _one_sided(context, record):
+            change = _rewritten(context, other, _with_added(other.data, OTHER_END[name], [record.id]))
+            if change is not None and f"does not say that it {_SAYS[OTHER_END[name]]}" in diagnostic.message:
+                changes[other.path] = change
     return tuple(changes.values())
 
 
@@ -97,29 +104,14 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
 def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
     """Only one of two records says that one replaces the other."""
     for record in context.records:
-        if OTHER_END.keys().isdisjoint(record.data):
-            continue
-        for name, other_name in OTHER_END.items():
-            for index, target in enumerate(record.words(name)):
-                other = _resolved(context, target)
-                if other is None or other.uid == record.uid or _states(context, other, other_name, record):
-                    continue
-                message = (
-                    f"{record.id} {_SAYS[name]} {other.id}, "
-                    f"but {other.id} does not say that it {_SAYS[other_name]} {record.id}"
-                )
-                severity = Severity.ERROR if is_ours(record) and is_ours(other) else Severity.WARNING
-                where, end = context.at(record, name, index), context.at(other, other_name)
-                yield one_sided_supersession.at(where, message, severity=severity, record=record, related=[end])
-
-
-def _resolved(context: CheckContext, target: str) -> Record | None:
-    matches = context.resolve(target)
-    return matches[0] if len(matches) == 1 else None
-
-
-def _states(context: CheckContext, record: Record, name: str, other: Record) -> bool:
-    return any(match.uid == other.uid for target in record.words(name) for match in context.resolve(target))
+        for name, index, other in _one_sided(context, record):
+            message = (
+                f"{record.id} {_SAYS[name]} {other.id}, "
+                f"but {other.id} does not say that it {_SAYS[OTHER_END[name]]} {record.id}"
+            )
+            severity = Severity.ERROR if is_ours(record) and is_ours(other) else Severity.WARNING
+            where, end = context.at(record, name, index), context.at(other, OTHER_END[name])
+            yield one_sided_supersession.at(where, message, severity=severity, record=record, related=[end])
 
 
 @check("ORB303", Severity.ERROR, "decide which one holds, and remove the other `supersedes` and `superseded_by` lines")
