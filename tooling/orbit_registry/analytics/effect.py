@@ -95,10 +95,8 @@ class Effect:
         estimate = self.estimates["failures"]
         if self.by != LOT or estimate.difference is None or estimate.low is None or estimate.high is None:
             return None
-        count, least, most = (
-            0.0 - part * self.described for part in (estimate.difference, estimate.high, estimate.low)
-        )
-        return count, least, most
+        count = self.described
+        return 0.0 - estimate.difference * count, 0.0 - estimate.high * count, 0.0 - estimate.low * count
 
     def as_data(self) -> dict[str, object]:
         """Return the effect for JSON."""
@@ -157,10 +155,11 @@ class Report:
     @property
     def ranked(self) -> list[str]:
         """Ids of the records, the best score first."""
-        return sorted(
-            self.records,
-            key=lambda record_id: (-self.signals[record_id]["score"], -self.records[record_id].shown, record_id),
-        )
+
+        def rank(record_id: str) -> tuple[float, int, str]:
+            return -self.signals[record_id]["score"], -self.records[record_id].shown, record_id
+
+        return sorted(self.records, key=rank)
 
     def text(self) -> str:
         """Return the report as text."""
@@ -175,9 +174,8 @@ class Report:
             yield f"{NOT_ENOUGH}: {self.reason}"
         if self.enough:
             yield ""
-            yield from (
-                f"  {labels[name]:<36} {estimate.text(without)}" for name, estimate in overall.estimates.items()
-            )
+            for name, estimate in overall.estimates.items():
+                yield f"  {labels[name]:<36} {estimate.text(without)}"
             yield from _avoided(overall)
         if self.by in NOTES:
             yield f"  {NOTES[self.by]}"

@@ -120,7 +120,7 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
     if room["available"] == 0:
         result = Pitch((), (), room, NO_CAPACITY, tuple(warnings))
     else:
-        failed = [(failure, _subject_of_failure(failure)) for failure in _failed(records, now)]
+        failed = [(failure, _subject_of_failure(failure)) for failure in failures.open_failures(records, now)]
         worked = [*_worked(records)]
         reasons = ((candidate.id, _exclusion_reason(candidate, failed, now)) for candidate in candidates)
         excluded = {record_id: reason for record_id, reason in reasons if reason}
@@ -222,12 +222,6 @@ def _subject(record: Record) -> Subject:
 def _subject_of_failure(record: Record) -> Subject:
     ground, target = _subject(record), failures.target_of(record)
     return Subject(ground.tags, ground.paths, ground.names | {str(target), target.id})
-
-
-def _failed(records: RecordSet, now: datetime) -> Iterable[Record]:
-    for record in records.of_kind(failures.KIND):
-        if record.phase == "live" and failures.state(record, now)["holds"]:
-            yield record
 
 
 def _worked(records: RecordSet) -> Iterable[tuple[str, Subject]]:

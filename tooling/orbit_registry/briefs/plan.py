@@ -226,8 +226,8 @@ def _outcomes(record: Record) -> Sequence[Mapping[str, Any]]:
 
 def failed_targets(records: RecordSet, now: datetime) -> list[dict[str, object]]:
     """Return the targets with an open failure: why, how often it was tried, and until when."""
-    states = [failures.state(record, now) for record in records.of_kind(failures.KIND) if record.phase == "live"]
-    return sorted((state for state in states if state["holds"]), key=lambda state: str(state["target"]))
+    states = (failures.state(record, now) for record in failures.open_failures(records, now))
+    return sorted(states, key=lambda state: str(state["target"]))
 
 
 def capacity(workspace: Workspace, sources: Sources) -> dict[str, object]:

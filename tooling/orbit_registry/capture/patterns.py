@@ -153,16 +153,14 @@ class Observer:
         line = read_command(step.command)
         if not line.ways:
             return []
-        worked = not step.failed and (
-            not line.is_piped or bool(_PASSED.search(step.output) and not _FAILED.search(step.output))
-        )
-        if worked:
-            for way in line.ways:
-                if not self._project.inputs_of(way) or (way not in self._worked and len(self._worked) >= MOST_KEYS):
-                    continue
-                self._worked[way] += 1
-                self._recover(way, [*step.paths, *written_paths])
-            return [way for way in line.ways if self._project.inputs_of(way)]
+        says_so = not line.is_piped or bool(_PASSED.search(step.output) and not _FAILED.search(step.output))
+        if says_so and not step.failed:
+            defined = [way for way in line.ways if self._project.inputs_of(way)]
+            for way in defined:
+                if way in self._worked or len(self._worked) < MOST_KEYS:
+                    self._worked[way] += 1
+                    self._recover(way, [*step.paths, *written_paths])
+            return defined
         if len(line.ways) == 1 and self._is_vouched(line.ways[0]):
             self._stumble(line.ways[0], step, written_paths)
         return []
@@ -179,9 +177,8 @@ class Observer:
                 return
 
     def _is_vouched(self, way: ProjectCommand) -> bool:
-        return bool(self._project.inputs_of(way)) or all(
-            part in PURPOSE for part in re.split("[:_-]", way.script) if part
-        )
+        parts = filter(None, re.split("[:_-]", way.script))
+        return bool(self._project.inputs_of(way)) or all(part in PURPOSE for part in parts)
 
     def _recover(self, way: ProjectCommand, paths: list[str]) -> None:
         stumble = self._open.pop(way.purpose, None)
@@ -264,18 +261,16 @@ class Observer:
             if count < FEWEST_TURNS:
                 return
             words = ", then ".join(f"`{way.words}`" for way in order)
-            summary, body = (
-                f"After a change of code {words} are run.",
-                f"So it was in {count} turns that were accepted.",
-            )
+            summary = f"After a change of code {words} are run."
+            body = f"So it was in {count} turns that were accepted."
             inputs = tuple(dict.fromkeys(path for way in order for path in self._project.inputs_of(way)))
             yield Finding("sequence", "order", summary, body, 4, summary, (), inputs)
 
     def _discoveries(self) -> Iterator[Finding]:
-        often = sorted(
-            ((len(turns), name) for name, turns in self._sought.items() if len(turns) >= FEWEST_TURNS), reverse=True
-        )
+        often = sorted(((len(turns), name) for name, turns in self._sought.items()), reverse=True)
         for count, name in often[:5]:
+            if count < FEWEST_TURNS:
+                return
             path = self._project.definition(name)
             if path:
                 summary, body = f"`{name}` is defined in `{path}`.", f"It was looked for in {count} turns."

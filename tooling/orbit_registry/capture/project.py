@@ -325,11 +325,9 @@ class Project:
         paths = [PurePosixPath(file) for file in self.tracked if file not in (added, edited)]
         near = [path.stem for path in paths if path.parent == added_path.parent]
         near = [stem for stem in near if stem != "__init__" and len(stem) > 2]
-        mentions, both = (
-            sum(bool(re.search(rf"\b{re.escape(stem)}\b", text)) for stem in stems)
-            for stems in (near, [added_path.stem])
-        )
-        return mentions if both and mentions >= 3 and mentions >= SHARE * len(near) else 0
+        mentioned = [stem for stem in (*near, added_path.stem) if re.search(rf"\b{re.escape(stem)}\b", text)]
+        count = len(mentioned) - 1
+        return count if mentioned[-1:] == [added_path.stem] and count >= max(3, SHARE * len(near)) else 0
 
 
 def _habit(count: Counter[str]) -> str:

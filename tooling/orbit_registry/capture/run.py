@@ -143,7 +143,7 @@ def transcripts_of(
     """Return the transcripts to read with their agents: a given one, the newest, or those of `sessions` for
     `events`."""
     if path is not None and agent != EVENTS:
-        owner = agent or _agent_of(path)
+        owner = agent or next((name for name, reader in READERS.items() if reader.is_transcript(path)), "")
         if not owner:
             raise UsageError(f"{path} may be any agent's", hint=f"--from {'|'.join(READERS)} says whose it is")
         return [(owner, path)]
@@ -158,11 +158,6 @@ def transcripts_of(
         raise UsageError(f"no transcript of this project is found for {where}", hint=hint)
     newest = newest_first(transcript for _, transcript in listed)[0]
     return [entry for entry in listed if entry[1] == newest][:1]
-
-
-def _agent_of(path: Path) -> str:
-    """Return the agent of a transcript by its name and folder; empty if unclear."""
-    return next((name for name, reader in READERS.items() if reader.is_transcript(path)), "")
 
 
 def _agent_by_content(path: Path) -> str:

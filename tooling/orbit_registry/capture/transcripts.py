@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -90,18 +91,23 @@ def entries_in(
     """Yield the entries of a transcript, fill in `progress`, and report the bytes to `on_progress`."""
     with open_transcript(path) as file:
         progress.size = os.fstat(file.fileno()).st_size
-        for line in _rows(file, progress):
+        for row in _objects(_rows(file, progress), progress):
             if on_progress is not None and progress.lines % 500 == 0:
                 on_progress(progress.done)
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                progress.broken += 1
-                continue
-            if isinstance(row, dict):
-                yield from entries(row)
+            yield from entries(row)
     if on_progress is not None:
         on_progress(progress.done)
+
+
+def _objects(lines: Iterable[bytes], counts: Progress | TranscriptRecords) -> Iterator[Row]:
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            counts.broken += 1
+            continue
+        if isinstance(row, dict):
+            yield row
 
 
 def _rows(file: BinaryIO, progress: Progress) -> Iterator[bytes]:
@@ -137,13 +143,8 @@ def read_transcript(path: Path, injected_texts: InjectedTexts) -> TranscriptReco
     try:
         with open_transcript(path) as file:
             result.ended = os.fstat(file.fileno()).st_mtime
-            for line in filter(NEEDLE.search, _rows(file, Progress())):
-                try:
-                    row = json.loads(line)
-                except (ValueError, RecursionError):
-                    result.broken += 1
-                    continue
-                for text in injected_texts(row) if isinstance(row, dict) else ():
+            for row in _objects(filter(NEEDLE.search, _rows(file, Progress())), result):
+                for text in injected_texts(row):
                     result.records.update(ids_in(text))
     except OSError:
         return None
@@ -182,12 +183,8 @@ def events_by_session(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEve
     """Return the events of hooks that showed records, by session, the newest sessions last."""
     by_ledger: dict[str, list[LoggedEvent]] = {}
     for event in events:
-        if (
-            event.shown
-            and event.session
-            and event.surface.startswith(HOOK_SURFACE)
-            and not event.session.startswith(TRIAL)
-        ):
+        is_of_session = bool(event.session) and not event.session.startswith(TRIAL)
+        if event.shown and is_of_session and event.surface.startswith(HOOK_SURFACE):
             by_ledger[event.session] = [*by_ledger.pop(event.session, []), event]
             if len(by_ledger) > MOST_SESSIONS:
                 by_ledger.pop(next(iter(by_ledger)))
@@ -220,19 +217,14 @@ def _compare(
     if read is None:
         return None
     # The transcript can't hold what was shown after its last write.
-    claimed = Counter(
-        record_id for event in events if event.at <= read.ended + LATE_SECONDS for record_id in event.shown
-    )
-    there = claimed & read.records
-    missing, unclaimed = claimed - read.records, read.records - claimed
-    lists = (tuple(sorted(missing)), tuple(sorted(unclaimed)))
-    return Delivery(ledger, agent, path, claimed.total(), there.total(), *lists, read.broken)
+    shown_ids = (event.shown for event in events if event.at <= read.ended + LATE_SECONDS)
+    claimed = Counter(chain.from_iterable(shown_ids))
+    lists = (tuple(sorted(claimed - read.records)), tuple(sorted(read.records - claimed)))
+    return Delivery(ledger, agent, path, claimed.total(), (claimed & read.records).total(), *lists, read.broken)
 
 
 def without_event(root: Path, logged_sessions: Iterable[str], since: float) -> tuple[int, int]:
     """Count Claude Code's sessions since a time, and those of them that the log names."""
-    logged = set(logged_sessions)
-    paths = [
-        path for path in DELIVERY_READERS["claude"].sessions(root)[:MOST_SESSIONS] if path.stat().st_mtime >= since
-    ]
+    newest, logged = DELIVERY_READERS["claude"].sessions(root)[:MOST_SESSIONS], set(logged_sessions)
+    paths = [path for path in newest if path.stat().st_mtime >= since]
     return len(paths), sum(safe_name(path.stem) in logged for path in paths)

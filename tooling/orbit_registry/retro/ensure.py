@@ -211,10 +211,9 @@ class _Batch:
         kind = self.workspace.kinds[entry.kind]
         _refuse_invalid(kind, entry)
         matches = self._keys.get((kind.name, entry.key), [])
-        record = next((candidate for candidate in matches if candidate.phase != "closed"), None)
-        record = record or next(
-            (candidate for candidate in matches if candidate.is_rejected), matches[-1] if matches else None
-        )
+        preferred = (*(match for match in matches if match.phase != "closed"),
+                     *(match for match in matches if match.is_rejected), *matches[-1:])  # fmt: skip
+        record = next(iter(preferred), None)
         if record is not None and record.path in self._touched:
             raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
         if record is None:

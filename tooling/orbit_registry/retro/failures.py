@@ -6,7 +6,7 @@ A target has at most one open record. Expiry follows from its age, so that no jo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -66,14 +66,18 @@ def target_of(record: Record) -> Target:
     return target_from(record.data["target"])
 
 
-def open_failure(records: Iterable[Record], target: Target, now: datetime) -> Record | None:
-    """Return the live, unexpired failure of a target; None if it may be tried."""
+def open_failures(records: Iterable[Record], now: datetime) -> Iterator[Record]:
+    """Yield the live, unexpired failures."""
     for record in records:
-        if record.kind.name == KIND and record.phase == "live" and target_of(record) == target:
+        if record.kind.name == KIND and record.phase == "live":
             end = expires_at(record)
             if end is None or end > now:
-                return record
-    return None
+                yield record
+
+
+def open_failure(records: Iterable[Record], target: Target, now: datetime) -> Record | None:
+    """Return the open failure of a target; None if it may be tried."""
+    return next((record for record in open_failures(records, now) if target_of(record) == target), None)
 
 
 def fail(
@@ -142,12 +146,8 @@ def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:
 def state(record: Record, now: datetime) -> dict[str, object]:
     """Return a failure's target, attempts, reason, whether it is open, and until when."""
     end = expires_at(record)
-    is_active = record.phase == "live" and (end is None or end > now)
     return {
-        "target": str(target_of(record)),
-        "id": record.id,
-        "holds": is_active,
-        "attempts": record.data.get("attempts", 1),
-        "reason": record.text("reason"),
+        "target": str(target_of(record)), "id": record.id, "holds": any(open_failures([record], now)),
+        "attempts": record.data.get("attempts", 1), "reason": record.text("reason"),
         "until": None if end is None else format_time(end.astimezone(UTC)),
-    }
+    }  # fmt: skip

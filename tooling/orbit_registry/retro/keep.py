@@ -258,6 +258,5 @@ class _FailureChanges:
 
     def _is_anothers(self, failure: Record) -> bool:
         """Say whether a failure was met after the run ended."""
-        return (
-            not self._is_mine(failure) and (last_reviewed(failure) or created_at(failure)).astimezone(UTC) > self.until
-        )
+        met_at = last_reviewed(failure) or created_at(failure)
+        return not self._is_mine(failure) and met_at.astimezone(UTC) > self.until

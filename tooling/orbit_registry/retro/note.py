@@ -147,10 +147,8 @@ def _turn(workspace: Workspace, work: NoteRequest) -> str:
 
 def _refuse_contradictions(work: NoteRequest) -> None:
     if work.skip_reason and (work.failed or work.errors or work.attempts > 1):
-        raise UsageError(
-            "--skip-reason says that there is nothing to tell, and attempts or errors that there is",
-            hint="leave one of them out",
-        )
+        message = "--skip-reason says that there is nothing to tell, and attempts or errors that there is"
+        raise UsageError(message, hint="leave one of them out")
     if work.asks and not work.text.strip():
         raise UsageError("the note says nothing", hint='orbit note "Uploads fail without a retry key" --attempts 3')
 

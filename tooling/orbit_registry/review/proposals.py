@@ -467,10 +467,8 @@ def _addition_to_learning(workspace: Workspace, learning: Record, retro: Record,
 
 def _record_note(record: Record, source: str, title: str, reason: str) -> Draft:
     safe_reason = inert_line(without_secrets(reason))
-    digest = proposal_digest(record.path, STRUCTURAL, source, reason)
-    return Draft(
-        record.path, STRUCTURAL, f"{record.id}: {title}", safe_reason, (digest,), (record.id, source), "", record.id
-    )
+    digests, full_title = (proposal_digest(record.path, STRUCTURAL, source, reason),), f"{record.id}: {title}"
+    return Draft(record.path, STRUCTURAL, full_title, safe_reason, digests, (record.id, source), "", record.id)
 
 
 def _too_narrow(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
