@@ -148,15 +148,15 @@ def test_verifying_changes_nothing_else_in_the_file(project: Project) -> None:
 
 def test_what_can_t_be_verified_is_refused_and_the_rest_is_done(project: Project) -> None:
     """An input that is not there, one that it has not, a closed record: each is said, and none is half-written."""
-    one, other = project.learn("Parse strictly", "--tag", "a"), project.learn("Close what you open", "--tag", "b")
-    before = project.file(one).read_bytes()
-    assert "`src/gone.py` is not there" in project.refused("verify", one, "--input", "src/gone.py")
-    assert "has no input `src/app.py`" in project.refused("verify", one, "--remove-input", "src/app.py")
-    assert "does not stay inside" in project.refused("verify", one, "--input", "../x")
-    assert "is no moment" in project.refused("verify", one, "--expires", "soon")
-    assert project.file(one).read_bytes() == before
-    project.orbit("learning", "retire", one)
-    assert "is retired" in project.refused("verify", one, other)
+    first, other = project.learn("Parse strictly", "--tag", "a"), project.learn("Close what you open", "--tag", "b")
+    before = project.file(first).read_bytes()
+    assert "`src/gone.py` is not there" in project.refused("verify", first, "--input", "src/gone.py")
+    assert "has no input `src/app.py`" in project.refused("verify", first, "--remove-input", "src/app.py")
+    assert "does not stay inside" in project.refused("verify", first, "--input", "../x")
+    assert "is no moment" in project.refused("verify", first, "--expires", "soon")
+    assert project.file(first).read_bytes() == before
+    project.orbit("learning", "retire", first)
+    assert "is retired" in project.refused("verify", first, other)
     assert "verified_at" in project.file(other).read_text("utf-8")
 
 

@@ -12,16 +12,16 @@ import pytest
 from orbit_registry.model.ids import INVERSES
 
 
-def ties(whole: dict[str, Any]) -> dict[str, tuple[int, list[str]]]:
+def ties(answer: dict[str, Any]) -> dict[str, tuple[int, list[str]]]:
     """Return how far each related record is, and the words that lead to it."""
-    rows = whole["data"]["related"]
-    return {one["id"]: (one["depth"], sorted(tie["rel"] for tie in one["links"])) for one in rows}
+    rows = answer["data"]["related"]
+    return {row["id"]: (row["depth"], sorted(tie["rel"] for tie in row["links"])) for row in rows}
 
 
 def learning(shell: Any, summary: str, body: str = "Because.") -> str:
     """Return the id of a new learning."""
-    said = ["learning", "add", "--summary", summary, "--body", body, "--path", "src/**", "--yes"]
-    return str(shell.json(*said)[1]["data"]["id"])
+    arguments = ["learning", "add", "--summary", summary, "--body", body, "--path", "src/**", "--yes"]
+    return str(shell.json(*arguments)[1]["data"]["id"])
 
 
 @pytest.mark.parametrize("rel", ["has_script", "proves", "related_to"])
@@ -30,9 +30,9 @@ def test_each_relation_reads_from_both_ends(shell: Any, rel: str) -> None:
     inverse = INVERSES[rel]
     start, end = ("ADR-0002", "ADR-0001") if inverse != rel else ("ADR-0001", "ADR-0002")
 
-    code, whole = shell.json("link", "ADR-0001", inverse, "ADR-0002")
+    code, answer = shell.json("link", "ADR-0001", inverse, "ADR-0002")
 
-    assert (code, whole["data"]["id"], whole["data"]["rel"], whole["data"]["to"]) == (0, start, rel, end)
+    assert (code, answer["data"]["id"], answer["data"]["rel"], answer["data"]["to"]) == (0, start, rel, end)
     assert ties(shell.json("related", start)[1]) == {end: (1, [rel])}
     assert ties(shell.json("related", end)[1]) == {start: (1, [inverse])}
     assert shell("check")[0] == 0
@@ -44,18 +44,18 @@ def test_a_link_is_stated_once_and_two_relations_may_stand_side_by_side(shell: A
     assert shell("link", "ADR-0001", "related_to", "ADR-0002")[0] == 0
     for again in (("ADR-0001", "amends", "ADR-0002"), ("ADR-0002", "amended_by", "ADR-0001"),
                   ("ADR-0002", "related_to", "ADR-0001")):  # fmt: skip
-        code, whole = shell.json("link", *again)
+        code, answer = shell.json("link", *again)
         assert code == 1
-        assert "stated already" in whole["error"]
+        assert "stated already" in answer["error"]
     assert ties(shell.json("related", "ADR-0001")[1]) == {"ADR-0002": (1, ["amends", "related_to"])}
 
 
 def test_what_is_no_link_is_refused(shell: Any) -> None:
     """An unknown word lists the vocabulary, supersession names its own command, and nobody is linked to nobody."""
-    code, whole = shell.json("link", "ADR-0001", "amend", "ADR-0002")
+    code, answer = shell.json("link", "ADR-0001", "amend", "ADR-0002")
     assert code == 2
-    assert whole["hint"].startswith("did you mean amends?")
-    assert all(word in whole["hint"] for pair in INVERSES.items() for word in pair)
+    assert answer["hint"].startswith("did you mean amends?")
+    assert all(word in answer["hint"] for pair in INVERSES.items() for word in pair)
     assert (
         "orbit adr supersede ADR-0002 --with ADR-0001"
         in shell.json("link", "ADR-0001", "supersedes", "ADR-0002")[1]["hint"]
@@ -72,8 +72,8 @@ def test_a_link_is_taken_back_alone(shell: Any) -> None:
     shell("link", "ADR-0001", "proves", "ADR-0002")
 
     assert shell("unlink", "ADR-0002", "amended_by", "ADR-0001")[0] == 0
-    code, whole = shell.json("unlink", "ADR-0001", "amends", "ADR-0002")
-    assert (code, "proves ADR-0002" in whole["hint"]) == (1, True)
+    code, answer = shell.json("unlink", "ADR-0001", "amends", "ADR-0002")
+    assert (code, "proves ADR-0002" in answer["hint"]) == (1, True)
     assert shell("unlink", "ADR-0001", "proves", "ADR-0002")[0] == 0
 
     after = (shell.root / ".orbit/adrs/ADR-0001/adr.yaml").read_text("utf-8")
@@ -86,47 +86,47 @@ def test_what_a_text_cites_is_derived_and_written_nowhere(shell: Any) -> None:
     """Ids and links to documents become references; those in code are examples; the file states no link."""
     document = next(path for path in Path("docs/adr").iterdir() if path.name.startswith("0002"))
     body = f"As [they said]({document}). ADR-0001 too.\n\n```\nADR-0099\n```\n"
-    known = learning(shell, "Look twice before you leap", body)
+    source = learning(shell, "Look twice before you leap", body)
 
-    assert ties(shell.json("related", known)[1]) == {
+    assert ties(shell.json("related", source)[1]) == {
         "ADR-0001": (1, ["references"]),
         "ADR-0002": (1, ["references"]),
     }
-    assert ties(shell.json("related", "ADR-0002")[1]) == {known: (1, ["referenced_by"])}
-    assert "links:" not in (shell.root / f".orbit/learnings/{known}/learning.yaml").read_text("utf-8")
+    assert ties(shell.json("related", "ADR-0002")[1]) == {source: (1, ["referenced_by"])}
+    assert "links:" not in (shell.root / f".orbit/learnings/{source}/learning.yaml").read_text("utf-8")
 
 
 def test_what_leads_nowhere_is_kept_until_its_target_arrives(shell: Any) -> None:
     """A document that is no record yet, and an id that none has, are listed; both become edges by themselves."""
-    known = learning(shell, "Look twice", "See [the next one](docs/adr/0003-leap.md) and ADR-0003.")
-    dangling = shell.json("related", known)[1]["data"]["dangling"]
-    assert {one["to"] for one in dangling} == {"docs/adr/0003-leap.md", "ADR-0003"}
+    source = learning(shell, "Look twice", "See [the next one](docs/adr/0003-leap.md) and ADR-0003.")
+    dangling = shell.json("related", source)[1]["data"]["dangling"]
+    assert {row["to"] for row in dangling} == {"docs/adr/0003-leap.md", "ADR-0003"}
 
     shell("adr", "add", "--title", "Leap")
 
-    whole = shell.json("related", known)[1]
-    assert (whole["data"]["dangling"], ties(whole)) == ([], {"ADR-0003": (1, ["references"])})
+    answer = shell.json("related", source)[1]
+    assert (answer["data"]["dangling"], ties(answer)) == ([], {"ADR-0003": (1, ["references"])})
     shutil.rmtree(shell.root / ".orbit/adrs/ADR-0003")
-    whole = shell.json("related", known)[1]
-    assert (len(whole["data"]["dangling"]), whole["data"]["related"]) == (2, [])
+    answer = shell.json("related", source)[1]
+    assert (len(answer["data"]["dangling"]), answer["data"]["related"]) == (2, [])
 
 
 def test_a_documents_links_count_from_where_it_stands(shell: Any) -> None:
     """As its readers follow them, not from its copy; one to itself is none, and one to a file becomes an edge later."""
-    place = shell.root / "docs/guides"
-    place.mkdir(parents=True)
-    said = "[style](style.md) [up](../top.md#part) [me](guide.md) [root](/docs/top.md) [out](../../../x.md)"
-    (place / "guide.md").write_text(f"# Guide\n\n{said}\n", "utf-8")
-    (place / "style.md").write_text("# Style\n\n[back](guide.md)\n", "utf-8")
+    folder = shell.root / "docs/guides"
+    folder.mkdir(parents=True)
+    links = "[style](style.md) [up](../top.md#part) [me](guide.md) [root](/docs/top.md) [out](../../../x.md)"
+    (folder / "guide.md").write_text(f"# Guide\n\n{links}\n", "utf-8")
+    (folder / "style.md").write_text("# Style\n\n[back](guide.md)\n", "utf-8")
     (shell.root / "docs/top.md").write_text("# Top\n", "utf-8")
     guide = shell.json("import", "doc", "docs/guides/guide.md")[1]["data"]["id"]
     dangling = shell.json("related", guide)[1]["data"]["dangling"]
-    assert {one["to"] for one in dangling} == {"docs/guides/style.md", "docs/top.md", "docs/top.md#part"}
+    assert {row["to"] for row in dangling} == {"docs/guides/style.md", "docs/top.md", "docs/top.md#part"}
 
     style, top = (shell.json("import", "doc", f"docs/{name}.md")[1]["data"]["id"] for name in ("guides/style", "top"))
 
-    whole = shell.json("related", guide)[1]
-    assert (whole["data"]["dangling"], set(ties(whole))) == ([], {style, top})
+    answer = shell.json("related", guide)[1]
+    assert (answer["data"]["dangling"], set(ties(answer))) == ([], {style, top})
     assert ties(shell.json("related", style)[1])[guide][1] == ["referenced_by", "references"]
 
 
@@ -135,38 +135,38 @@ def _doc(shell: Any, path: str, text: str, *versions: str) -> str:
     file = shell.root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
-    said = [word for version in versions for word in ("--version", version)]
-    return str(shell.json("import", "doc", path, *said)[1]["data"]["id"])
+    options = [word for version in versions for word in ("--version", version)]
+    return str(shell.json("import", "doc", path, *options)[1]["data"]["id"])
 
 
 def test_a_file_of_several_versions_is_linked_by_the_version_of_the_text(shell: Any) -> None:
     """From a document the record of its version, from elsewhere the newest or the one for all; others are named."""
-    old, new = (_doc(shell, "docs/deploy.md", f"# Deploying\n\nStep {one}.\n", one) for one in ("2.9", "2.10"))
+    old, new = (_doc(shell, "docs/deploy.md", f"# Deploying\n\nStep {item}.\n", item) for item in ("2.9", "2.10"))
     first, last, later = (
-        _doc(shell, f"docs/guide-{one}.md", f"# Guide {one}\n\n[deploy](deploy.md#deploying)\n", one)
-        for one in ("2.9", "2.10", "3.0")
+        _doc(shell, f"docs/guide-{item}.md", f"# Guide {item}\n\n[deploy](deploy.md#deploying)\n", item)
+        for item in ("2.9", "2.10", "3.0")
     )
-    known = learning(shell, "Look twice", "As [it](docs/deploy.md) says.")
+    source = learning(shell, "Look twice", "As [it](docs/deploy.md) says.")
     (shell.root / "notes.md").write_text("[deploy](docs/deploy.md)\n", "utf-8")
     subprocess.run(["git", "add", "notes.md"], cwd=shell.root, check=True)
 
     def means(start: str) -> dict[str, list[Any]]:
         data = shell.json("related", start, "--direction", "out")[1]["data"]
         assert data["dangling"] == []
-        return {one["id"]: one["links"][0]["others"] for one in data["related"]}
+        return {item["id"]: item["links"][0]["others"] for item in data["related"]}
 
     assert means(first) == {old: [{"id": new, "versions": ["2.10"]}]}
-    for start in (last, later, known):
+    for start in (last, later, source):
         assert means(start) == {new: [{"id": old, "versions": ["2.9"]}]}
-    assert f"{new} is for 2.10; of the same file: {old} (2.9)" in shell("related", known)[1]
+    assert f"{new} is for 2.10; of the same file: {old} (2.9)" in shell("related", source)[1]
     assert {"path": "notes.md", "line": 1} in shell.json("related", new)[1]["data"]["cited_in"]
     assert shell("check")[0] == 0
 
     every = _doc(shell, "docs/deploy.md", "# Deploying\n\nStep.\n")
     assert set(means(first)) == {old}
-    assert set(means(known)) == set(means(later)) == {every}
+    assert set(means(source)) == set(means(later)) == {every}
     assert shell("resource", "retire", every)[0] == 0
-    assert set(means(known)) == {new}
+    assert set(means(source)) == {new}
 
 
 def test_circles_end_and_depth_and_direction_bind(shell: Any) -> None:
@@ -177,7 +177,7 @@ def test_circles_end_and_depth_and_direction_bind(shell: Any) -> None:
         shell("link", f"ADR-000{start}", "extends", f"ADR-000{end}")
 
     def reached(*more: str) -> dict[str, int]:
-        return {one: depth for one, (depth, _) in ties(shell.json("related", "ADR-0001", *more)[1]).items()}
+        return {record: depth for record, (depth, _) in ties(shell.json("related", "ADR-0001", *more)[1]).items()}
 
     assert reached() == {"ADR-0002": 1, "ADR-0003": 1}
     assert reached("--depth", "9") == {"ADR-0002": 1, "ADR-0003": 1, "ADR-0004": 2}
@@ -208,16 +208,16 @@ def test_what_files_cite_is_a_table_that_follows_the_records(shell: Any) -> None
     text = "ADR-0001, ADR-0001, ADR-0003, L-shaped\n\n[first](docs/adr/0001-use-sqlite.md) and [none](docs/none.md)\n"
     (shell.root / "notes.md").write_text(text, "utf-8")
     subprocess.run(["git", "add", "notes.md"], check=True)
-    asked = "SELECT line, target, target_id FROM citations WHERE path = 'notes.md' ORDER BY ALL"
+    sql = "SELECT line, target, target_id FROM citations WHERE path = 'notes.md' ORDER BY ALL"
 
     def rows() -> list[tuple[Any, ...]]:
-        return [tuple(row.values()) for row in shell.json("query", asked)[1]["data"]]
+        return [tuple(row.values()) for row in shell.json("query", sql)[1]["data"]]
 
-    held = [(1, "ADR-0001", "ADR-0001"), (1, "ADR-0003", None), (3, "docs/adr/0001-use-sqlite.md", "ADR-0001")]
-    assert rows() == held
+    expected = [(1, "ADR-0001", "ADR-0001"), (1, "ADR-0003", None), (3, "docs/adr/0001-use-sqlite.md", "ADR-0001")]
+    assert rows() == expected
     assert shell.json("query", "FROM citations WHERE path LIKE 'docs/adr/%'")[1]["data"] == []
     shell("adr", "add", "--title", "Leap")
-    assert rows() == [held[0], (1, "ADR-0003", "ADR-0003"), held[2]]
+    assert rows() == [expected[0], (1, "ADR-0003", "ADR-0003"), expected[2]]
 
 
 def test_a_link_with_a_fragment_leads_to_the_part_of_a_long_text(shell: Any) -> None:
@@ -226,18 +226,18 @@ def test_a_link_with_a_fragment_leads_to_the_part_of_a_long_text(shell: Any) -> 
     guide = f"# Guide\n\n## Install\n\n{filler}\n\n## Run it\n\n{filler}\n\n## Undo\n\n{filler}\n"
     (shell.root / "docs/guide.md").write_text(guide, "utf-8")
     line = guide.split("\n").index("## Run it") + 1
-    said = "[a](docs/guide.md#run-it) [b](docs/guide.md#nowhere) [c](docs/guide.md)"
-    known = learning(shell, "Look twice", said)
+    links = "[a](docs/guide.md#run-it) [b](docs/guide.md#nowhere) [c](docs/guide.md)"
+    source = learning(shell, "Look twice", links)
     (shell.root / "docs/other.md").write_text(f"[x](guide.md#L{line + 2})\n", "utf-8")
     resource = str(shell.json("import", "doc", "docs/guide.md")[1]["data"]["id"])
     subprocess.run(["git", "add", "docs"], check=True)
 
     part = {"breadcrumb": "Guide > Run it", "lines": [line, line + 2]}
-    (found,) = shell.json("related", known)[1]["data"]["related"]
-    assert [tie["chunk"] for tie in found["links"]] == [None, part]
-    assert f"references, references lines {line}-{line + 2}" in shell("related", known)[1]
-    asked = "SELECT path, line, target_id, breadcrumb FROM cited_chunks WHERE path IS NOT NULL"
-    assert shell.json("query", asked)[1]["data"] == [
+    (row,) = shell.json("related", source)[1]["data"]["related"]
+    assert [tie["chunk"] for tie in row["links"]] == [None, part]
+    assert f"references, references lines {line}-{line + 2}" in shell("related", source)[1]
+    sql = "SELECT path, line, target_id, breadcrumb FROM cited_chunks WHERE path IS NOT NULL"
+    assert shell.json("query", sql)[1]["data"] == [
         {"path": "docs/other.md", "line": 1, "target_id": resource, "breadcrumb": "Guide > Run it"}
     ]
 

@@ -32,18 +32,18 @@ def files(shell: Shell, git: Git) -> Shell:
 
 def taken(shell: Shell, *arguments: str) -> dict[str, Any]:
     """Import something and return its record."""
-    code, said = shell.json("import", *arguments)
-    assert code == 0, said
-    data: dict[str, Any] = said["data"]
+    code, answer = shell.json("import", *arguments)
+    assert code == 0, answer
+    data: dict[str, Any] = answer["data"]
     return data
 
 
 def rows(shell: Shell, sql: str) -> list[dict[str, Any]]:
     """Return the answer to a question."""
-    code, said = shell.json("query", sql)
-    assert code == 0, said
-    found: list[dict[str, Any]] = said["data"]
-    return found
+    code, answer = shell.json("query", sql)
+    assert code == 0, answer
+    result: list[dict[str, Any]] = answer["data"]
+    return result
 
 
 @pytest.mark.parametrize("head", ["Deploying\n=========\n", ".. _top:\n\n***********\n Deploying\n***********\n"])
@@ -65,9 +65,9 @@ def test_a_document_is_kept_as_it_was(files: Shell, git: Git) -> None:
     assert data["versions"] == ["unversioned"]
     assert data["source_ref"] == commit
     assert data["title"] == "Deploying"
-    kept = Path(f".orbit/resources/{data['id']}/unversioned/deploy.md")
-    assert kept.read_text("utf-8") == GUIDE
-    assert not kept.is_symlink()
+    copy = Path(f".orbit/resources/{data['id']}/unversioned/deploy.md")
+    assert copy.read_text("utf-8") == GUIDE
+    assert not copy.is_symlink()
     assert files("check")[0] == 0
     assert "First the zebra." in files("show", data["id"])[1]
 
@@ -79,8 +79,8 @@ def test_the_same_import_twice_changes_nothing(files: Shell, git: Git) -> None:
 
     again = [taken(files, "doc", "docs/deploy.md", "--version", "2"), taken(files, "script", "tools/hi.sh")]
 
-    assert [one["id"] for one in again] == [one["id"] for one in first]
-    assert [one["added"] for one in again] == [False, False]
+    assert [data["id"] for data in again] == [data["id"] for data in first]
+    assert [data["added"] for data in again] == [False, False]
     assert git(files.root, "diff", "--stat") == ""
     other = taken(files, "doc", "docs/deploy.md", "--version", "3", "--version", "4")
     assert other["added"]
@@ -101,26 +101,26 @@ def test_what_was_retired_is_taken_over_anew(files: Shell) -> None:
 def test_a_document_changes_when_it_is_refreshed(files: Shell, git: Git) -> None:
     """Editing the file changes nothing; refreshing shows commits and difference, and then takes both over."""
     data = taken(files, "doc", "docs/deploy.md")
-    kept = Path(f".orbit/resources/{data['id']}/unversioned/deploy.md")
+    copy = Path(f".orbit/resources/{data['id']}/unversioned/deploy.md")
     Path("docs/deploy.md").write_text(GUIDE.replace("zebra", "okapi"), "utf-8")
-    assert "zebra" in kept.read_text("utf-8")
-    assert [one["body"] for one in rows(files, "SELECT body FROM chunks")] == [GUIDE.strip()]
+    assert "zebra" in copy.read_text("utf-8")
+    assert [row["body"] for row in rows(files, "SELECT body FROM chunks")] == [GUIDE.strip()]
     assert any("not committed" in note for note in files.json("refresh", data["id"], "--dry-run")[1]["data"]["notes"])
     git(files.root, "commit", "-qam", "Replace the animal")
 
     planned = files.json("refresh", data["id"], "--dry-run")[1]["data"]
-    assert "zebra" in kept.read_text("utf-8")
+    assert "zebra" in copy.read_text("utf-8")
     done = files.json("refresh", data["id"])[1]["data"]
 
     head = git(files.root, "log", "-1", "--format=%H").strip()
     assert (planned["old_ref"], planned["new_ref"]) == (data["source_ref"], head)
     assert "-First the zebra.\n+First the okapi.\n" in done["diff"] == planned["diff"]
     assert done["source_ref"] == head
-    assert "okapi" in kept.read_text("utf-8")
+    assert "okapi" in copy.read_text("utf-8")
     assert done["freshness"]["verified_by"] == done["created_by"]["name"]
     assert files.json("refresh", data["id"])[1]["data"]["changed"] is False
     log = Path(".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
-    event = next(said for line in log if (said := json.loads(line))["event"] == "refreshed")
+    event = next(event_row for line in log if (event_row := json.loads(line))["event"] == "refreshed")
     assert (event["id"], event["by"], event["old_ref"]) == (data["id"], done["created_by"]["name"], data["source_ref"])
 
 
@@ -136,11 +136,11 @@ def test_a_shallow_clone_says_that_it_can_not_know_the_last_commit(
     assert "no history before" not in str(data["notes"])
 
     other = taken(files, "script", "tools/hi.sh")
-    code, said = files.json("refresh", data["id"])
+    code, answer = files.json("refresh", data["id"])
 
     assert "this clone holds no history before" in str(other["notes"])
-    assert "this clone holds no history before" in str(said["data"]["notes"])
-    assert (code, said["data"]["changed"], said["data"]["source_ref"]) == (0, False, data["source_ref"])
+    assert "this clone holds no history before" in str(answer["data"]["notes"])
+    assert (code, answer["data"]["changed"], answer["data"]["source_ref"]) == (0, False, data["source_ref"])
 
 
 def test_versions_are_changed_together_with_the_place(files: Shell) -> None:
@@ -152,10 +152,10 @@ def test_versions_are_changed_together_with_the_place(files: Shell) -> None:
     folder = Path(f".orbit/resources/{data['id']}")
     assert (done["versions"], done["file"]) == (["2.1"], "2.1/deploy.md")
     assert [path.name for path in folder.iterdir() if path.is_dir()] == ["2.1"]
-    code, _, said = files("refresh", data["id"], "--version", "2", "--version", "unversioned")
+    code, _, message = files("refresh", data["id"], "--version", "2", "--version", "unversioned")
     assert code == 2
-    assert "no version beside" in said
-    assert [one["version"] for one in rows(files, "SELECT version FROM versions")] == ["2.1"]
+    assert "no version beside" in message
+    assert [row["version"] for row in rows(files, "SELECT version FROM versions")] == ["2.1"]
 
 
 def test_a_document_that_moved_keeps_its_record(files: Shell, git: Git) -> None:
@@ -173,8 +173,8 @@ def test_a_document_that_moved_keeps_its_record(files: Shell, git: Git) -> None:
 
     assert (done["text"]["taken_from"], done["file"]) == ("docs/release.md", "unversioned/release.md")
     assert done["source_ref"] == git(files.root, "log", "-1", "--format=%H").strip()
-    kept = Path(f".orbit/resources/{data['id']}")
-    assert [path.name for path in kept.rglob("*.md")] == ["release.md"]
+    folder = Path(f".orbit/resources/{data['id']}")
+    assert [path.name for path in folder.rglob("*.md")] == ["release.md"]
     assert files("check")[0] == 0
 
 
@@ -197,7 +197,7 @@ def test_a_script_is_compared_with_what_was_taken_over_alone(files: Shell, git: 
 
 def test_a_refresh_makes_no_second_record_of_a_document(files: Shell) -> None:
     """Neither with the versions of another record of that file, nor with the path of another script."""
-    first, second = (taken(files, "doc", "docs/deploy.md", "--version", one)["id"] for one in "23")
+    first, second = (taken(files, "doc", "docs/deploy.md", "--version", version)["id"] for version in "23")
     Path("tools/ho.sh").write_text("#!/bin/sh\n", "utf-8")
     scripts = [taken(files, "script", f"tools/{name}.sh")["id"] for name in ("hi", "ho")]
 
@@ -207,7 +207,10 @@ def test_a_refresh_makes_no_second_record_of_a_document(files: Shell) -> None:
     ]
 
     assert [code for code, _, _ in answers] == [1, 1]
-    assert [named in said for named, (_, _, said) in zip((first, scripts[0]), answers, strict=True)] == [True, True]
+    assert [record in message for record, (_, _, message) in zip((first, scripts[0]), answers, strict=True)] == [
+        True,
+        True,
+    ]
 
 
 def test_a_second_import_says_what_it_does_not_take(files: Shell) -> None:
@@ -224,19 +227,19 @@ def test_a_second_import_says_what_it_does_not_take(files: Shell) -> None:
 
 def test_an_export_believes_no_list_that_came_with_a_clone(files: Shell, git: Git, tmp_path: Path) -> None:
     """A list in the tree or in the state makes no file there ours: the folder is refused and stays as it is."""
-    data, place = taken(files, "doc", "docs/deploy.md"), tmp_path / "reference"
-    assert files("export", "reference", str(place))[0] == 0
+    data, target = taken(files, "doc", "docs/deploy.md"), tmp_path / "reference"
+    assert files("export", "reference", str(target))[0] == 0
     (listed,) = (files.root / ".git/orbit/reference").iterdir()
-    (place / "mine.txt").write_text("mine", "utf-8")
-    said = json.dumps({"files": {"mine.txt": raw_digest(b"mine")}})
+    (target / "mine.txt").write_text("mine", "utf-8")
+    content = json.dumps({"files": {"mine.txt": raw_digest(b"mine")}})
     listed.unlink()
     files("resource", "retire", data["id"])
-    for forged in (place / ".orbit-reference.json", files.root / ".orbit/state/reference" / listed.name):
+    for forged in (target / ".orbit-reference.json", files.root / ".orbit/state/reference" / listed.name):
         forged.parent.mkdir(exist_ok=True)
-        forged.write_text(said, "utf-8")
+        forged.write_text(content, "utf-8")
 
-    assert files("export", "reference", str(place))[0] == 1
-    assert (place / "mine.txt").read_text("utf-8") == "mine"
+    assert files("export", "reference", str(target))[0] == 1
+    assert (target / "mine.txt").read_text("utf-8") == "mine"
 
 
 def test_a_script_is_read_where_it_stands(files: Shell) -> None:
@@ -266,17 +269,17 @@ def test_an_agents_import_waits_for_review(files: Shell, monkeypatch: pytest.Mon
     assert not Path(f".orbit/state/inbox/resources/{data['id']}").exists()
     Path("docs/deploy.md").write_text("# Other\n", "utf-8")
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    code, _, said = files("refresh", data["id"])
+    code, _, message = files("refresh", data["id"])
     assert code == 1
-    assert "in force" in said
+    assert "in force" in message
 
 
 def test_a_preview_shows_the_chunks_and_writes_nothing(files: Shell) -> None:
     """Each chunk comes with its lines, size and way."""
-    said = files.json("import", "doc", "docs/deploy.md", "--preview", "--chunks", "headers")[1]["data"]
+    data = files.json("import", "doc", "docs/deploy.md", "--preview", "--chunks", "headers")[1]["data"]
 
-    assert said["strategy"] == "headers"
-    assert [(one["first_line"], one["last_line"], one["breadcrumb"]) for one in said["chunks"]] == [
+    assert data["strategy"] == "headers"
+    assert [(chunk["first_line"], chunk["last_line"], chunk["breadcrumb"]) for chunk in data["chunks"]] == [
         (1, 7, "Deploying … Steps")
     ]
     assert not Path(".orbit/resources").exists()
@@ -288,72 +291,72 @@ def test_the_resources_are_a_tree_of_plain_files(files: Shell, tmp_path: Path) -
     taken(files, "doc", "docs/deploy.md", "--version", "3", "--version", "4")
     taken(files, "script", "tools/hi.sh")
     waiting = taken(files, "doc", "docs/adr/0001-use-sqlite.md", "--pending")
-    place = tmp_path / "reference"
+    target = tmp_path / "reference"
 
-    planned = files.json("export", "reference", str(place), "--dry-run")[1]["data"]
-    assert not place.exists()
-    done = files.json("export", "reference", str(place))[1]["data"]
+    planned = files.json("export", "reference", str(target), "--dry-run")[1]["data"]
+    assert not target.exists()
+    done = files.json("export", "reference", str(target))[1]["data"]
 
-    wanted = ["docs/2.1/deploy.md", "docs/shared/deploy.md", "scripts/unversioned/hi.sh"]
-    assert done["files"] == planned["files"] == [f"{files.root.name}/{path}" for path in wanted]
-    held = [path for path in place.rglob("*") if path.is_file() and not path.name.startswith(".")]
-    assert sorted(path.relative_to(place).as_posix() for path in held) == done["files"]
-    assert not any(path.is_symlink() for path in place.rglob("*"))
-    assert os.access(place / done["files"][2], os.X_OK)
+    expected = ["docs/2.1/deploy.md", "docs/shared/deploy.md", "scripts/unversioned/hi.sh"]
+    assert done["files"] == planned["files"] == [f"{files.root.name}/{path}" for path in expected]
+    files_there = [path for path in target.rglob("*") if path.is_file() and not path.name.startswith(".")]
+    assert sorted(path.relative_to(target).as_posix() for path in files_there) == done["files"]
+    assert not any(path.is_symlink() for path in target.rglob("*"))
+    assert os.access(target / done["files"][2], os.X_OK)
     assert waiting["phase"] == "pending"
-    assert files.json("export", "reference", str(place))[1]["data"]["changes"] == []
+    assert files.json("export", "reference", str(target))[1]["data"]["changes"] == []
 
 
 def test_the_tree_holds_every_text_and_no_secret(files: Shell, tmp_path: Path) -> None:
     """Two texts of one name stand side by side; a script that holds a token by now is left out, which is said."""
     Path("tools/deploy.md").write_text("# Tools\n", "utf-8")
-    named = [taken(files, "doc", f"{folder}/deploy.md")["id"] for folder in ("docs", "tools")]
+    ids = [taken(files, "doc", f"{folder}/deploy.md")["id"] for folder in ("docs", "tools")]
     script = taken(files, "script", "tools/hi.sh")["id"]
     Path("tools/hi.sh").write_text(f"#!/bin/sh\ncurl -H {TOKEN}\n", "utf-8")
-    place = tmp_path / "reference"
+    target = tmp_path / "reference"
 
-    said = files.json("export", "reference", str(place))[1]["data"]
+    data = files.json("export", "reference", str(target))[1]["data"]
 
-    assert {path.read_text("utf-8") for path in place.rglob("*.md")} == {GUIDE, "# Tools\n"}
-    assert any(path.endswith(tuple(f"deploy-{one}.md" for one in named)) for path in said["files"])
-    assert list(place.rglob("*.sh")) == []
-    assert said["notes"] == [f"{script} is left out: its text holds a secret"]
+    assert {path.read_text("utf-8") for path in target.rglob("*.md")} == {GUIDE, "# Tools\n"}
+    assert any(path.endswith(tuple(f"deploy-{record}.md" for record in ids)) for path in data["files"])
+    assert list(target.rglob("*.sh")) == []
+    assert data["notes"] == [f"{script} is left out: its text holds a secret"]
 
 
 def test_an_export_takes_back_what_it_wrote_and_no_more(files: Shell, tmp_path: Path) -> None:
     """A retired resource goes, a file that somebody edited or put there stays, and so does its folder."""
-    gone, edited = taken(files, "doc", "docs/deploy.md"), taken(files, "script", "tools/hi.sh")
-    place = tmp_path / "reference"
-    files("export", "reference", str(place))
-    doc, script = place / "repo/docs/unversioned/deploy.md", place / "repo/scripts/unversioned/hi.sh"
+    removed, edited = taken(files, "doc", "docs/deploy.md"), taken(files, "script", "tools/hi.sh")
+    target = tmp_path / "reference"
+    files("export", "reference", str(target))
+    doc, script = target / "repo/docs/unversioned/deploy.md", target / "repo/scripts/unversioned/hi.sh"
     script.write_text("mine now", "utf-8")
-    (place / "own.txt").write_text("mine", "utf-8")
-    for one in (gone, edited):
-        files("resource", "retire", one["id"])
+    (target / "own.txt").write_text("mine", "utf-8")
+    for row in (removed, edited):
+        files("resource", "retire", row["id"])
 
-    said = files.json("export", "reference", str(place))[1]["data"]
+    data = files.json("export", "reference", str(target))[1]["data"]
 
-    assert [(one["what"], one["path"]) for one in said["changes"]] == [("remove", "repo/docs/unversioned/deploy.md")]
-    assert "is not what was written there" in said["notes"][0]
+    assert [(row["what"], row["path"]) for row in data["changes"]] == [("remove", "repo/docs/unversioned/deploy.md")]
+    assert "is not what was written there" in data["notes"][0]
     assert not doc.parent.parent.exists()
-    assert (script.read_text("utf-8"), (place / "own.txt").read_text("utf-8")) == ("mine now", "mine")
+    assert (script.read_text("utf-8"), (target / "own.txt").read_text("utf-8")) == ("mine now", "mine")
 
 
 def test_an_export_leads_nowhere_else(files: Shell, tmp_path: Path) -> None:
     """Links in the tree, a list that names others and the registry's own folder lead to no file outside."""
     taken(files, "script", "tools/hi.sh")
-    place, outside = tmp_path / "reference", tmp_path / "outside"
+    target, outside = tmp_path / "reference", tmp_path / "outside"
     outside.mkdir()
     (outside / "keep.txt").write_text("keep", "utf-8")
-    assert files("export", "reference", str(place))[0] == 0
+    assert files("export", "reference", str(target))[0] == 0
     (listed,) = (files.root / ".git/orbit/reference").iterdir()
     digest = raw_digest(b"keep")
     listed.write_text(json.dumps({"files": {"../outside/keep.txt": digest, "/etc/passwd": digest}}), "utf-8")
 
-    assert files("export", "reference", str(place))[0] == 0
+    assert files("export", "reference", str(target))[0] == 0
     assert (outside / "keep.txt").exists()
-    (place / "repo").rename(place / "moved")
-    (place / "repo").symlink_to(outside)
-    assert files("export", "reference", str(place))[0] == 1
+    (target / "repo").rename(target / "moved")
+    (target / "repo").symlink_to(outside)
+    assert files("export", "reference", str(target))[0] == 1
     assert [path.name for path in outside.iterdir()] == ["keep.txt"]
     assert files("export", "reference", ".orbit/x")[0] == 1

@@ -19,14 +19,14 @@ def script(shell: Shell, git: Git) -> str:
     Path("tools/hi.sh").write_text(HOSTILE, "utf-8")
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "Add a script")
-    said = shell.json("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")[1]
-    return str(said["data"]["id"])
+    answer = shell.json("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")[1]
+    return str(answer["data"]["id"])
 
 
 def found(shell: Shell, text: str) -> list[str]:
     """Return the ids of what a search finds."""
-    code, said = shell.json("search", text)
-    hits: Any = said["data"]
+    code, answer = shell.json("search", text)
+    hits: Any = answer["data"]
     assert code == 0
     return [hit["id"] for hit in (hits if isinstance(hits, list) else hits["hits"])]
 
@@ -36,12 +36,12 @@ def test_scripts_are_pushed_before_learnings_and_documents_after(shell: Shell, s
     learning = shell.json("learning", "add", "--summary", "Mind the step", "--path", "src/**")[1]["data"]["id"]
     doc = shell.json("import", "doc", "docs/adr/0001-use-sqlite.md", "--path", "src/**")[1]["data"]["id"]
 
-    said = shell("brief", "--for", "prompt", "--path", "src/app.py")[1]
+    brief = shell("brief", "--for", "prompt", "--path", "src/app.py")[1]
 
-    places = [said.index(f"[{one}]") for one in (script, learning, doc)]
+    places = [brief.index(f"[{record}]") for record in (script, learning, doc)]
     assert places == sorted(places)
-    assert "more: tools/hi.sh" in said
-    assert f"more: .orbit/resources/{doc}/unversioned/0001-use-sqlite.md" in said
+    assert "more: tools/hi.sh" in brief
+    assert f"more: .orbit/resources/{doc}/unversioned/0001-use-sqlite.md" in brief
 
 
 def test_a_script_that_changed_is_in_doubt(shell: Shell, script: str) -> None:
@@ -61,9 +61,9 @@ def test_a_script_that_changed_is_in_doubt(shell: Shell, script: str) -> None:
     assert shell("check")[0] == 0
 
     Path("tools/hi.sh").unlink()
-    code, said, _ = shell("check")
+    code, output, _ = shell("check")
     assert code == 1
-    assert f"{script} has its text in tools/hi.sh, which is not there" in said
+    assert f"{script} has its text in tools/hi.sh, which is not there" in output
 
 
 def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, tmp_path: Path) -> None:
@@ -108,11 +108,11 @@ def test_an_old_versions_copy_is_not_to_be_overwritten(shell: Shell, git: Git) -
     old = shell.json("import", "doc", "docs/deploying.md", "--version", "1.0")[1]["data"]["id"]
     Path("docs/deploying.md").write_text("# How we deploy\n\nLast.\n", "utf-8")
 
-    said = shell("check")[1]
-    assert "another version than 1.0 by now, `orbit import doc docs/deploying.md --version NEW` keeps both" in said
+    output = shell("check")[1]
+    assert "another version than 1.0 by now, `orbit import doc docs/deploying.md --version NEW` keeps both" in output
     new = shell.json("import", "doc", "docs/deploying.md", "--version", "2.0")[1]["data"]["id"]
-    kept = Path(f".orbit/resources/{old}/1.0/deploying.md").read_text("utf-8")
-    assert (new != old, kept) == (True, "# How we deploy\n\nFirst.\n")
+    text = Path(f".orbit/resources/{old}/1.0/deploying.md").read_text("utf-8")
+    assert (new != old, text) == (True, "# How we deploy\n\nFirst.\n")
 
 
 LONG = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in ("setup", "rollback", "audit"))
@@ -122,27 +122,27 @@ LONG = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in (
 def test_a_chunk_that_a_hit_names_can_be_shown(shell: Shell, command: list[str]) -> None:
     """`show` takes the name that the hit has, or the heading's anchor, and prints that text with its breadcrumb."""
     Path("guide.md").write_text(LONG, "utf-8")
-    made = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
+    resource = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
     (hit,) = shell.json("search", "rollback")[1]["data"]["hits"]
-    name = f"{made}#{hit['chunk']['code']}"
+    name = f"{resource}#{hit['chunk']['code']}"
 
     data = shell.json(*command, name)[1]["data"]
 
     assert f"orbit show {name}" in shell.json("search", "rollback")[1]["next"]
     assert name in shell("search", "rollback")[1]
-    assert (data["id"], data["chunk"]) == (made, hit["chunk"])
+    assert (data["id"], data["chunk"]) == (resource, hit["chunk"])
     assert data["prose"].startswith("## Part rollback")
-    assert shell(*command, f"{made}#part-rollback")[1] == shell(*command, name)[1]
+    assert shell(*command, f"{resource}#part-rollback")[1] == shell(*command, name)[1]
     assert shell(*command, name)[1].startswith(f"{name}  {hit['chunk']['breadcrumb']}\n")
 
 
 def test_a_chunk_that_is_not_there_is_an_error_that_names_near_ones(shell: Shell) -> None:
     """A name that is near to others leads to them; a record without chunks says that it has none."""
     Path("guide.md").write_text(LONG, "utf-8")
-    made = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
+    resource = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
 
-    code, _, message = shell("show", f"{made}#part-rolback")
+    code, _, message = shell("show", f"{resource}#part-rolback")
 
     assert code != 0
-    assert f"{made}#part-rollback" in message
+    assert f"{resource}#part-rollback" in message
     assert "no chunks" in shell("show", "ADR-0001#context")[2]

@@ -41,10 +41,10 @@ def script(shell: Shell, git: Git) -> str:
 
 def taken(shell: Shell, git: Git, path: str) -> str:
     """Take a script over, commit its record, and return its id."""
-    code, said = shell.json("import", "script", path)
+    code, answer = shell.json("import", "script", path)
     assert code == 0
     committed(shell, git)
-    return str(said["data"]["id"])
+    return str(answer["data"]["id"])
 
 
 def committed(shell: Shell, git: Git) -> None:
@@ -55,8 +55,8 @@ def committed(shell: Shell, git: Git) -> None:
 
 def record_file(shell: Shell, script: str) -> Path:
     """Return the file of a script's record."""
-    (found,) = (shell.root / ".orbit/resources").glob(f"*{script}*/resource.yaml")
-    return found
+    (file,) = (shell.root / ".orbit/resources").glob(f"*{script}*/resource.yaml")
+    return file
 
 
 def events(shell: Shell) -> list[dict[str, Any]]:
@@ -69,13 +69,13 @@ def events(shell: Shell) -> list[dict[str, Any]]:
 def test_a_reviewed_script_is_run(shell: Shell, script: str) -> None:
     """Its exit code is passed on, its words reach it as they are, and who ran it stands in the event log."""
     code, out, _ = shell("run", "--format", "json", script, "--", "a b", "--trust", "$(id)")
-    said = json.loads(out)
+    answer = json.loads(out)
 
     assert code == 3
-    assert said["ok"] is False
-    assert said["data"]["exit_code"] == 3
-    assert said["data"]["stdout"].startswith("args:a b --trust $(id)\n")
-    assert said["data"]["stderr"] == "oops\n"
+    assert answer["ok"] is False
+    assert answer["data"]["exit_code"] == 3
+    assert answer["data"]["stdout"].startswith("args:a b --trust $(id)\n")
+    assert answer["data"]["stderr"] == "oops\n"
     (event,) = events(shell)
     assert (event["id"], event["exit_code"], event["role"], event["trusted"]) == (script, 3, "human", 0)
 
@@ -85,23 +85,26 @@ def test_a_script_sees_little_of_the_environment(shell: Shell, script: str, monk
     monkeypatch.setenv("MY_TOKEN", "x")
     monkeypatch.setenv("WANTED", "y")
 
-    seen = shell.json("run", script, "--env", "WANTED", "--env", "MISSING")[1]["data"]["stdout"].split("\n")[1].split()
+    names = shell.json("run", script, "--env", "WANTED", "--env", "MISSING")[1]["data"]["stdout"].split("\n")[1].split()
 
-    assert "MY_TOKEN" not in seen
-    assert {"PATH", "HOME", "ORBIT_RESOURCE", "WANTED"} <= set(seen)
-    assert {one for one in seen if one.startswith(("GIT_", "ORBIT_"))} == {"ORBIT_RESOURCE", "ORBIT_RESOURCE_PATH"}
+    assert "MY_TOKEN" not in names
+    assert {"PATH", "HOME", "ORBIT_RESOURCE", "WANTED"} <= set(names)
+    assert {name for name in names if name.startswith(("GIT_", "ORBIT_"))} == {
+        "ORBIT_RESOURCE",
+        "ORBIT_RESOURCE_PATH",
+    }
 
 
 def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, git: Git) -> None:
     """Changed, changed and committed, or in no commit: each is said; a person who read it may trust it."""
     file = Path("tools/job.sh")
     file.write_text(SCRIPT + "# more\n", "utf-8")
-    code, out, said = shell("run", script)
+    code, out, message = shell("run", script)
     assert (code, out) == (1, "")
-    assert "not what it was" in said
-    assert "not committed" in said
+    assert "not what it was" in message
+    assert "not committed" in message
     assert shell.json("run", script, "--trust")[0] == 3
-    assert [(one.get("refused"), one.get("trusted")) for one in events(shell)] == [(1, None), (None, 1)]
+    assert [(event.get("refused"), event.get("trusted")) for event in events(shell)] == [(1, None), (None, 1)]
 
     git(shell.root, "commit", "-qam", "Change it")
     assert "not what it was" in shell("run", script)[2]
@@ -123,10 +126,10 @@ def test_no_trust_leads_out_of_the_project(shell: Shell, script: str, tmp_path: 
     Path("tools/job.sh").unlink()
     Path("tools/job.sh").symlink_to(tmp_path / "evil.sh")
 
-    code, _, said = shell("run", "--trust", script)
+    code, _, message = shell("run", "--trust", script)
 
     assert code == 1
-    assert "symbolic link" in said
+    assert "symbolic link" in message
     assert not Path("ran").exists()
     assert shell("run", "--trust", "ADR-0001")[0] == 2
     doc = shell.json("import", "doc", "docs/adr/0001-use-sqlite.md")[1]["data"]["id"]
@@ -166,10 +169,10 @@ def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
     git(shell.root, "commit", "-qm", "Slow")
     slow = taken(shell, git, "slow.sh")
 
-    code, said = shell.json("run", slow, "--timeout", "0.3")
+    code, answer = shell.json("run", slow, "--timeout", "0.3")
 
     assert code == 124
-    assert said["data"]["timed_out"] is True
+    assert answer["data"]["timed_out"] is True
     assert events(shell)[0]["exit_code"] == 124
     assert not Path("pid").exists() or running_processes() == []  # a slow machine may end it before it writes
 
@@ -202,9 +205,9 @@ def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, na
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "One")
 
-    found = shell.json("run", taken(shell, git, name))
+    result = shell.json("run", taken(shell, git, name))
 
-    assert found[0] == code
+    assert result[0] == code
 
 
 def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Shell, git: Git) -> None:
@@ -218,9 +221,9 @@ def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Sh
     committed(shell, git)
     file = record_file(shell, new)
     file.write_text(file.read_text("utf-8").replace("status: retired", "status: active"), "utf-8")
-    said = shell("run", new)[2]
-    assert "the record is not committed as it is" in said
-    assert "it is retired" not in said
+    message = shell("run", new)[2]
+    assert "the record is not committed as it is" in message
+    assert "it is retired" not in message
     assert not Path("ran").exists()
 
 
@@ -231,10 +234,10 @@ def test_a_record_that_is_not_what_its_file_says_is_a_doubt(shell: Shell, script
     committed(shell, git)
     registry = Registry.open()
     record = registry.get(script)
-    said = {**record.data, "path": "other.sh", "content_hash": raw_digest(other.read_bytes())}
+    data = {**record.data, "path": "other.sh", "content_hash": raw_digest(other.read_bytes())}
 
     with pytest.raises(RefusedError, match="the record is not committed as it is"):
-        run(registry.workspace, replace(record, data=said), registry.author(), RunOptions())
+        run(registry.workspace, replace(record, data=data), registry.author(), RunOptions())
 
     assert not Path("ran").exists()
 
@@ -243,8 +246,8 @@ def test_a_kind_that_is_not_committed_is_a_doubt(shell: Shell, script: str, git:
     """What a status means stands in the kind's file where the project has one of its own."""
     registry = Registry.open()
     record = registry.get(script)
-    own = shutil.copytree(SHIPPED / "resource", shell.root / ".orbit/kinds/own")
-    record = replace(record, kind=replace(record.kind, folder=own))
+    folder = shutil.copytree(SHIPPED / "resource", shell.root / ".orbit/kinds/own")
+    record = replace(record, kind=replace(record.kind, folder=folder))
     with pytest.raises(RefusedError, match="the record is not committed as it is"):
         run(registry.workspace, record, registry.author(), RunOptions())
 
@@ -260,9 +263,9 @@ def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(
     config.write_text(config.read_text("utf-8") + "push: {trust: default-branch}\n", "utf-8")
     git(shell.root, "branch", "-M", "strange")
     committed(shell, git)
-    said = shell("run", script)[2]
-    assert "tools/job.sh is in no commit of the default branch" in said
-    assert "the record is not committed as it is" in said
+    message = shell("run", script)[2]
+    assert "tools/job.sh is in no commit of the default branch" in message
+    assert "the record is not committed as it is" in message
 
     git(shell.root, "branch", "main")
     assert shell.json("run", script)[0] == 3
@@ -271,9 +274,9 @@ def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(
     committed(shell, git)
     assert shell("refresh", script)[0] == 0
     committed(shell, git)
-    said = shell("run", script)[2]
-    assert "tools/job.sh is not as in the last commit of the default branch" in said
-    assert "the record is not committed as it is" in said
+    message = shell("run", script)[2]
+    assert "tools/job.sh is not as in the last commit of the default branch" in message
+    assert "the record is not committed as it is" in message
     config.write_text(config.read_text("utf-8").replace("push: {trust: default-branch}\n", ""), "utf-8")
     committed(shell, git)
     assert "of the default branch" in shell("run", script)[2]
@@ -297,13 +300,13 @@ def test_what_is_started_is_a_private_copy_of_what_was_checked(shell: Shell, git
     job = taken(shell, git, "tools/job.py")
     Path("tools/planted.py").write_text("print('planted')\n", "utf-8")
 
-    code, said = shell.json("run", job)
-    started, place, here, modes = said["data"]["stdout"].splitlines()
+    code, answer = shell.json("run", job)
+    started, path, here, modes = answer["data"]["stdout"].splitlines()
 
     assert code == 1
-    assert "No module named 'planted'" in said["data"]["stderr"]
+    assert "No module named 'planted'" in answer["data"]["stderr"]
     assert Path(started).name == "job.py"
-    assert Path(place) == shell.root / "tools/job.py"
+    assert Path(path) == shell.root / "tools/job.py"
     assert Path(here) == shell.root
     assert modes == "0o700 0o700 ['job.py']"
     assert not Path(started).parent.exists()
@@ -313,7 +316,7 @@ def test_agents_are_offered_it_only_where_both_allow_it(
     shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Over MCP there is no such tool unless the configuration and the server's environment say so."""
-    asked = {"id": script, "arguments": ["one"]}
+    arguments = {"id": script, "arguments": ["one"]}
     caller = Caller("agent", "")
     config = Path(".orbit/config.yaml")
 
@@ -324,7 +327,7 @@ def test_agents_are_offered_it_only_where_both_allow_it(
     assert not offered()
     config.write_text(config.read_text("utf-8") + "mcp: {run: true}\n", "utf-8")
     assert offered()
-    answer = reply("run", asked, caller, Registry.open)
+    answer = reply("run", arguments, caller, Registry.open)
     assert "exit code 3" in answer.text
     assert "args:one" in answer.text
     assert events(shell)[0]["role"] == "agent"

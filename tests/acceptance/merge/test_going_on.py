@@ -80,7 +80,7 @@ def test_a_renumbering_on_one_side_and_an_edit_on_the_other_merge(clones: Clones
 def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
     clones: Clones, tmp_path: Path, at: type[Clone], run_killed: Any
 ) -> None:
-    """Killed before every fifth change of a file in turn, a second `resolve` ends where an undisturbed one does."""
+    """Killed before every ninth change of a file in turn, a second `resolve` ends where an undisturbed one does."""
     ours, theirs = clones
     for folder, title in ((theirs, "Ship a wheel"), (ours, "Write a snapshot")):
         folder.add(title, "log")
@@ -88,7 +88,7 @@ def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
         folder.commit("Decide")
     theirs.git("push", "-q")
     ours.conflict()
-    for nth in range(1, 300, 5):
+    for nth in range(1, 300, 9):
         repo = at(Path(shutil.copytree(ours.path, tmp_path / f"killed-{nth}")))
         killed = run_killed(partial(done, repo.registry.resolve), nth)
         repo.registry.resolve()
@@ -110,9 +110,9 @@ def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
 def test_a_renumbering_that_is_killed_is_finished_or_undone(
     origin: Clone, tmp_path: Path, at: type[Clone], run_killed: Any
 ) -> None:
-    """Killed before every fifth change of a file in turn, all of it is there after the next writer, or nothing."""
+    """Killed before every ninth change of a file in turn, all of it is there after the next writer, or nothing."""
     (origin.path / "src" / "more.py").write_text("# ADR-0001\n", "utf-8")
-    for nth in range(1, 300, 5):
+    for nth in range(1, 300, 9):
         repo = at(Path(shutil.copytree(origin.path, tmp_path / f"killed-{nth}")))
         killed = run_killed(partial(done, repo.registry.renumber, "ADR-0001", 9), nth)
         assert len(set(repo.ids().values())) == 2

@@ -72,12 +72,12 @@ def test_two_branches_that_append_to_one_log_merge_by_resolve(clones: Clones) ->
     ours.orbit("check")
 
 
-def decision(said: str) -> Change:
+def decision(words: str) -> Change:
     """Return a change of the shared log entry's decision."""
 
     def change(folder: Clone) -> None:
         log = folder.log
-        log.write_text(log.read_text("utf-8").replace("YAML.", said), "utf-8")
+        log.write_text(log.read_text("utf-8").replace("YAML.", words), "utf-8")
 
     return change
 
@@ -205,7 +205,7 @@ RECORD, LOG = ".orbit/adrs/ADR-0001/adr.yaml", "docs/design/registry/4_decisions
     (LOG, b"a\n" * 2_600_000, b"b\n", "one side is larger than 5,000,000 bytes"),
 ])  # fmt: skip
 def test_bad_input_is_named_and_hides_nothing_else(
-    clones: Clones, path: str, ours_is: bytes, theirs_is: bytes, why: str
+    clones: Clones, path: str, ours_is: bytes, theirs_is: bytes, reason: str
 ) -> None:
     """A version that can't be read leaves its own file in conflict; a record beside it is mended all the same."""
 
@@ -220,7 +220,7 @@ def test_bad_input_is_named_and_hides_nothing_else(
     clones[0].git("config", "--remove-section", f"merge.{DRIVER}")
     ours = edited_apart(clones, change(ours_is, "priority: 1\n"), change(theirs_is, "summary: Plain text.\n"))
     report = ours.registry.resolve()
-    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [(path, why)]
+    assert [(remaining.path, remaining.reason) for remaining in report.unresolved] == [(path, reason)]
     assert (ours.registry.get("ADR-0002").data["priority"], report.others) == (1, ())
 
 

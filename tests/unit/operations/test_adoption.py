@@ -107,13 +107,13 @@ def test_an_adopted_decision_has_the_dates_of_its_document(
     ],
 )
 def test_a_decision_is_found_by_what_its_series_calls_it(
-    workspace: Workspace, write: Write, name: str, known: tuple[str, ...]
+    workspace: Workspace, write: Write, name: str, names: tuple[str, ...]
 ) -> None:
     """The name before the title is an earlier name where it says more than the number."""
     write(name, "Queues")
     backfill(workspace)
     (record,) = records(workspace)
-    assert (record.id, record.legacy_ids) == ("ADR-0001", known)
+    assert (record.id, record.legacy_ids) == ("ADR-0001", names)
 
 
 def test_what_leads_nowhere_is_kept_until_it_leads_somewhere(workspace: Workspace, write: Write) -> None:
@@ -284,14 +284,14 @@ def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace,
     ],
 )
 def test_a_page_of_the_own_repository_is_a_document_of_it(
-    workspace: Workspace, git: Callable[..., str], remote: str, found: tuple[str, ...]
+    workspace: Workspace, git: Callable[..., str], remote: str, ids: tuple[str, ...]
 ) -> None:
     """A link to a file's page on the forge that a remote names leads to the record; one to another project does not."""
     git(workspace.root, "remote", "add", "origin", remote)
     targets = Targets([RecordLocation("ADR-0001", "docs/adr/0001-a.md", 1)], workspace.git.web_addresses())
     url = "https://example.org/team/queue/blob/main/docs/adr/0001-a.md"
     relation = Relation("supersedes", url, Position(1, 1), Span(0, 1), url)
-    assert targets.find("docs/adr/0002-b.md", relation)[0] == found
+    assert targets.find("docs/adr/0002-b.md", relation)[0] == ids
 
 
 def test_the_root_is_the_folder_of_a_project_that_is_all_decisions(git_repo: Path) -> None:

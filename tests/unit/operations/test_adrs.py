@@ -66,7 +66,7 @@ def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
 def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) -> None:
     """In front matter, bullets, tables and sections too, and the number is the record's or none."""
     beside(registry, name)
-    for title in ["Plain words", *TITLES[:14], "ADR-0007: tricky", "x {#adr-0001}"]:
+    for title in ["Plain words", *TITLES[:4], "ADR-0007: tricky", "x {#adr-0001}"]:
         added = registry.add_adr(NewAdr(title))
         _, entry = entry_of(registry, added)
         assert (entry.title, entry.status) == (title, "proposed")
@@ -229,7 +229,7 @@ def test_a_new_title_stands_in_record_and_document(registry: Registry, style: st
     """Whatever it is made of; the rest of the document stays byte for byte."""
     added = registry.add_adr(NewAdr("First", feature="f", style=style))
     before, entry = entry_of(registry, added)
-    for title in ("Better said", *TITLES[:20], "3. number start"):
+    for title in ("Better said", *TITLES[:8], "3. number start"):
         record = registry.update(added.record.id, lambda data: data, title=title)
         after, now = entry_of(registry, added)
         assert record.title == now.title == title

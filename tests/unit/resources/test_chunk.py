@@ -171,7 +171,7 @@ def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
     before = cut(text, Chunking("headers")).chunks
     after = cut(f"## New\n\n{SECTION}\nmore\n\n{text}", Chunking("headers")).chunks
 
-    assert [item.code for item in before] == [one.code for one in after[1:]]
+    assert [item.code for item in before] == [chunk.code for chunk in after[1:]]
     assert before[0].first_line != after[1].first_line
     same = cut("\n\n---\n\n".join([LONG] * 4), Chunking("delimiter")).chunks
     assert len({item.code for item in same}) == 4
@@ -186,10 +186,10 @@ def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
         {"overlap_tokens": 300},
     ],
 )
-def test_what_contradicts_itself_is_refused(said: dict[str, object]) -> None:
+def test_what_contradicts_itself_is_refused(arguments: dict[str, object]) -> None:
     """An unknown strategy, sizes out of order and chunks that are mostly repetition are misuse."""
     with pytest.raises(UsageError):
-        chunking_from(said)
+        chunking_from(arguments)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "\ufeff", "---\na: 1\n---\n"])
@@ -213,8 +213,8 @@ def test_no_line_of_a_text_is_lost(text: str, strategy: Strategy, markdown: bool
         remaining = [line for line in lines if line.strip("-=* \t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029")]
         assert all(word in bodies for line in remaining for word in line.split(" ") if len(word) < 60)
     assert len({chunk.code for chunk in result.chunks}) == len(result.chunks)
-    for one in result.chunks:
-        assert one.body in text
-        assert one.tokens == tokens(one.body)
-        assert 1 <= one.first_line <= one.last_line <= text.count("\n") + 1
-        assert result.strategy == "none" or one.tokens <= 120
+    for piece in result.chunks:
+        assert piece.body in text
+        assert piece.tokens == tokens(piece.body)
+        assert 1 <= piece.first_line <= piece.last_line <= text.count("\n") + 1
+        assert result.strategy == "none" or piece.tokens <= 120

@@ -57,8 +57,3 @@ def test_what_a_resource_may_be(data: dict[str, object]) -> None:
 def test_what_a_resource_can_not_be(data: dict[str, object]) -> None:
     """A script without a path, a document without a copy, a version beside `unversioned`, a way out of the project."""
     assert KIND.schema.problems(data)
-
-
-def test_fields_that_follow_the_file_are_no_options() -> None:
-    """They are `readOnly` in the schema, which is all that the engine knows of them."""
-    assert KIND.schema.managed == {"type", "versions", "path", "file", "source_ref", "content_hash"}

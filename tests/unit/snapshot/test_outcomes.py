@@ -54,10 +54,10 @@ def by_python(events: list[LoggedEvent]) -> dict[str, tuple[object, ...]]:
 
 @settings(derandomize=True, deadline=None)
 @given(EVENTS)
-def test_the_view_agrees_with_the_report(said: list[dict[str, object]]) -> None:
+def test_the_view_agrees_with_the_report(logged: list[dict[str, object]]) -> None:
     """Whatever a log holds, in whatever order: sessions, signals and scores of every record are the same."""
     lines = []
-    for position, row in enumerate(said):
+    for position, row in enumerate(logged):
         full_text = {
             "at": "2026-11-22T08:00:00Z",
             "surface": "hook",

@@ -113,14 +113,6 @@ def test_a_deeply_nested_question_is_answered_or_refused(filled: Any) -> None:
         assert output == "n\n1\n"
 
 
-def test_an_unknown_name_lists_the_tables(filled: Any) -> None:
-    """The hint of a failed question says what can be asked."""
-    with pytest.raises(SnapshotError) as raised:
-        query(filled.workspace, "SELECT * FROM record")
-    assert "records" in str(raised.value.hint)
-    assert "scope_match(path, " in str(raised.value.hint)
-
-
 def test_a_question_without_end_is_ended(filled: Any) -> None:
     """After its time a question is interrupted, with the advice to narrow it."""
     sql = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * 7 % 11 = b.range % 13"

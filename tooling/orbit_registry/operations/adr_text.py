@@ -40,7 +40,7 @@ _README_NAMES = ("README.md", "readme.md", "index.md")
 _LONGEST = 60
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
 _ANY_TITLE = "Untitled"
-"""It stands for the title until the heading can be told; a section's name would be taken for one."""
+"""Placeholder of the title until the heading is known; a section's name would be taken for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ class NewText:
     heading: str | None = None
     """What the record's `source.heading` says; None where the document is the decision's own."""
     names: tuple[str, ...] = ()
-    """What the log calls the decision beside its id, such as `D10`."""
+    """Names of the decision in its log, such as `D10`."""
 
 
 def log_of(config: Config, feature: str | None) -> str:

@@ -33,7 +33,7 @@ GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union", f"**/{LOG_NAME} merge={DRI
 FOREIGN_FOLDERS = frozenset(
     {"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor", "versioned_docs"}
 )
-"""Folders whose decisions are somebody else's, or nobody's."""
+"""Folders whose decisions are examples, or those of other projects."""
 ADR_FOLDERS = (
     "docs/adr",
     "docs/adrs",
@@ -136,7 +136,7 @@ def _write(report: SetupReport, kinds: KindTable, git: Git, config: Path, dry_ru
         open_workspace(root)
         report.unchanged.append(f"{ORBIT}/config.yaml")
     else:
-        # Of a home folder, decisions are somebody's projects', and looking through all of it takes long.
+        # Decisions below a home folder belong to projects, and walking all of it takes long.
         report.detected = config_of({}).adr if git.top is None and root == user_home().resolve() else detect_style(root)
         _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected).encode(), dry_run)
     schemas = open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"

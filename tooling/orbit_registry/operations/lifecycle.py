@@ -308,7 +308,7 @@ def _out_of_inbox(
 
 
 def _other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of the files in a record's folder: votes, long text, whatever somebody put there."""
+    """Yield names and texts of the other files in a record's folder: votes, long text, attachments."""
     folder = workspace.root / record.folder
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder).as_posix()
@@ -337,7 +337,7 @@ def plan_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, 
 
 
 def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, author: Author | None = None) -> Record:
-    """Give a record's file another text, as somebody wrote it; `before` is the one they began with.
+    """Replace the text of a record's file by an edited one; `before` is the text that was edited.
 
     Raises:
         RefusedError: the record is closed, or its file is another one by now.

@@ -69,7 +69,7 @@ class IntakeResult:
 
 
 def source_at(workspace: Workspace, path: str) -> IntakeSource:
-    """Return a file of the project as it is now, and what git knows of it.
+    """Return the current text of a project file, with its last commit.
 
     Raises:
         UsageError: it is one of the registry's own.
@@ -182,7 +182,7 @@ def import_resource(
     if dry_run:
         return IntakeResult(draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text)))
 
-    def admit(_: Record) -> None:  # somebody may have taken over the same since it was looked for
+    def admit(_: Record) -> None:  # another process may have imported it meanwhile
         meanwhile = existing_resource(workspace, request.type, text, versions)
         if meanwhile is not None:
             raise RefusedError(f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}")

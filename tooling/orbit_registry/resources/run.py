@@ -29,10 +29,10 @@ from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, w
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 INHERITED = frozenset(("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR"))
-"""Variables that a script gets, beside those that begin with `LC_`, and that it is run as which record."""
+"""Environment variables that a script gets, besides `LC_*` and the two below."""
 ID_VARIABLE = "ORBIT_RESOURCE"
 PATH_VARIABLE = "ORBIT_RESOURCE_PATH"
-"""The variable that says where the script's own file stands: what is started is a copy of what was checked."""
+"""Variable with the path of the script's own file: what is started is a copy of the checked bytes."""
 SECONDS = 600.0
 TIMED_OUT = 124
 """The exit code where the time was over, as of `timeout`."""
@@ -52,7 +52,7 @@ class RunOptions:
     arguments: Sequence[str] = ()
     seconds: float = SECONDS
     trust: bool = False
-    """Whether somebody answers for a script that is not the reviewed one."""
+    """Whether the user vouches for a script that differs from the reviewed one."""
     passed: Sequence[str] = ()
     """Further variables of the environment that it gets."""
     surface: str = "cli"
@@ -115,7 +115,7 @@ def _note_refused(workspace: Workspace, record: Record, author: Author, order: R
 
 
 def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
-    """Yield what speaks against a script: it has to be what the record says, and both what was committed."""
+    """Yield reasons not to run a script: it must be what its record says, and both what was committed."""
     if record.phase != "live":
         yield f"it is {record.status.name}"
     if record.text("content_hash") != raw_digest(content):

@@ -59,7 +59,7 @@ def _load_vectors(sql: str, vectors: VectorSource | None) -> Vectors | None:
 
 
 def query_reading(workspace: Workspace, sql: str, reading: Reading) -> QueryResult:
-    """Return the whole answer to a question of our own, for which the files were read already."""
+    """Return the whole answer to an internal question about a collection that was read already."""
     from orbit_registry.snapshot.query import run_query
 
     return _with_current(workspace, lambda path: run_query(path, sql), reading=reading)

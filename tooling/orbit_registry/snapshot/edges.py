@@ -16,6 +16,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import UNSTATED, UNVERSIONED, version_factor
 from orbit_registry.operations.citations import in_text
 from orbit_registry.operations.document_facts import RecordLocation, Targets, location_of
@@ -93,17 +94,11 @@ def citing_references(
 
 
 class NameResolver:
-    """Resolves what links name, as `RecordSet.candidates` does, for many names at once; and files that texts link."""
+    """Resolves the ids and files that links name to the one record that each means."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         self._records = records
-        self._steps: tuple[dict[str, set[str]], ...] = (defaultdict(set), defaultdict(set), defaultdict(set))
-        ids, legacy, tails = self._steps
-        for record in records:
-            ids[record.id].add(record.id)
-            for name in record.legacy_ids:
-                legacy[name].add(record.id)
-                tails[name.rpartition("/")[2]].add(record.id)
+        self._set = RecordSet(records)
 
     @cached_property
     def _files(self) -> Targets:
@@ -146,10 +141,8 @@ class NameResolver:
 
     def resolve(self, name: str) -> str | None:
         """Return the id that a name means; None where no record or several answer to it."""
-        for step in self._steps[: 2 if "/" in name else 3]:
-            if ids := step.get(name):
-                return next(iter(ids)) if len(ids) == 1 else None
-        return None
+        ids = {record.id for record in self._set.candidates(name)}
+        return ids.pop() if len(ids) == 1 else None
 
 
 def link_rows(records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]) -> list[Row]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _REFERRING = ("links", "evidence", "supersedes", "superseded_by", "distinct_from")
 """The fields of the envelope that name other records; an entry that names a withheld one goes."""
 _TELLING_WORDS = 3
-"""A title with fewer words, such as `Error handling`, stands in texts that mean something else."""
+"""Fewest words of a title that is redacted: a shorter one, such as `Error handling`, is common prose."""
 _TELLING_FILE_WORDS = 2
 
 

@@ -152,7 +152,7 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
         yield "evidence", _encode({"record_id": record_id, "position": position, "kind": kind, "reference": reference})
     for version in sorted(set(record.words("versions"))):
         yield "versions", _encode({"record_id": record_id, "version": version})
-    under: dict[str, str] = {}  # where chunks overlap, the one that a section goes on in
+    under: dict[str, str] = {}  # where chunks overlap, the last one with the anchor
     for position, chunk in enumerate(chunks_of(record)):
         yield "chunks", _encode({"record_id": record_id, "position": position, **_chunk_row(chunk)})
         under.update(dict.fromkeys(chunk.anchors, chunk.code))
@@ -330,7 +330,7 @@ def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:
 
 
 def _version() -> str | None:
-    from importlib.metadata import PackageNotFoundError, version  # a reader of mail comes with it: 0.02 s
+    from importlib.metadata import PackageNotFoundError, version  # imports the email parser: 0.02 s
 
     try:
         return version("orbit-registry")

@@ -88,7 +88,7 @@ class SyncResult:
 class _State:
     file: str
     stamp: list[int]
-    """What tells the file from any other that stands under its name."""
+    """Times, size and inode, which tell the file from any other of its name."""
     inputs: str
     """A hash of all that the file was made from."""
     digest: str

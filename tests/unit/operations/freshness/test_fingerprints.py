@@ -43,7 +43,11 @@ NO_USE = {
     "a table's name that nests": ("a.toml", "[" + ".".join(["a"] * 3000) + "]", ""),
     "brackets that nest": ("a.json", "[" * 100_000, ""),
     "a place that no list has": ("a.json", "[0]", "#" + "9" * 5000),
-    "a key twice among many": ("a.json", "{" + ",".join(f'"k{one}":0' for one in (*range(100_000), 99_999)) + "}", ""),
+    "a key twice among many": (
+        "a.json",
+        "{" + ",".join(f'"k{number}":0' for number in (*range(100_000), 99_999)) + "}",
+        "",
+    ),
 }
 
 

@@ -219,7 +219,7 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
 
 
 def dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:
-    """Return what records that wait or hold name and that is not there: globs, inputs, files of their evidence."""
+    """Return the names in pending and live records that lead nowhere: globs, inputs, files of evidence."""
     lost: list[DanglingNames] = []
     dead, states, missing = state.dead, state.filesystem.inputs, state.filesystem.missing
     for record in records:

@@ -25,7 +25,7 @@ class Verification:
     """What `verify` changes besides the hashes; None leaves a field unchanged."""
 
     by: str | None = None
-    """Who looked; None: whoever runs this."""
+    """Who verified it; None: the person who runs this."""
     add: Sequence[str] = ()
     remove: Sequence[str] = ()
     volatility: str | None = None
