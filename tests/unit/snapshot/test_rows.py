@@ -11,10 +11,6 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.formats.position import Position
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.repository.reader import read_collection
-
 HASH = f"sha256:{'ab' * 32}"
 
 
@@ -166,20 +162,14 @@ def test_no_secret_enters_by_default(project: Any) -> None:
     assert "The token is [redacted: GitHub token]." in bodies["ADR-0001"]
 
 
-def test_findings_become_rows(project: Any) -> None:
-    """Files that hold no record are reported in any case, and what the caller passes beside them; each once."""
+def test_files_without_a_record_become_rows(project: Any) -> None:
+    """A file that can't be read is a row of `diagnostics` with its place."""
     project.write(".orbit/learnings/L-aaaaa/learning.yaml", "id: [")
-    arguments = Diagnostic(
-        "ORB401", Severity.WARNING, "too long", Location("docs/a.md", Position(3, 5)), "shorten it", "L-x"
+    ((code, severity, path, line, record_id),) = project.ask(
+        "SELECT code, severity, path, line, record_id FROM diagnostics"
     )
-    problems = read_collection(project.workspace).problems
-    path = project.sync(diagnostics=lambda: [arguments, *problems]).path
-    assert path == project.sync().path
-    rows = project.ask('SELECT code, severity, path, line, "column", record_id FROM diagnostics')
-    assert rows == [
-        ("ORB102", "error", ".orbit/learnings/L-aaaaa/learning.yaml", rows[0][3], rows[0][4], None),
-        ("ORB401", "warning", "docs/a.md", 3, 5, "L-x"),
-    ]
+    assert (code, severity, record_id) == ("ORB102", "error", None)
+    assert (path, line) == (".orbit/learnings/L-aaaaa/learning.yaml", 2)
 
 
 def test_a_file_name_that_is_no_unicode_breaks_nothing(project: Any) -> None:

@@ -252,18 +252,3 @@ def test_a_folder_whose_files_the_database_cannot_open_is_named(project: Any, na
     with pytest.raises(SnapshotError, match="DuckDB opens no file"):
         sync(open_workspace(root))
     assert [file.name for file in (root / CACHE).iterdir() if "snapshot-" in file.name] == []
-
-
-def test_a_build_that_fails_halfway_leaves_nothing(project: Any) -> None:
-    """What stands is not known before all else is; the copy that was begun meanwhile goes."""
-    for code in ("aaaaa", "bbbbb", "ccccc"):
-        project.learning(code)
-    before = project.sync()
-    project.learning("aaaaa", priority=1)
-
-    def fail() -> list[Any]:
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        sync(project.workspace, diagnostics=fail)
-    assert [file.name for file in project.workspace.cache.iterdir() if ".duckdb" in file.name] == [before.path.name]

@@ -147,7 +147,6 @@ def backfill(
     paths: Sequence[str] = (),
     *,
     moves: PathMoves = (),
-    author: Author | None = None,
     dry_run: bool = False,
 ) -> TakeoverReport:
     """Make records for decisions that were written by hand, in the documents named or in all there are.
@@ -158,14 +157,14 @@ def backfill(
         RefusedError: an agent runs it, and a decision is live; nothing was written.
     """
     if moves:
-        return follow_moves(workspace, moves, author=author, dry_run=dry_run)
+        return follow_moves(workspace, moves, dry_run=dry_run)
     documents = list(decision_paths(workspace)) if not paths else []
     for path in paths:
         here = inside(workspace.root, path)
         below = sorted(here.rglob("*.md")) if here.is_dir() else [here]
         documents += (workspace.relative(file) for file in below)
     command = " ".join(("orbit adr backfill", *(shlex.quote(path) for path in paths)))
-    outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, command=command, author=author, dry_run=dry_run)
+    outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, command=command, dry_run=dry_run)
     if not paths:
         outcomes = tuple(outcome for outcome in outcomes if outcome.what != "left" or outcome.record is not None)
     return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, outcomes)

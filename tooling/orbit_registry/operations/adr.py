@@ -286,8 +286,6 @@ def amend_adr(
     text: str,
     task: str,
     date: str | None = None,
-    *,
-    author: Author | None = None,
 ) -> Record:
     """Add a dated amendment, anchored at a task, to a decision's entry; the entry's own words stay.
 
@@ -311,7 +309,7 @@ def amend_adr(
         after = add_amendment(document.text, entry, day, task, text)
         refuse_restated(document.text, after, document.path)
         change, result = prepare_edit(workspace, record, lambda data: _with_task(data, task))
-        write_step(workspace, "adr-amend", [FileChange(document.path, document.text, after), change], author=author)
+        write_step(workspace, "adr-amend", [FileChange(document.path, document.text, after), change])
         return result
 
 

@@ -25,7 +25,6 @@ from orbit_registry.operations.lifecycle import entry_in
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import prepare_edit, writing
-from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import ORBIT, Workspace
@@ -45,9 +44,7 @@ class _Move:
         return f"{self.new}{path[len(self.old) :]}" if path.startswith(f"{self.old}/") else path
 
 
-def follow_moves(
-    workspace: Workspace, moves: PathMoves, *, author: Author | None = None, dry_run: bool = False
-) -> TakeoverReport:
+def follow_moves(workspace: Workspace, moves: PathMoves, *, dry_run: bool = False) -> TakeoverReport:
     """Correct `source.path` of each decision whose document moved, and `adr` in the configuration, as one step.
 
     `moves` are (old, new) files or folders, from the root. A decision that is still in the old
@@ -64,7 +61,7 @@ def follow_moves(
         changes = [*_record_changes(workspace, checked, records, outcomes)]
         changes += _config_changes(workspace, checked, outcomes)
         if changes and not dry_run:
-            write_step(workspace, "adr-moved", changes, author=author)
+            write_step(workspace, "adr-moved", changes)
     listed = ", ".join(f"{move.old} → {move.new}" for move in checked)
     return TakeoverReport("moved", listed, dry_run, tuple(outcomes))
 

@@ -294,12 +294,11 @@ def schema_texts(kinds: KindTable) -> dict[str, str]:
     return {**texts, **{file.name: file.read_text(encoding="utf-8") for file in plain}}
 
 
-def write_schemas(workspace: Workspace) -> list[str]:
-    """Bring the schemas for editors up to date; returns the paths that changed."""
+def write_schemas(workspace: Workspace) -> None:
+    """Bring the schemas for editors up to date."""
     report = SetupReport(workspace.root)
     for name, text in schema_texts(workspace.kinds).items():
         _write_file(report, f"{workspace.config.schemas}/{name}", text.encode(), dry_run=False)
-    return report.created + report.changed
 
 
 def _write_file(report: SetupReport, path: str, content: bytes, dry_run: bool) -> None:

@@ -336,7 +336,7 @@ def plan_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, 
     return result, [change]
 
 
-def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, author: Author | None = None) -> Record:
+def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> Record:
     """Replace the text of a record's file by an edited one; `before` is the text that was edited.
 
     Raises:
@@ -358,7 +358,7 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, 
         text = rewrite(
             after, {**result.data, "updated_at": format_time(datetime.now(UTC))}, order=record.kind.schema.properties
         )
-        write_step(workspace, f"{record.kind.name}-update", [FileChange(record.path, before, text)], author=author)
+        write_step(workspace, f"{record.kind.name}-update", [FileChange(record.path, before, text)])
         return validated(text, record.kind, record.path)
 
 

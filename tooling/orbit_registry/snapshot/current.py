@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import SnapshotError, UsageError
-from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.repository.reader import Reading
 from orbit_registry.snapshot.sync import sync_snapshot
 from orbit_registry.workspace.workspace import Workspace
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     VectorSource = Callable[[Sequence[str]], Vectors | None]
 Result = TypeVar("Result")
-Diagnostics = Callable[[], Iterable[Diagnostic]]
 GRACE = 1.0
 """Seconds beyond its limit that a question is waited for."""
 
@@ -29,7 +27,6 @@ def query(
     form: str = "table",
     *,
     vectors: VectorSource | None = None,
-    diagnostics: Diagnostics = tuple,
 ) -> str:
     """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
 
@@ -46,9 +43,7 @@ def query(
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
     lines = event_lines(workspace.state) if asks else None
     loaded = _load_vectors(sql, vectors)
-    return _with_current(
-        workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded), diagnostics
-    ).render(form)
+    return _with_current(workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded)).render(form)
 
 
 def _load_vectors(sql: str, vectors: VectorSource | None) -> Vectors | None:
@@ -62,7 +57,7 @@ def query_reading(workspace: Workspace, sql: str, reading: Reading) -> QueryResu
     """Return the whole answer to an internal question about a collection that was read already."""
     from orbit_registry.snapshot.query import run_query
 
-    return _with_current(workspace, lambda path: run_query(path, sql), reading=reading)
+    return _with_current(workspace, lambda path: run_query(path, sql), reading)
 
 
 def limited_query(
@@ -119,18 +114,12 @@ def export_snapshot(
     return export(workspace, rows, file, parquet, loaded)
 
 
-def _with_current(
-    workspace: Workspace,
-    use: Callable[[Path], Result],
-    diagnostics: Diagnostics = tuple,
-    *,
-    reading: Reading | None = None,
-) -> Result:
+def _with_current(workspace: Workspace, use: Callable[[Path], Result], reading: Reading | None = None) -> Result:
     """Use the snapshot; where the file turns out to be damaged, or to be gone, it is built anew, once."""
     from orbit_registry.snapshot.query import CorruptSnapshotError
 
     read = reading or Reading(workspace)
     try:
-        return use(sync_snapshot(workspace, read, diagnostics=diagnostics).path)
+        return use(sync_snapshot(workspace, read).path)
     except CorruptSnapshotError:
-        return use(sync_snapshot(workspace, read, diagnostics=diagnostics, rebuild=True).path)
+        return use(sync_snapshot(workspace, read, rebuild=True).path)

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.matching.sources import digest_of, references_in, sources_of
 from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
-from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
@@ -95,20 +94,12 @@ class _State:
     records: int
 
 
-def sync(
-    workspace: Workspace,
-    *,
-    diagnostics: Callable[[], Iterable[Diagnostic]] = tuple,
-    rebuild: bool = False,
-) -> SyncResult:
-    """Bring both derived files up to date; where nothing changed, DuckDB is not even imported.
-
-    `diagnostics` is asked only when the snapshot is built; files that hold no record are reported in any case.
-    """
+def sync(workspace: Workspace, *, rebuild: bool = False) -> SyncResult:
+    """Bring both derived files up to date; where nothing changed, DuckDB is not even imported."""
     began = time.perf_counter()
     inputs = inputs_of(workspace)
     index = sync_index(workspace, inputs, rebuild=rebuild)
-    result = sync_snapshot(workspace, inputs.reading, diagnostics=diagnostics, rebuild=rebuild)
+    result = sync_snapshot(workspace, inputs.reading, rebuild=rebuild)
     return replace(result, index=index, seconds=time.perf_counter() - began)
 
 
@@ -118,13 +109,7 @@ def last_built(workspace: Workspace) -> float | None:
     return None if state is None else state.stamp[0] / 1e9
 
 
-def sync_snapshot(
-    workspace: Workspace,
-    reading: Reading,
-    *,
-    diagnostics: Callable[[], Iterable[Diagnostic]] = tuple,
-    rebuild: bool = False,
-) -> SyncResult:
+def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = False) -> SyncResult:
     """Bring the snapshot alone up to date with what was read. Raises what `sync` does."""
     began = time.perf_counter()
     prose = ProseReading(workspace, reading.entries, reading.documents)
@@ -136,7 +121,7 @@ def sync_snapshot(
         with locked(folder / "snapshot.lock"):
             state = None if rebuild else _current(folder, inputs)
             if state is None:
-                rows = _rows(workspace, reading, prose, skills, diagnostics)
+                rows = _rows(workspace, reading, prose, skills)
                 result = _publish(workspace, folder, rows, meta_of(workspace, commit), inputs)
                 return replace(result, seconds=time.perf_counter() - began)
     return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, time.perf_counter() - began, False)
@@ -157,24 +142,16 @@ def _inputs(
     ))  # fmt: skip
 
 
-def _rows(
-    workspace: Workspace,
-    reading: Reading,
-    prose: ProseReading,
-    skills: Sequence[Skill],
-    diagnostics: Callable[[], Iterable[Diagnostic]],
-) -> Rows:
+def _rows(workspace: Workspace, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> Rows:
     """Return the rows of all tables, free of secrets."""
     clean = without_secrets
     collection = reading.collection
     records = free_of_secrets(prose.filled(collection.records))
     inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
-    reported = (*collection.problems, *diagnostics())
-    problems = {(problem.fingerprint, str(problem.location)): problem for problem in reported}
     return rows_of(
         records,
         sources_of(reading, prose, {record.path for record in records}, inbox=bool(inbox)),
-        [replace(problem, message=clean(problem.message)) for problem in problems.values()],
+        [replace(problem, message=clean(problem.message)) for problem in collection.problems],
         freshness=evaluate_freshness(workspace, records).freshness,
         inbox=inbox,
         half_life_days=half_life_days(),

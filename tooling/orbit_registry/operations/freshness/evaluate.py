@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -246,11 +246,10 @@ def evaluate_freshness(
     workspace: Workspace,
     records: Sequence[Record],
     now: datetime | None = None,
-    count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = count_matches,
     *,
     without: Sequence[str] = (),
 ) -> FreshnessReport:
-    """Return the freshness of records from the current state of disk and git; `count` may be a cached `count_matches`.
+    """Return the freshness of records from the current state of disk and git.
 
     `without` are folders, from the root, whose untracked files are ignored: Orbit's own output.
     """
@@ -261,7 +260,7 @@ def evaluate_freshness(
     files = (*(tracked or ()), *untracked)
     counts: Mapping[str, int] | None = None
     if tracked is not None:
-        counts = count({text for _, paths in scoped for text in paths}, files) if scoped else {}
+        counts = count_matches({text for _, paths in scoped for text in paths}, files)
     lost = unmatched_scopes(scoped, counts) if counts is not None else frozenset()
     documents = {record.source.path for record in records if record.source is not None}
     missing_documents = frozenset(missing_files(workspace.root, documents))

@@ -199,8 +199,8 @@ def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
 
 def assign_ids(
     workspace: Workspace, state: MergeState, subjects: MergedRecords, records: RecordSet, *, claim: bool
-) -> list[MergedRecord]:
-    """Give each record its id after the merge; returns those that lose a number to another, in the order of ids.
+) -> None:
+    """Give each record its id after the merge.
 
     Of two records under one id, the one that the default branch has keeps it, else the older one. `claim` takes the
     new numbers for good; without it they are only looked up.
@@ -231,7 +231,6 @@ def assign_ids(
         ids = new_ids(workspace, kind, len(mine), numbers, dry_run=not claim)
         for subject, record_id in zip(mine, ids, strict=True):
             _renumber(subject, record_id, records)
-    return losers
 
 
 def _merged_id(subject: MergedRecord) -> str:
