@@ -196,7 +196,7 @@ def test_one_field_that_both_sides_changed_stays_in_conflict(clones: Clones) -> 
 RECORD, LOG = ".orbit/adrs/ADR-0001/adr.yaml", "docs/design/registry/4_decisions.md"
 
 
-@pytest.mark.parametrize(("path", "ours_is", "theirs_is", "why"), [
+@pytest.mark.parametrize(("path", "ours_is", "theirs_is", "reason"), [
     (RECORD, b"\0\xff", b"\0\xfe", "ours holds no valid record"),
     (RECORD, b"", b"a: 1\n", "ours holds no valid record"),
     (RECORD, b"a: " + b"[" * 5000, b"a: " + b"{" * 5000, "ours holds no valid record"),

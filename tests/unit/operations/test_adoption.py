@@ -98,7 +98,7 @@ def test_an_adopted_decision_has_the_dates_of_its_document(
 
 
 @pytest.mark.parametrize(
-    ("name", "known"),
+    ("name", "names"),
     [
         ("OPS-ADR-0001-queues.md", ("0001", "OPS-ADR-0001", "OPS-ADR-0001-queues")),
         ("TDR-0001-queues.md", ("0001", "TDR-0001", "TDR-0001-queues")),
@@ -275,7 +275,7 @@ def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace,
 
 
 @pytest.mark.parametrize(
-    ("remote", "found"),
+    ("remote", "ids"),
     [
         ("git@example.org:team/queue.git", ("ADR-0001",)),
         ("https://user@example.org/Team/Queue", ("ADR-0001",)),

@@ -121,17 +121,17 @@ def test_a_new_title_is_followed_where_it_is_what_an_entry_is_found_by(registry:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("decision", "message"),
     [
         (NewAdr("A", date=DATE), "has an entry `A` already"),
         (NewAdr("B", date="2026-05"), "names its entries by the day"),
     ],
 )
-def test_what_a_dated_log_cannot_hold_is_refused(registry: Registry, request: NewAdr, message: str) -> None:
+def test_what_a_dated_log_cannot_hold_is_refused(registry: Registry, decision: NewAdr, message: str) -> None:
     """Nothing is written."""
     registry = adopted(registry, "## 2026-04-01: A")
     with pytest.raises(OrbitError, match=message):
-        registry.add_adr(request)
+        registry.add_adr(decision)
 
     assert headings_of(registry) == ["## 2026-04-01: A"]
     assert [record.id for record in Registry.open(registry.workspace.root).collection.records] == ["ADR-0001"]

@@ -146,7 +146,7 @@ def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Regist
 
 
 @pytest.mark.parametrize(
-    ("headings", "status", "said"),
+    ("headings", "status", "expected"),
     [
         ("Status Kontext Entscheidung", "Akzeptiert", "Vorgeschlagen|_Was wird entschieden?_|Kosten: _was"),
         ("Статус Контекст Решение", "Принято", "Предложено|_Что решено?_|Стоимость: _что"),

@@ -138,7 +138,7 @@ def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git)
 
 
 @pytest.mark.parametrize(
-    ("files", "found"),
+    ("files", "expected"),
     [
         ([], AdrConfig("file", "docs/adr")),
         (["docs/adr/0001-x.md"], AdrConfig("file", "docs/adr")),

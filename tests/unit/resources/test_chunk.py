@@ -178,7 +178,7 @@ def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         {"strategy": "semantic"},
         {"min_tokens": 900},

@@ -152,7 +152,11 @@ def _reached(
             (record, next_ties[record_id]) for record_id in near for record in records.with_id(record_id)[:1]
         ]
         for record, how in sorted(records_near, key=lambda pair: pair[0].sort_key):
-            yield RelatedRecord(record, distance, tuple(sorted(how, key=str)))
+            yield RelatedRecord(record, distance, tuple(sorted(how, key=_tie_order)))
+
+
+def _tie_order(tie: RelatedLink) -> tuple[object, ...]:
+    return tie.start, tie.rel, tie.derived, tie.part is not None, str(tie)
 
 
 def link_words(ties: Sequence[RelatedLink]) -> str:
