@@ -19,7 +19,6 @@ from jsonschema import Draft202012Validator
 from orbit_registry.agents.agent import load_agent
 from orbit_registry.cli.main import run
 from orbit_registry.install import install as installation
-from orbit_registry.matching.sync import open_index
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
 
@@ -164,7 +163,7 @@ def test_a_git_that_is_killed_is_a_problem(
     assert "git was killed by signal 9" in found(examined(capsys, 1), "problem", "git")
 
 
-def test_settings_that_are_none_and_hooks_that_run_twice_are_found(workspace: Path, capsys: Capture) -> None:
+def test_unreadable_settings_and_hooks_that_run_twice_are_found(workspace: Path, capsys: Capture) -> None:
     """A settings file that can't be read is a problem; the same hook in two of them a warning."""
     for scope in ("local", "project"):
         assert run(["hook", "install", "claude", "--scope", scope]) == 0
@@ -193,15 +192,12 @@ def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Gi
 def test_a_damaged_index_is_found_and_made_anew(workspace: Path, capsys: Capture) -> None:
     """A byte that is not what was written is noticed, and gone after the examination."""
     assert run(["sync"]) == 0
-    assert "is current" in found(examined(capsys), "ok", "derived")
-    opened = open_workspace(workspace)
     path = workspace / ".git/orbit/hook.idx"
     content = bytearray(path.read_bytes())
     content[500] ^= 1
     path.write_bytes(content)
     data = examined(capsys)
     assert "index" in found(data, "warning", "derived")
-    assert open_index(opened)
     assert "is current" in found(examined(capsys), "ok", "derived")
 
 

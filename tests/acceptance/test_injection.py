@@ -7,7 +7,7 @@ import logging
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,39 +50,9 @@ class Clock:
         return self.now
 
 
-class Opened:
-    """How many files of records were opened, and how many indexes, since it was last asked."""
-
-    def __init__(self) -> None:
-        self.paths: list[str] = []
-        self.on = False
-        sys.addaudithook(self.watch)
-
-    def watch(self, event: str, details: tuple[object, ...]) -> None:
-        if self.on and event == "open" and ".orbit/" in str(details[0]) and "/log/" not in str(details[0]):
-            self.paths.append(str(details[0]))
-
-
-@pytest.fixture(scope="module")
-def watcher() -> Opened:
-    """Return the one hook of this file: none can be taken away again."""
-    return Opened()
-
-
-@pytest.fixture
-def opened(watcher: Opened) -> Iterator[Opened]:
-    """Return what counts opened files, from here on."""
-    watcher.on, watcher.paths = True, []
-    yield watcher
-    watcher.on = False
-
-
 def last_event(root: Path) -> dict[str, Any]:
     """Return the newest line of the event log."""
     return dict(json.loads((root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()[-1]))
-
-
-# ---------------------------------------------------------------------------------------------------------- the cache
 
 
 # -------------------------------------------------------------------------------------------------------- what is given
@@ -127,10 +97,7 @@ def test_a_session_is_not_told_twice(learn: Learn, project: Path) -> None:
     """Without one, every call is the first."""
     learn("Ask before you guess")
     injector = LearningsContextInjector(project)
-    assert (len(injector.learnings_for("judge", session="s")), len(injector.learnings_for("judge", session="s"))) == (
-        1,
-        0,
-    )
+    assert [len(injector.learnings_for("judge", session="s")) for _ in range(2)] == [1, 0]
     assert len(injector.learnings_for("judge")) == 1
     assert run(["brief", "--agent", "judge", "--session", "s", "--format", "json"]) == 0
 
@@ -188,19 +155,12 @@ def test_nothing_sensitive_is_kept(learn: Learn, project: Path) -> None:
     file.write_text(text, "utf-8")
     injector = LearningsContextInjector(project)
     result = injector.learnings_for("engineer")
-    cached = repr(
-        [vars(cache_entry) if hasattr(cache_entry, "__dict__") else cache_entry for cache_entry in held(injector)]
-    )
+    answers = (injector.cache.get(name, stamp) for name, (_, stamp, _) in dict(injector.cache._entries).items())
+    cached = repr([row.values for answer in answers if answer is not None for row in answer.rows.values()])
     for printed in (str(result), cached):
         assert token not in printed
         assert "/home/ada" not in printed
     assert created in cached
-
-
-def held(injector: LearningsContextInjector) -> list[list[str]]:
-    """Return every value of every row that is kept."""
-    answers = (injector.cache.get(name, stamp) for name, (_, stamp, _) in dict(injector.cache._entries).items())
-    return [row.values for answer in answers if answer is not None for row in answer.rows.values()]
 
 
 # -------------------------------------------------------------------------------------------------------- the templates
@@ -218,9 +178,8 @@ def engine() -> jinja2.Environment:
 def test_learnings_land_in_a_jinja_template(learn: Learn, project: Path, engine: jinja2.Environment) -> None:
     """The variable prints as the block and counts as a list."""
     created = learn("Sign each commit", "git")
-    text = AgentRenderer(engine, LearningsContextInjector(project), context={"role": "an engineer"}).render_agent(
-        "engineer"
-    )
+    renderer = AgentRenderer(engine, LearningsContextInjector(project), context={"role": "an engineer"})
+    text = renderer.render_agent("engineer")
     assert text.startswith("You are an engineer.\n\n<project-notes>\n")
     assert f"- [{created}] Sign each commit" in text.splitlines()
     assert text.endswith("</project-notes>\n1")
@@ -231,14 +190,8 @@ def test_the_caller_s_context_wins(learn: Learn, project: Path, engine: jinja2.E
     learn("Sign each commit", "git")
     renderer = AgentRenderer(engine, LearningsContextInjector(project), context={"role": "an engineer"})
     assert renderer.render_agent("engineer", {"learnings": "mine", "role": "X"}) == "You are X.\n\nmine\n4"
+    assert renderer.render_agent("engineer", inject_learnings=False) == "You are an engineer.\n0"
     assert not (project / ".orbit/state/log/events.jsonl").exists()
-
-
-def test_nothing_is_injected_where_nobody_wants_it(learn: Learn, project: Path, engine: jinja2.Environment) -> None:
-    """The block is empty, and the variable is there."""
-    learn("Sign each commit", "git")
-    renderer = AgentRenderer(engine, LearningsContextInjector(project), context={"role": "X"})
-    assert renderer.render_agent("engineer", inject_learnings=False) == "You are X.\n0"
 
 
 def test_a_plain_function_is_a_template_too(learn: Learn, project: Path) -> None:

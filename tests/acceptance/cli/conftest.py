@@ -53,13 +53,13 @@ class Shell:
     def json(self, *arguments: str) -> tuple[int, dict[str, Any]]:
         """Run a command with `--format json`; its whole output has to be one envelope."""
         code, out, _ = self(*arguments, "--format", "json")
-        whole = json.loads(out)
-        assert list(ENVELOPE.iter_errors(whole)) == []
-        named = (" ".join(arguments[:count]) for count in (2, 1))
-        asked = next((name for name in named if name in ANSWERS["commands"]), None)
-        if asked is not None and whole["data"] is not None:
-            assert list(answer(asked).iter_errors(whole["data"])) == []
-        return code, whole
+        envelope = json.loads(out)
+        assert list(ENVELOPE.iter_errors(envelope)) == []
+        names = (" ".join(arguments[:count]) for count in (2, 1))
+        command = next((name for name in names if name in ANSWERS["commands"]), None)
+        if command is not None and envelope["data"] is not None:
+            assert list(answer(command).iter_errors(envelope["data"])) == []
+        return code, envelope
 
 
 @pytest.fixture(scope="session")
@@ -69,23 +69,13 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     repo.mkdir()
     (repo / "src").mkdir()
     (repo / "src/app.py").write_text("x = 1\n", "utf-8")
-    here, body = Path.cwd(), ("--body-file", "-")
+    here, body, former = Path.cwd(), ("--body-file", "-"), ("--legacy-id", "project-learnings/ADR-006")
     os.chdir(repo)
     try:
         subprocess.run(["git", "init", "-q"], check=True)
         for arguments in (
             ["init", "--yes"],
-            [
-                "adr",
-                "add",
-                "--title",
-                "Use SQLite",
-                "--legacy-id",
-                "project-learnings/ADR-006",
-                "--path",
-                "src/**",
-                *body,
-            ],
+            ["adr", "add", "--title", "Use SQLite", *former, "--path", "src/**", *body],
             ["adr", "add", "--title", "Use Postgres instead", "--legacy-id", "site/ADR-006", *body],
             ["learning", "add", "--summary", "Look before you leap", "--tag", "care", "--evidence", "task:T-1"],
         ):
@@ -108,9 +98,9 @@ def shell(
     """Return a shell in a repository of this test's own."""
     root = Path(shutil.copytree(_seeded[0], tmp_path / "repo"))
     monkeypatch.chdir(root)
-    found = Shell(root, capsys)
-    found.learning = _seeded[1]
-    return found
+    result = Shell(root, capsys)
+    result.learning = _seeded[1]
+    return result
 
 
 @pytest.fixture

@@ -41,44 +41,40 @@ def waits_for(process: subprocess.Popen[str], lock: Path) -> None:
             continue
 
 
-@pytest.mark.parametrize("second", [[], ["--pending"]])
-def test_the_second_of_two_equal_learnings_is_refused(shell: Any, second: list[str]) -> None:
-    """Both have found nothing like it before either could write; the second finds the first's record all the same."""
+def answers_of_two(shell: Any, first: tuple[str, ...], second: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the answers of two commands that both compared before either could write, the successful one first."""
     workspace = Registry.open(shell.root).workspace
     workspace.lock.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(workspace.lock):
-        started = [begin(shell.root, "--format", "json"), begin(shell.root, *second, "--format", "json")]
+        started = [begin(shell.root, "--format", "json", add=command) for command in (first, second)]
         for process in started:
             waits_for(process, workspace.lock)
     answers = [json.loads(process.communicate(timeout=60)[0]) for process in started]
-
     assert sorted(process.returncode for process in started) == [0, 1]
-    added, refused = sorted(answers, key=lambda one: not one["ok"])
-    found = [row["id"] for row in shell.json("learning", "list")[1]["data"] if row["summary"] == "Mind the gap"]
-    assert found == [added["data"]["id"]]
+    return sorted(answers, key=lambda answer: not answer["ok"])
+
+
+@pytest.mark.parametrize("more", [[], ["--pending"]])
+def test_the_second_of_two_equal_learnings_is_refused(shell: Any, more: list[str]) -> None:
+    """Both have found nothing like it before either could write; the second finds the first's record all the same."""
+    added, refused = answers_of_two(shell, LEARNING, (*LEARNING, *more))
+
+    ids = [row["id"] for row in shell.json("learning", "list")[1]["data"] if row["summary"] == "Mind the gap"]
+    assert ids == [added["data"]["id"]]
     assert "this is known already" in refused["error"]
     if added["data"]["phase"] == "live":
-        assert refused["next"][0] == f"orbit learning vote {found[0]} --task TASK"
+        assert refused["next"][0] == f"orbit learning vote {ids[0]} --task TASK"
         assert shell(*refused["next"][0].split()[1:])[0] == 0
 
 
 def test_the_second_of_two_equal_decisions_is_refused(shell: Any) -> None:
-    """Both have begun before either could write; the second finds the first's title, and takes no number."""
-    workspace = Registry.open(shell.root).workspace
-    workspace.lock.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(workspace.lock):
-        add = ("adr", "add", "--title", "Use one queue", "--format", "json")
-        started = [begin(shell.root, add=add), begin(shell.root, add=add)]
-        for process in started:
-            waits_for(process, workspace.lock)
-    answers = [json.loads(process.communicate(timeout=60)[0]) for process in started]
+    """The second finds the first's title, and takes no number."""
+    add = ("adr", "add", "--title", "Use one queue")
+    added, refused = answers_of_two(shell, add, add)
 
-    assert sorted(process.returncode for process in started) == [0, 1]
-    added, refused = sorted(answers, key=lambda one: not one["ok"])
-    known = added["data"]["id"]
-    assert f"this is decided already: {known} (proposed) has the same title" in refused["error"]
+    assert f"this is decided already: {added['data']['id']} (proposed) has the same title" in refused["error"]
     following = shell.json("adr", "add", "--title", "Use two queues")[1]["data"]
-    assert following["above"].startswith(known)
+    assert following["above"].startswith(added["data"]["id"])
 
 
 def test_what_says_something_else_is_added_beside_it(shell: Any) -> None:

@@ -197,11 +197,8 @@ def test_no_address_is_printed(shell: Any) -> None:
     pytest.importorskip("apprise")
     waiting(shell, "Wait before you ask")
     unknown = orbit(shell.root, "queue", "--notify", ORBIT_NOTIFY_URLS=f"nonsense://user:{TOKEN}@host")
-    assert (unknown.returncode, TOKEN in unknown.stdout + unknown.stderr, "address 1" in unknown.stderr) == (
-        2,
-        False,
-        True,
-    )
+    assert (unknown.returncode, "address 1" in unknown.stderr) == (2, True)
+    assert TOKEN not in unknown.stdout + unknown.stderr
 
 
 def test_without_an_address_it_is_a_wrong_call(shell: Any) -> None:

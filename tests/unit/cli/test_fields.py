@@ -36,7 +36,8 @@ def test_no_option_stands_for_two_fields(kind: Kind) -> None:
 
 
 def test_options_become_fields() -> None:
-    """Texts, lists, choices, numbers and flags, each in its place."""
+    """Texts, lists, choices, numbers and flags, each in its place; what is not given is left out."""
+    assert fields_from(LEARNING, values(add_options(LEARNING), "--summary", "Leap")) == {"summary": "Leap"}
     result = fields_from(
         LEARNING,
         values(
@@ -55,11 +56,6 @@ def test_options_become_fields() -> None:
         "evidence": [{"kind": "file", "reference": "src/x.py:12"}], "legacy_ids": ["old/1"],
         "distinct_from": ["L-00000"], "project": "site", "x-own": {"a": [1]},
     }  # fmt: skip
-
-
-def test_what_is_not_given_is_left_out() -> None:
-    """No empty list and no null stands in a new record."""
-    assert fields_from(LEARNING, values(add_options(LEARNING), "--summary", "Leap")) == {"summary": "Leap"}
 
 
 HELD: dict[str, Any] = {
@@ -122,20 +118,15 @@ def test_removing_what_is_not_there_names_what_is(option: str, gone: str, words:
 
 
 def test_evidence_is_removed_by_what_it_names() -> None:
-    """Whatever else the entry holds; the others stay, and the last one takes the list along."""
+    """Whatever else the entry has; the others stay, and the last entry takes list and scope along."""
+    edit = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-path", "x"))
+    assert edit({"summary": "Leap", "scope": {"paths": ["x"]}}) == {"summary": "Leap"}
     current = {"evidence": [{"kind": "task", "reference": "T-1", "x-note": "n"}, {"kind": "file", "reference": "a:1"}]}
     entry = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "task:T-1"))(current)
     none = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "file:a:1"))(dict(entry))
 
     assert entry == {"evidence": [{"kind": "file", "reference": "a:1"}]}
     assert none == {}
-
-
-def test_the_last_of_a_scope_takes_the_scope_along() -> None:
-    """An empty mapping says nothing."""
-    edit = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-path", "x"))
-
-    assert edit({"summary": "Leap", "scope": {"paths": ["x"]}}) == {"summary": "Leap"}
 
 
 def test_a_reference_may_hold_colons() -> None:

@@ -265,11 +265,9 @@ def test_an_unknown_tool_is_no_answer(call: Call) -> None:
 
 
 def test_a_question_in_sql_has_limits(call: Call) -> None:
-    """Rows are counted, cells are cut, and time is up when it is up."""
+    """Rows are counted and cells are cut."""
     assert data(call("query", sql="SELECT * FROM range(10)", limit=3))["more"] is True
     assert len(data(call("query", sql="SELECT repeat('x', 5000) AS long"))["rows"][0]["long"]) == 2_000
-    slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
-    assert "took more than" in call("query", sql=slow, seconds=0.2).text
 
 
 def test_every_tool_says_what_it_takes() -> None:

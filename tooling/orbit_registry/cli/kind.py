@@ -320,9 +320,8 @@ def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> str:
     words = []
     for option in options:
         if option.required:
-            words.append(
-                f"{option.opts[0]} " + (option.type.choices[0] if isinstance(option.type, click.Choice) else '"…"')
-            )
+            example = option.type.choices[0] if isinstance(option.type, click.Choice) else '"…"'
+            words.append(f"{option.opts[0]} {example}")
     names = {option.name for option in options}
     for name in kind.schema.document.get("required", ()):
         if name not in names | MANAGED | kind.schema.managed:
@@ -364,12 +363,8 @@ class _AddRun:
         else:
             _refuse_duplicate(self.output, self.kind, near, self.task)
         if self.dry_run:
-            message = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
-            emit(
-                self.output,
-                {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True},
-                message.rstrip("\n"),
-            )
+            message = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}".rstrip("\n")
+            emit(self.output, {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True}, message)
             note_near(near)
             note_unmatched(self.registry, draft)
         else:
@@ -449,9 +444,8 @@ def update_command(kind: Kind) -> click.Command:
             record = _in_editor(registry, any_id)
         else:
             if not has_options:
-                raise UsageError(
-                    "there is nothing to change", hint=f"`orbit {kind.name} update --help` lists the fields"
-                )
+                hint = f"`orbit {kind.name} update --help` lists the fields"
+                raise UsageError("there is nothing to change", hint=hint)
             title = values.pop("title", None) if kind.in_document else None
             edit = merged_edit(kind, values)
             if dry_run:
@@ -531,9 +525,8 @@ def sync_command(kind: Kind) -> click.Command:
         registry = open_registry()
         half_life_days()
         folder = f"{registry.workspace.relative(registry.workspace.folder_of(kind))}/"
-        problems = [
-            problem for problem in registry.collection.problems if f"{problem.location.path}/".startswith(folder)
-        ]
+        every = registry.collection.problems
+        problems = [problem for problem in every if f"{problem.location.path}/".startswith(folder)]
         broken = [problem for problem in problems if problem.code == BROKEN]
         votes = sum(len(distinct_votes(record.votes)) for record in registry.collection.records.of_kind(kind.name))
         result = registry.sync()

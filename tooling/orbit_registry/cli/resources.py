@@ -188,17 +188,9 @@ def run_command(
     registry = open_registry()
     order = RunOptions(arguments, timeout, trust, passed, captured=output == "json")
     ran = run(registry.workspace, registry.get(any_id), registry.author(), order)
-    data = {
-        "id": any_id,
-        "exit_code": ran.exit_code,
-        "seconds": round(ran.seconds, 3),
-        "timed_out": ran.is_over_time,
-        "stdout": ran.stdout,
-        "stderr": ran.stderr,
-    }
     if ran.is_over_time:
         click.echo(f"ended after {timeout:g} s", err=True)
-    emit(output, data, "", ok=ran.exit_code == 0, exit_code=ran.exit_code)
+    emit(output, ran.as_data(any_id), "", ok=ran.exit_code == 0, exit_code=ran.exit_code)
 
 
 def _cut_data(cut: Cut) -> dict[str, object]:

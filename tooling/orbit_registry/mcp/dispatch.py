@@ -29,7 +29,6 @@ from orbit_registry.mcp.tools import (
     beside,
     choice,
     fields_of_any,
-    kind_choice,
     number,
     own_fields,
     required_fields,
@@ -113,7 +112,7 @@ def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False, plan
 
 
 def _reading_tools(kinds: KindTable) -> list[Tool]:
-    of_kind = kind_choice(kinds, "Only of this kind.")
+    of_kind = choice("Only of this kind.", *(kind.name for kind in kinds))
     return [
         Tool(
             "search", "Search records",
@@ -172,7 +171,7 @@ def _reading_tools(kinds: KindTable) -> list[Tool]:
 
 def _writing_tools(kinds: KindTable) -> list[Tool]:
     fields = fields_of_any(kinds)
-    writable = kind_choice((kind for kind in kinds if not kind.in_file), "What it is.")
+    writable = choice("What it is.", *(kind.name for kind in kinds if not kind.in_file))
     same = {"type": "object", "description": "Fields as `add` takes them, by the record's kind."}
     rels = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
     twice = "The first call shows the nearest records and the vote that would strengthen one; call again to write."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -168,11 +168,6 @@ ID = text("A record's id, or an earlier name of it.", "L-7k3fq", "ADR-0012", lon
 PATHS = words("Files from the project's root; they need not exist.", "src/app.py")
 TAGS = words("Tags (scope.tags).", "network")
 TASK = text("The task at hand.", "TASK-12", longest=200)
-
-
-def kind_choice(kinds: Iterable[Kind], description: str) -> Schema:
-    """Return the schema of a kind's name."""
-    return choice(description, *(kind.name for kind in kinds))
 
 
 def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:

@@ -229,22 +229,18 @@ def _propose(call: ToolCall, proposal: Proposal) -> ToolResult:
 def _preview(call: ToolCall, proposal: Proposal, draft: Record, near: Sequence[Neighbour]) -> ToolResult:
     kind = proposal.kind
     alike = [replace(neighbour, record=clean(neighbour.record)) for neighbour in near[:MOST_NEAR]]
-    listed_ids = {neighbour.record.id for neighbour in alike} | (
-        {proposal.instead_of.id} if proposal.instead_of else set()
-    )
+    old = proposal.instead_of
+    listed_ids = {neighbour.record.id for neighbour in alike} | ({old.id} if old else set())
     related = [record for record in _related(call, draft) if record.id not in listed_ids][: MOST_NEAR - len(alike)]
     lines = ["Nothing is written yet."]
-    if proposal.instead_of is not None:
-        lines.append(
-            f"{proposal.instead_of.id} is in force: this would be proposed in its place, for a person to decide."
-        )
+    if old is not None:
+        lines.append(f"{old.id} is in force: this would be proposed in its place, for a person to decide.")
     lines += [f"near: {near_text(neighbour)}" for neighbour in alike]
     lines += [f"related: {record.id}: {record.title}" for record in related]
     live = [neighbour.record for neighbour in alike if neighbour.record.phase == "live"]
     voted = [record.id for record in (*live, *related)]
-    votes = [
-        f'vote {{"id": "{record_id}", "task": "{call.text("task") or "TASK"}"}}' for record_id in voted if kind.voted
-    ]
+    task = call.text("task") or "TASK"
+    votes = [f'vote {{"id": "{record_id}", "task": "{task}"}}' for record_id in voted if kind.voted]
     lines += [f"Where one says it already, strengthen it: {votes[0]}"] if votes else []
     same = [neighbour.record.id for neighbour in alike if neighbour.is_duplicate]
     again = f'"distinct_from": ["{same[0]}"]' if same and not kind.in_document else '"confirm": true'
@@ -310,18 +306,8 @@ def run_script(call: ToolCall) -> ToolResult:
     record = call.registry.get(call.text("id"))
     time_limit = call.arguments.get("seconds")
     seconds = float(time_limit) if isinstance(time_limit, int | float) else _USUAL_SECONDS
-    ran = run(
-        workspace,
-        record,
-        call.caller.author(),
-        RunOptions(call.words("arguments"), seconds, surface="mcp:run", captured=True),
-    )
-    data = {
-        "id": record.id,
-        "exit_code": ran.exit_code,
-        "seconds": round(ran.seconds, 3),
-        "timed_out": ran.is_over_time,
-    }
+    options = RunOptions(call.words("arguments"), seconds, surface="mcp:run", captured=True)
+    ran = run(workspace, record, call.caller.author(), options)
     ended = f"ended after {seconds:g} s" if ran.is_over_time else f"exit code {ran.exit_code}"
     text = "\n".join(filter(None, (f"{record.id}: {ended}", ran.stdout.rstrip(), ran.stderr.rstrip())))
-    return ToolResult({**data, "stdout": ran.stdout, "stderr": ran.stderr}, text, record_ids=[record.id])
+    return ToolResult(ran.as_data(record.id), text, record_ids=[record.id])

@@ -71,6 +71,11 @@ class RunResult:
     stdout: str = ""
     stderr: str = ""
 
+    def as_data(self, any_id: str) -> dict[str, object]:
+        """Return the end of a script as JSON data."""
+        return {"id": any_id, "exit_code": self.exit_code, "seconds": round(self.seconds, 3),
+                "timed_out": self.is_over_time, "stdout": self.stdout, "stderr": self.stderr}  # fmt: skip
+
 
 def run(workspace: Workspace, record: Record, author: Author, order: RunOptions) -> RunResult:
     """Run a script in the project's root, and write down that it was run, by whom, and how it ended.
