@@ -93,7 +93,7 @@ def test_a_feature_branch_that_merges_main_gives_way(clones: Clones) -> None:
     ours.conflict("merge", "-q", "origin/main")
     report = ours.registry.resolve()
     assert [(item.old, item.new) for item in report.renumbered] == [("ADR-0003", "ADR-0005")]
-    assert "origin/main" in report.renumbered[0].why
+    assert "origin/main" in report.renumbered[0].reason
     guide = (ours.path / "docs" / "guide.md").read_text("utf-8")
     assert guide == "ADR-0005, then [ADR-0004](adr/0004-name-the-snapshot.md).\n"
     assert (ours.path / "docs" / "list.md").read_text("utf-8") == "See adr/0005-write-a-snapshot.md.\n"
