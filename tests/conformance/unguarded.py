@@ -10,7 +10,7 @@ import anyio
 import uvicorn
 
 from orbit_registry.mcp.http import LOOPBACK, application
-from orbit_registry.mcp.server import Door, act_as_agent
+from orbit_registry.mcp.server import McpServer, act_as_agent
 
 
 def main(root: Path) -> None:
@@ -20,7 +20,7 @@ def main(root: Path) -> None:
     port = listening.getsockname()[1]
     sys.stdout.write(f"http://127.0.0.1:{port}/mcp\n")
     sys.stdout.flush()
-    config = uvicorn.Config(application(Door(root), LOOPBACK, port), log_level="error", access_log=False)
+    config = uvicorn.Config(application(McpServer(root), LOOPBACK, port), log_level="error", access_log=False)
     anyio.run(uvicorn.Server(config).serve, [listening])
 
 
