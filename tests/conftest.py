@@ -30,6 +30,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--screenshots", metavar="FOLDER", help="keep a picture of every page of the site")
 
 
+QUICK = ("contracts", "unit/checks", "unit/formats", "unit/hook", "unit/model", "unit/search", "unit/workspace")
+"""Folders of tests that need no site and little git: what a change most often breaks."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the quick tests."""
+    folders = tuple(str(ROOT / "tests" / folder) + os.sep for folder in QUICK)
+    for item in items:
+        if str(item.path).startswith(folders):
+            item.add_marker("quick")
+
+
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name a case after the start of a long text: the name goes into a variable that every child process gets."""
     return f"{val[:40]!a}…" if isinstance(val, str | bytes) and len(val) > 80 else None
