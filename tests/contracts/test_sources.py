@@ -139,3 +139,21 @@ def test_one_module_alone_starts_what_a_configuration_names() -> None:
         if "import subprocess" in text or any(map(_STARTERS.fullmatch, called)):
             found[path.relative_to(package).as_posix()] = "workspace.config" in text or ".setting(" in text
     assert found == {name: name == "workspace/trusted_commands.py" for name in STARTS}
+
+
+EMPTY_NAMES = {"one", "said", "held", "found", "asked", "given", "told", "named", "stated", "begun", "looked", "kept"}
+"""Names of variables that say nothing about what they hold."""
+
+
+def test_names_say_what_they_hold() -> None:
+    """No function of the package binds a variable or a parameter with an empty name; public keywords stay."""
+    bound = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.arg if isinstance(node, ast.arg) else node.id}"
+        for path in SOURCES
+        if path.is_relative_to(ROOT / "tooling") and path.name != "registry.py"
+        for function in functions(path)
+        for node in ast.walk(function)
+        if (isinstance(node, ast.arg) and node.arg in EMPTY_NAMES)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in EMPTY_NAMES)
+    ]
+    assert bound == []

@@ -236,7 +236,7 @@ class Report:
         yield f"records count as there by: {self.past.records_by}"
         yield from (f"  {note}" for note in self.past.notes)
         if tally.without_files:
-            yield f"  {tally.without_files} more commits commit no file and count nowhere"
+            yield f"  {tally.without_files} more commits touch no file and count nowhere"
         if self.skipped_count:
             yield f"  {self.skipped_count} lines are no commits and were skipped:"
             yield from (f"    line {line}: {reason}" for line, reason in self.skipped)

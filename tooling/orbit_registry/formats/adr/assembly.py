@@ -299,11 +299,11 @@ def _problems(
             lines.position(date_fact.span.start),
             "write YYYY-MM-DD or YYYY-MM",
         )
-    number, stated = outline.number, outline.parts.number
-    if number and stated and number.isdigit() and int(number) != int(stated):
+    number, heading_number = outline.number, outline.parts.number
+    if number and heading_number and number.isdigit() and int(number) != int(heading_number):
         yield Problem(
             "adr-number-differs",
-            f"the heading says {stated}, the file {number}",
+            f"the heading says {heading_number}, the file {number}",
             position,
             "make the heading and the file's name agree",
         )

@@ -226,7 +226,7 @@ def assign_ids(
             fresh.append(subject)
     for kind_name in dict.fromkeys(subject.kind.name for subject in fresh):
         kind = workspace.kinds[kind_name]
-        mine = sorted((one for one in fresh if one.kind.name == kind_name), key=lambda loser: (loser.final, loser.uid))
+        mine = sorted((new for new in fresh if new.kind.name == kind_name), key=lambda loser: (loser.final, loser.uid))
         numbers = [sequence_number(subject.final, kind.prefix) or 0 for subject in mine]
         ids = new_ids(workspace, kind, len(mine), numbers, dry_run=not claim)
         for subject, record_id in zip(mine, ids, strict=True):
