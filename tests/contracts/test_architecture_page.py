@@ -1,0 +1,135 @@
+"""The architecture page: its picture is drawn from the imports, and the functions it names exist."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import tomllib
+from html import escape
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/contributing/architecture.md"
+PICTURE = ROOT / "docs/images/architecture.svg"
+PACKAGE = ROOT / "tooling/orbit_registry"
+UPDATE = bool(os.environ.get("ORBIT_UPDATE_GOLDEN"))  # read here: tests see no such variable
+WIDTH, HEIGHT, GAP, MARGIN = 150, 40, 14, 20
+
+
+def layers() -> list[list[str]]:
+    """Return the rooms by layer, from the doors down, as the import contract lists them."""
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contract = next(c for c in data["tool"]["importlinter"]["contracts"] if c["id"] == "layers")
+    return [[name.strip() for name in layer.split("|")] for layer in contract["layers"]]
+
+
+def imports() -> dict[str, set[str]]:
+    """Return which rooms each room imports."""
+    graph = grimp.build_graph("orbit_registry")
+    result: dict[str, set[str]] = {}
+    for module in graph.modules:
+        room = module.split(".")[1:2]
+        for target in graph.find_modules_directly_imported_by(module):
+            other = target.split(".")[1:2]
+            if room and other and room != other:
+                result.setdefault(room[0], set()).add(other[0])
+    return result
+
+
+def rows(edges: dict[str, set[str]], rooms: list[str]) -> list[list[str]]:
+    """Return the rooms in rows: each room one row above the highest room it imports."""
+    height: dict[str, int] = {}
+
+    def level(room: str) -> int:
+        if room not in height:
+            height[room] = 1 + max((level(other) for other in edges.get(room, ())), default=-1)
+        return height[room]
+
+    for room in rooms:
+        level(room)
+    return [[room for room in rooms if height[room] == at] for at in range(max(height.values()), -1, -1)]
+
+
+def direct(edges: dict[str, set[str]]) -> list[tuple[str, str]]:
+    """Return the imports that no longer way of imports implies."""
+
+    def below(room: str) -> set[str]:
+        return set().union(*({other} | below(other) for other in edges.get(room, ())))
+
+    return sorted(
+        (room, other) for room, others in edges.items() for other in others
+        if not any(other in below(third) for third in others if third != other)
+    )  # fmt: skip
+
+
+def lines_of(room: str) -> int:
+    """Return the lines of Python of a room."""
+    files = [PACKAGE / f"{room}.py"] if (PACKAGE / f"{room}.py").exists() else (PACKAGE / room).rglob("*.py")
+    return sum(file.read_text("utf-8").count("\n") for file in files)
+
+
+def drawing() -> str:
+    """Return the picture: a box for each room, a line for each import that others do not imply."""
+    rooms = [room for layer in layers() for room in layer]
+    edges = imports()
+    grid = rows(edges, rooms)
+    widest = max(map(len, grid)) * (WIDTH + GAP) - GAP + 2 * MARGIN
+    place: dict[str, tuple[int, int]] = {}
+    for at, row in enumerate(grid):
+        left = (widest - (len(row) * (WIDTH + GAP) - GAP)) // 2
+        for index, room in enumerate(row):
+            place[room] = (left + index * (WIDTH + GAP), MARGIN + at * (HEIGHT + 28))
+    tall = MARGIN + len(grid) * (HEIGHT + 28)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {widest} {tall}" font-family="sans-serif"',
+        ' font-size="14">',
+        "<title>The rooms of orbit_registry; each imports only rooms below it</title>",
+        f'<rect width="{widest}" height="{tall}" fill="#ffffff"/>',
+    ]
+    for room, other in direct(edges):
+        (x, y), (to_x, to_y) = place[room], place[other]
+        parts.append(
+            f'<path d="M{x + WIDTH // 2} {y + HEIGHT}L{to_x + WIDTH // 2} {to_y}" stroke="#9aa5b1" fill="none"/>'
+        )
+    for room, (x, y) in place.items():
+        size = round(lines_of(room) / 1000, 1)
+        parts.append(
+            f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="#eef2f7" stroke="#52606d"/>'
+            f'<text x="{x + WIDTH // 2}" y="{y + 18}" text-anchor="middle" fill="#1f2933">{escape(room)}</text>'
+            f'<text x="{x + WIDTH // 2}" y="{y + 33}" text-anchor="middle" fill="#52606d"'
+            f' font-size="11">{size} k lines</text>'
+        )
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def test_picture_is_drawn_from_the_imports() -> None:
+    """The picture has the rooms and imports of today; ORBIT_UPDATE_GOLDEN=1 draws it anew."""
+    if UPDATE:
+        PICTURE.write_text(drawing(), "utf-8")
+    sizes = re.compile(r">[\d.]+ k lines<")
+    assert sizes.sub("", PICTURE.read_text("utf-8")) == sizes.sub("", drawing())
+
+
+def test_each_room_is_described() -> None:
+    """The table of the page names every room of the import contract once."""
+    named = re.findall(r"^\| `([a-z_]+)` \|", PAGE.read_text("utf-8"), re.M)
+    assert sorted(named) == sorted(room for layer in layers() for room in layer)
+
+
+def test_each_function_of_the_flows_exists() -> None:
+    """A name such as `hook.select.select` on the page is an attribute of that module."""
+    rooms = "|".join(room for layer in layers() for room in layer)
+    for dotted in re.findall(rf"`((?:{rooms})(?:\.\w+)+)(?:\([^`]*\))?`", PAGE.read_text("utf-8")):
+        assert resolve(f"orbit_registry.{dotted}") is not None
+
+
+def resolve(dotted: str) -> object:
+    """Return a module, or an attribute of one, by its full name."""
+    try:
+        return importlib.import_module(dotted)
+    except ModuleNotFoundError:
+        holder, _, name = dotted.rpartition(".")
+        return getattr(resolve(holder), name)
