@@ -106,7 +106,8 @@ def test_browser_command_line_and_sql_agree(script: Page, synthetic_site: Path) 
     for path, expected in [*richest[:30], *richest[::20]]:
         matched = matches.match(registry.workspace, [path])
         assert [match.row.values[ID] for match in matched] == [record_id for record_id, _ in expected], path
-        assert all(("/" + path, glob) in match.ways for match, (_, glob) in zip(matched, expected, strict=True)), path
+        globs = [("/" + path, glob) for _, glob in expected]
+        assert all(way in match.matched_by for match, way in zip(matched, globs, strict=True)), path
     path, expected = richest[0]
     words = [*ORBIT, "match", path, "--format", "json"]
     printed = json.loads(subprocess.run(words, cwd=registry.workspace.root, stdout=subprocess.PIPE).stdout)

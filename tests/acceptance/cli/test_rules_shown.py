@@ -69,7 +69,7 @@ def test_the_project_that_a_brief_is_for_leads_to_its_rules(shell: Any, door: st
 
     def shown(project: str, text: str) -> set[str]:
         if door == "tool":
-            whole = call(shell, "brief", tags=["care"], text=text, project=project).whole["data"]
+            whole = call(shell, "brief", tags=["care"], text=text, project=project).structured["data"]
             return {one["id"] for one in whole["matches"]}
         if door == "option":
             return briefed(shell, "--tag", "care", "--text", task(shell, text), "--project", project)[0]

@@ -52,8 +52,8 @@ def words(text: str) -> list[str]:
     else:
         from unicodedata import normalize  # most prompts do without
 
-        kept = {character: _kept(character) for character in set(normalize("NFKC", text))}
-        pieces = "".join(map(kept.__getitem__, normalize("NFKC", text))).split()
+        pieces_of = {character: _kept(character) for character in set(normalize("NFKC", text))}
+        pieces = "".join(map(pieces_of.__getitem__, normalize("NFKC", text))).split()
     return [word for piece in pieces for word in words_of(piece)]
 
 

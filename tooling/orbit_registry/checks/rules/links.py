@@ -84,8 +84,8 @@ def _one_sided(context: CheckContext, record: Record) -> Iterator[tuple[str, int
         for index, target in enumerate(record.words(name)):
             matches = context.resolve(target)
             if len(matches) == 1 and matches[0].uid != record.uid:
-                stated = (match.uid for word in matches[0].words(other_name) for match in context.resolve(word))
-                if record.uid not in stated:
+                declared = (match.uid for word in matches[0].words(other_name) for match in context.resolve(word))
+                if record.uid not in declared:
                     yield name, index, matches[0]
 
 
