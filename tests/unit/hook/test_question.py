@@ -68,3 +68,26 @@ def test_scores_are_those_of_a_search(text: str) -> None:
 def test_a_text_that_names_nothing_leads_nowhere(text: str) -> None:
     """What a person says to go on, and one word alone, are no task."""
     assert records_by_words(indexes()[1], text) == []
+
+
+def test_a_plural_is_a_form_of_its_noun() -> None:
+    """`parsers` is `parser`, though `parse` is a word of records too."""
+    texts = search.Index(
+        {
+            ("noun", 0): search.counts_of(("A parser keeps its position", "", "")),
+            ("verb", 0): search.counts_of(("Parse dates once", "", "")),
+        }
+    )
+    parts = []
+    for name in ("noun", "verb"):
+        row = [""] * reader.FIELDS
+        row[reader.ID] = row[reader.PATH] = name
+        parts.append(Part(tuple(row), 0, True))
+    index = read_index(pack(parts, {}, min_relevance=0.2, weights=texts.record_weights()), "/")
+    assert isinstance(index, Index)
+    assert [number for number, _ in records_by_words(index, "write two parsers")] == [0]
+
+
+def test_a_path_in_writing_without_spaces_is_left_out() -> None:
+    """The words around it count, the path does not."""
+    assert records_by_words(indexes()[1], "請求書の番号を修復src/app.py") != []

@@ -223,3 +223,47 @@ def test_one_file_is_written_where_the_journal_is_read_only(workspace: Workspace
         apply_step(workspace, "step", [FileChange("a.md", "new", "newer"), FileChange("b.md", None, "b")])
 
     assert (workspace.root / "a.md").read_text("utf-8") == "new"
+
+
+def test_a_finished_step_whose_file_was_edited_is_left_alone(workspace: Workspace) -> None:
+    """A writer killed before it removed the entry had changed all files; an edit since is no reason to undo them."""
+    changes = [FileChange("a.md", "old", "new"), FileChange("b.md", None, "made")]
+    apply_step(workspace, "step", changes)
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    rows = [{"path": change.path, "before": change.before, "after": change.after} for change in changes]
+    (workspace.journal / "step-1.json").write_text(json.dumps({"step": "step", "changes": rows}), "utf-8")
+    (workspace.root / "b.md").write_text("made, then edited", "utf-8")
+
+    assert recover(workspace) == ["found step finished"]
+
+    assert [(workspace.root / name).read_text("utf-8") for name in ("a.md", "b.md")] == ["new", "made, then edited"]
+    assert not unfinished_steps(workspace)
+
+
+def test_an_interrupt_leaves_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C during the second rename puts the first file back, and no later command makes the step."""
+    before, replace, renamed = tree(workspace), os.replace, []
+
+    def interrupted(source: Path, target: Path) -> None:
+        if target.name in ("a.md", "b.md"):
+            renamed.append(target.name)
+            if renamed == ["a.md", "b.md"]:
+                raise KeyboardInterrupt
+        replace(source, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        apply_step(workspace, "step", [FileChange("a.md", "old", "new"), FileChange("b.md", None, "made")])
+
+    assert tree(workspace) == before
+    assert recover(workspace) == []
+
+
+def test_workspaces_of_one_repository_have_journals_of_their_own(git_repo: Path) -> None:
+    """A step of one is never finished by a writer of the other, whose files have the same names."""
+    folders = []
+    for name in ("a", "b"):
+        (git_repo / name / ".orbit").mkdir(parents=True)
+        (git_repo / name / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+        folders.append(open_workspace(git_repo / name).journal)
+    assert folders[0] != folders[1]

@@ -25,8 +25,8 @@ LONGEST = 10_000
 """Characters of a prompt that are read, and of these as many different words as follows: the rest was pasted."""
 MOST = 200
 
-ENDINGS = ("ations", "ation", "ions", "ion", "ings", "ing", "ers", "ors", "er", "or", "ed", "es", "s", "e")
-"""What forms of English words end in, longer ones before their own ends."""
+ENDINGS = ("s", "e", "es", "ed", "er", "or", "ing", "ers", "ors", "ion", "ings", "ions", "ation", "ations")
+"""What forms of English words end in. Shorter ones come first: `workers` is `worker` rather than `work`."""
 SHORTEST = 3
 """Letters that are left of a word, one more where its ending made another word of it."""
 
@@ -36,14 +36,14 @@ def records_by_words(index: "Index", text: str) -> list[tuple[int, float]]:
 
     A path and an address are no words of it: what is known of a path stands in scopes.
     """
-    plain = " ".join(word for word in text[:LONGEST].split() if "/" not in word)
-    asked = list(dict.fromkeys(words(plain)))[:MOST]
-    if len(asked) - len(GENERIC.intersection(asked)) < FEWEST:
+    plain = " ".join(map(_without_path, text[:LONGEST].split()))
+    query = list(dict.fromkeys(words(plain)))[:MOST]
+    if len(query) - len(GENERIC.intersection(query)) < FEWEST:
         return []
     best, weights = 0, dict[int, int]()
     terms = set()
     try:
-        for word in asked:
+        for word in query:
             ranges = _ranges(index, word)
             if not ranges:
                 best += index.unknown_worth
@@ -59,6 +59,11 @@ def records_by_words(index: "Index", text: str) -> list[tuple[int, float]]:
         return []
     scores = [(number, weight / best) for number, weight in weights.items() if number < index.pushed]
     return sorted(scores, key=lambda score: (-score[1], score[0]))
+
+
+def _without_path(word: str) -> str:
+    """Return a word without the path in it; what is not ASCII stays, for some writing has no spaces."""
+    return "".join(" " if sign.isascii() else sign for sign in word) if "/" in word else word
 
 
 def _ranges(index: "Index", word: str) -> list[tuple[int, int]]:

@@ -65,12 +65,15 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
     except OrbitError:
         if len(effective) > 1:  # one rename needs no journal, which an agent's sandbox may not let it write
             raise
+    staged: dict[str, Path] = {}
+    applied: list[FileChange] = []
     try:
-        _apply(workspace.root, effective)
-        WRITTEN_ROOTS.add(workspace.root)
-    except OrbitError:
-        _forget(entry)
+        _apply(workspace.root, effective, staged, applied)
+    except BaseException:  # an interrupt too
+        if _roll_back(workspace.root, staged, applied):
+            _forget(entry)
         raise
+    WRITTEN_ROOTS.add(workspace.root)
     _forget(entry)
 
 
@@ -79,35 +82,38 @@ def _forget(entry: Path) -> None:
         entry.unlink(missing_ok=True)
 
 
-def _apply(root: Path, changes: Sequence[FileChange]) -> None:
-    """Make all changes, or put back those already made, unless somebody edited the file meanwhile."""
-    staged: dict[str, Path] = {}
-    applied: list[FileChange] = []
-    try:
-        for change in changes:
-            if change.after is not None:
-                staged[change.path] = stage(root / change.path, _bytes(change.after))
-        for path, temporary in staged.items():
-            sync_file(temporary, root / path)
-        for change in changes:
-            _refuse_changed(root / change.path, change)  # somebody may have saved it during the flush
-            applied.append(change)
-            if change.after is None:
-                _remove(root, root / change.path)
-            else:
-                replace_file(root / change.path, staged[change.path])
-                del staged[change.path]
-    except OrbitError:
-        for change in applied:
-            with contextlib.suppress(OrbitError):
-                if _text_of(root / change.path) == change.after:
-                    _set_text(root, change.path, change.before)
-        for temporary in staged.values():
-            with contextlib.suppress(OrbitError):
-                _remove(root, temporary)
-        raise
+def _apply(root: Path, changes: Sequence[FileChange], staged: dict[str, Path], applied: list[FileChange]) -> None:
+    """Make all changes; `staged` and `applied` say at each moment what would have to be taken back."""
+    for change in changes:
+        if change.after is not None:
+            staged[change.path] = stage(root / change.path, _bytes(change.after))
+    for path, temporary in staged.items():
+        sync_file(temporary, root / path)
+    for change in changes:
+        _refuse_changed(root / change.path, change)  # somebody may have saved it during the flush
+        applied.append(change)
+        if change.after is None:
+            _remove(root, root / change.path)
+        else:
+            replace_file(root / change.path, staged[change.path])
+            del staged[change.path]
     for folder in {(root / change.path).parent for change in changes if change.after is not None}:
         sync_folder(folder)
+
+
+def _roll_back(root: Path, staged: Mapping[str, Path], applied: Iterable[FileChange]) -> bool:
+    """Put back the files that were changed, unless somebody edited them meanwhile; return whether all are back."""
+    is_complete = True
+    for change in applied:
+        try:
+            if _text_of(root / change.path) == change.after:
+                _set_text(root, change.path, change.before)
+        except OrbitError:
+            is_complete = False
+    for temporary in staged.values():
+        with contextlib.suppress(OrbitError):
+            _remove(root, temporary)
+    return is_complete
 
 
 def _refuse_changed(path: Path, change: FileChange) -> None:
@@ -128,10 +134,11 @@ def recover(workspace: Workspace) -> list[str]:
     """Finish or undo unfinished steps and return what was done, in words; the caller holds the write lock."""
     done = []
     for leftover in workspace.journal.glob(f"{TEMPORARY}*"):
-        leftover.unlink(missing_ok=True)
+        _forget(leftover)
     for entry in unfinished_steps(workspace):
         try:
             step = json.loads(read_bytes(entry, limit=_LIMIT))
+            name = str(step["step"])
             changes = [_change_in(row) for row in step["changes"]]
             paths = [inside(workspace.root, change.path) for change in changes]
             for path in paths:
@@ -139,19 +146,22 @@ def recover(workspace: Workspace) -> list[str]:
                     leftover.unlink()
             states = [_text_of(path) for path in paths]
         except (OrbitError, OSError, ValueError, KeyError, TypeError):
-            entry.rename(entry.with_suffix(".unreadable"))
+            with contextlib.suppress(OSError):
+                entry.rename(entry.with_suffix(".unreadable"))
             done.append(f"set aside the unreadable journal {entry.name}")
             continue
         if all(state in (change.before, change.after) for state, change in zip(states, changes, strict=True)):
             for change in changes:
                 _set_text(workspace.root, change.path, change.after)
-            done.append(f"finished {step['step']}")
+            done.append(f"finished {name}")
+        elif all(state != change.before for state, change in zip(states, changes, strict=True)):
+            done.append(f"found {name} finished")  # it was ended before its entry was removed, and edited since
         else:
             for state, change in zip(states, changes, strict=True):
                 if state in (change.before, change.after):
                     _set_text(workspace.root, change.path, change.before)
-            done.append(f"undid {step['step']}, because one of its files was edited since")
-        entry.unlink(missing_ok=True)
+            done.append(f"undid {name}, because one of its files was edited since")
+        _forget(entry)
     return done
 
 

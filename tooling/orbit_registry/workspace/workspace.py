@@ -123,15 +123,18 @@ class Workspace:
         cache_dir = folder / "orbit" if folder is not None else None
         if cache_dir is None or not is_writable(cache_dir):
             cache_dir = checkout_cache(self.root)
-        # A repository may have several workspaces, whose files have the same names.
-        part = "" if (self.root / ".git").exists() else f"-{digest(str(self.root))[:8]}"
-        file = cache_dir / f"cache{part}.sqlite" if cache_dir is not None else None
+        file = cache_dir / f"cache{self._part}.sqlite" if cache_dir is not None else None
         return Cache(file, f"{code_version()} {self.kinds.fingerprint}")
+
+    @property
+    def _part(self) -> str:
+        """What tells this workspace from others in the same repository, whose files have the same names."""
+        return "" if (self.root / ".git").exists() else f"-{digest(str(self.root))[:8]}"
 
     @property
     def journal(self) -> Path:
         """Folder of unfinished steps."""
-        return self.private / "journal"
+        return self.private / (f"journal{self._part}" if self.private != self.state else "journal")
 
     @property
     def inbox(self) -> Path:
