@@ -30,7 +30,7 @@ def loaded(module: str) -> set[str]:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_module_of_push_starts_without_site(module: str) -> None:
+def test_a_module_of_the_hook_starts_without_site(module: str) -> None:
     """Each one can be imported by `python -I -S -E`: it needs no installed library."""
     assert module in loaded(module)
 
@@ -40,6 +40,11 @@ def test_the_client_loads_nothing_costly() -> None:
     found = loaded("orbit_registry.hook.client")
     assert found & COSTLY == set()
     assert {name for name in found if name.startswith("orbit_registry.")} <= {"orbit_registry.hook", *MODULES}
+
+
+def test_a_prompt_loads_nothing_costly() -> None:
+    """Words of a prompt are split and looked up without regular expressions and without a stemmer."""
+    assert loaded("orbit_registry.hook.question") & COSTLY == set()
 
 
 @pytest.mark.parametrize("module", AGENTS)

@@ -57,7 +57,7 @@ def records_by_words(index: "Index", text: str) -> list[tuple[int, float]]:
     except DAMAGE:
         index.damaged = True
         return []
-    scores = [(number, weight / best) for number, weight in weights.items() if number < index.pushed]
+    scores = [(number, weight / best) for number, weight in weights.items()]
     return sorted(scores, key=lambda score: (-score[1], score[0]))
 
 
