@@ -151,7 +151,7 @@ class Registry:
 
             with undone_on_failure(report):
                 workspace = cls.open(report.root).workspace
-                report.baselined = engine.take_into_baseline(workspace, [], engine.findings(workspace))
+                report.baselined = engine.take_into_baseline(workspace, (), engine.run(workspace).diagnostics)
         return report
 
     def author(self, model: str | None = None) -> Author:
@@ -313,11 +313,11 @@ class Registry:
         return merging.resolve(self.workspace, dry_run=dry_run)
 
     @staticmethod
-    def merge_driver(base: Path, ours: Path, theirs: Path, path: str) -> int:
+    def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
         """Merge one decision log for git."""
         from orbit_registry.operations.merge import logs
 
-        return logs.merge_driver(base, ours, theirs, path)
+        return logs.merge_driver(base, ours, theirs)
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records (default: all) by path; fresh and closed ones are left out."""

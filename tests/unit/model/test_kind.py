@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import ConfigError
-from orbit_registry.model.kind import PHASES, Kind, load_kinds
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.kind import PHASES, SHIPPED, Kind, load_kinds
+from orbit_registry.model.schema import read_schema
 
 CASES = Path(__file__).parents[2] / "cases" / "kinds"
 KINDS = [*load_kinds(), *(kind for kind in load_kinds(CASES) if kind.name not in load_kinds())]
@@ -81,18 +83,18 @@ def folder(tmp_path: Path) -> Path:
 
 WRONG = {
     "a missing key": ("numbering: code\n", "", "`numbering` is missing"),
-    "a phase nobody knows": ("phase: live", "phase: alive", "has phase 'alive'"),
+    "a phase nobody knows": ("phase: live", "phase: alive", 'is "alive", which is not allowed'),
     "a way to nowhere": ("to: [running]", "to: [nowhere]", "statuses that the table lacks are named: nowhere"),
     "a verb to nowhere": ("end: ended", "end: over", "statuses that the table lacks are named: over"),
     "a pushed waiting status": ("phase: pending, pushed: false", "phase: pending, pushed: true", "never pushed"),
     "bytes that are no text": ("label: Experiment\n", "label: \udcff\n", "not valid UTF-8"),
-    "a gate nobody has": ("gate: scoped", "gate: wide", "`gate` is one of"),
+    "a gate nobody has": ("gate: scoped", "gate: wide", '`gate` is "wide", which is not allowed'),
     "a headline the schema lacks": ("headline: title", "headline: name", "no field 'name'"),
-    "a prefix of small letters": ("prefix: X-", "prefix: x", "`prefix` is capitals and a hyphen"),
+    "a prefix of small letters": ("prefix: X-", "prefix: x", "capitals and a hyphen"),
     "a name with a space": ("kind: experiment", "kind: my experiment", "lower-case words"),
     "a name that leads out": ("plural: experiments", "plural: ../experiments", "lower-case words"),
-    "statuses that are a list": ("statuses:", "statuses: []\nx-rest:", "`statuses` in kind.yaml is not a mapping"),
-    "columns that are a text": ("columns: [id, status, title, runs]", "columns: id", "is not a list"),
+    "statuses that are a list": ("statuses:", "statuses: []\nx-rest:", "`statuses` is a list, not a mapping"),
+    "columns that are a text": ("columns: [id, status, title, runs]", "columns: id", "is a text, not a list"),
     "a budget that is no number": ("budget: 100", "budget: much", "kind.yaml"),
     "a numbering nobody knows": ("numbering: code", "numbering: random", "`numbering` is"),
     "a first status nobody has": ("initial: {human: running", "initial: {human: begun", "named: begun"),
@@ -102,7 +104,7 @@ WRONG = {
     "a taken name": ("kind: experiment", "kind: learning", "already has that name, plural or prefix"),
     "a taken plural": ("plural: experiments", "plural: adrs", "already has that name, plural or prefix"),
     "a truth value that is a text": ("pushed: false", 'pushed: "false"', "not true or false"),
-    "a field nobody knows": ("gate: scoped", "gate: scoped\ncolums: [id]", "did you mean columns?"),
+    "a field nobody knows": ("gate: scoped", "gate: scoped\ncolums: [id]", "did you mean `columns`?"),
     "a field of a status that nobody knows": ("phase: live,", "phase: live, wrod: x,", "unknown field `wrod`"),
     "a file without end": ("gate: scoped", f"gate: scoped # {'x' * 1_000_000}", "at most 1,000,000 are read"),
 }
@@ -176,3 +178,11 @@ def test_a_schema_that_is_none_is_refused(folder: Path, content: str | None, wor
         load_kinds(folder.parent)
 
     assert words in caught.value.message
+
+
+def test_the_shipped_kinds_have_the_form_that_own_kinds_must_have() -> None:
+    """They are read without the schema, which a project's own have to pass."""
+    schema = read_schema(SHIPPED / "kind.schema.json")
+
+    for kind in load_kinds():
+        assert schema.problems(load((kind.folder / "kind.yaml").read_text("utf-8"))) == []

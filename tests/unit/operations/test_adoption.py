@@ -258,7 +258,7 @@ def test_a_record_or_a_name_makes_a_document_a_decision(workspace: Workspace) ->
     result = documents.of(records(workspace).get("ADR-0007"))
     assert result is not None
     assert result[1].title == "Retry twice"
-    assert engine.findings(workspace) == []
+    assert engine.run(workspace).diagnostics == ()
 
 
 def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace, write: Write) -> None:
@@ -270,7 +270,7 @@ def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace,
     (folder / "0002-gone.md").symlink_to("nowhere.md")
     (folder / "0003-out.md").symlink_to("/etc/hostname")
     (folder / "0004-circle.md").symlink_to("0004-circle.md")
-    result = [finding.location.path for finding in engine.findings(workspace) if finding.code == "ORB108"]
+    result = [finding.location.path for finding in engine.run(workspace).diagnostics if finding.code == "ORB108"]
     assert result == [f"docs/adr/{name}.md" for name in ("0002-gone", "0003-out", "0004-circle")]
 
 
@@ -348,5 +348,5 @@ def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Wor
     write("0001-a.md", "A", "accepted")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     backfill(workspace)
-    (finding,) = (item for item in engine.findings(workspace) if item.code == "ORB301")
+    (finding,) = (item for item in engine.run(workspace).diagnostics if item.code == "ORB301")
     assert finding.message == "its document says `supersedes 0001-a.md`, which is no link between records"

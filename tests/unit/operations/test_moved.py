@@ -22,7 +22,7 @@ def paths(registry: Registry) -> dict[str, str]:
 
 def missing(registry: Registry) -> list[str]:
     """Return which records the gate finds without a document."""
-    return [str(finding.record) for finding in engine.findings(registry.workspace) if finding.code == "ORB703"]
+    return [str(finding.record) for finding in engine.run(registry.workspace).diagnostics if finding.code == "ORB703"]
 
 
 def test_a_renamed_log_is_followed_by_its_records_and_the_configuration(registry: Registry) -> None:

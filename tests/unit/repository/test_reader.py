@@ -81,7 +81,7 @@ def test_a_warm_reading_sees_every_change(workspace: Workspace, name: str) -> No
     assert {path: state.sha256 for path, state in Reading(workspace).states.items()} != {
         path: state.sha256 for path, state in before.items()
     }
-    workspace.values.close()
+    workspace.cache.close()
     (workspace.private / "cache.sqlite").unlink()
     cold = read_collection(workspace)
     assert [record.data for record in warm.records] == [record.data for record in cold.records]

@@ -94,7 +94,7 @@ def test_a_harmed_snapshot_is_built_anew_on_the_next_read(project: Any, harm: An
 def damage_without_a_trace(project: Any, path: Path) -> None:
     """Damage a snapshot, and let what is known of it be what it is now."""
     damage(path)
-    state = project.workspace.cache / "snapshot.json"
+    state = project.workspace.cache_folder / "snapshot.json"
     output = json.loads(state.read_text("utf-8"))
     result = path.stat()
     output["stamp"] = [result.st_mtime_ns, result.st_ctime_ns, result.st_size, result.st_ino]
@@ -130,7 +130,7 @@ def test_a_broken_state_file_is_as_good_as_none(project: Any, content: str) -> N
     """The next sync builds, and says nothing."""
     project.learning("aaaaa")
     project.sync()
-    (project.workspace.cache / "snapshot.json").write_text(content, "utf-8")
+    (project.workspace.cache_folder / "snapshot.json").write_text(content, "utf-8")
     assert project.sync().built
     assert not project.sync().built
 
@@ -142,11 +142,11 @@ def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None
         for number in range(4):
             project.learning("aaaaa", priority=number + 1)
             project.sync()
-        names = sorted(file.name for file in project.workspace.cache.glob("snapshot-*.duckdb*"))
+        names = sorted(file.name for file in project.workspace.cache_folder.glob("snapshot-*.duckdb*"))
         assert names == ["snapshot-000004.duckdb", "snapshot-000005.duckdb"]
         assert reader.execute("SELECT priority FROM records").fetchall() == [(0,)]
     project.sync(rebuild=True)
-    names = sorted(file.name for file in project.workspace.cache.glob("snapshot-*.duckdb*"))
+    names = sorted(file.name for file in project.workspace.cache_folder.glob("snapshot-*.duckdb*"))
     assert names == ["snapshot-000005.duckdb", "snapshot-000006.duckdb"]
 
 
@@ -154,7 +154,9 @@ def test_the_file_stands_alone(project: Any) -> None:
     """No log and no temporary file is left beside a snapshot, and its storage version is the one browsers read."""
     project.learning("aaaaa")
     path = project.sync().path
-    remaining = [file.name for file in project.workspace.cache.iterdir() if file.name.startswith((".tmp", "snapshot-"))]
+    remaining = [
+        file.name for file in project.workspace.cache_folder.iterdir() if file.name.startswith((".tmp", "snapshot-"))
+    ]
     assert remaining == [path.name]
     assert int.from_bytes(path.read_bytes()[12:20], "little") == 65, STORAGE
 
@@ -162,7 +164,7 @@ def test_the_file_stands_alone(project: Any) -> None:
 def test_leftovers_of_killed_builds_are_removed(project: Any) -> None:
     """What a build left when it was killed goes with the next one."""
     project.learning("aaaaa")
-    cache = project.workspace.cache
+    cache = project.workspace.cache_folder
     project.write(".orbit/state/cache/.tmp-snapshot-dead.duckdb", "x")
     project.write(".orbit/state/cache/.tmp-rows-dead/records.json", "x")
     project.write(".orbit/state/cache/.tmp-snapshot.json-1-dead", "x")
@@ -176,7 +178,7 @@ def test_a_sync_waits_for_the_one_that_builds(project: Any, monkeypatch: pytest.
     project.learning("aaaaa")
     monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0.1")
     with (
-        locked(project.workspace.cache / "snapshot.lock"),
+        locked(project.workspace.cache_folder / "snapshot.lock"),
         pytest.raises(LockTimeoutError, match=f"process {os.getpid()}"),
     ):
         project.sync()

@@ -297,7 +297,7 @@ def collect_inputs(workspace: Workspace, against: str | None, now: datetime) -> 
     baseline = workspace.relative(workspace.baseline)
     bodies = (entry.body_path for entry in reading.entries if entry.has_body)
     paths = {*documents, *in_file, *facts.citing, *bodies, baseline}
-    hashes = workspace.values.hashes(workspace.root, paths)
+    hashes = workspace.cache.hashes(workspace.root, paths)
     texts = {path: hashes.get(path, FileValue(path)) for path in sorted(paths)}
     dependencies = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, facts.tracked, facts.untracked)

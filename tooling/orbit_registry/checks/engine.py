@@ -151,14 +151,14 @@ def run(workspace: Workspace, against: str | None = None, now: datetime | None =
     """
     inputs = collect_inputs(workspace, against, now or datetime.now(UTC))
     key = inputs.key
-    stored = workspace.values.recall("check", key)
+    stored = workspace.cache.recall("check", key)
     if stored is not None:
         rows, count, base = stored
         return Result(tuple(map(from_row, rows)), count, base)
     result, lasts = run_uncached(inputs)
     if lasts:
         rows = [to_row(diagnostic) for diagnostic in result.diagnostics]
-        workspace.values.remember("check", key, [rows, result.checked_count, result.base])
+        workspace.cache.remember("check", key, [rows, result.checked_count, result.base])
     return result
 
 
@@ -170,11 +170,6 @@ def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
     lasts = not expiring_today(context.records, inputs.now, context.config)
     lasts &= not any(diagnostic.code == BROKEN for diagnostic in diagnostics)
     return Result(diagnostics, record_count(inputs), inputs.facts.base), files.is_steady and lasts
-
-
-def findings(workspace: Workspace) -> list[Diagnostic]:
-    """Return everything the gate finds, without the baseline."""
-    return list(run(workspace).diagnostics)
 
 
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:

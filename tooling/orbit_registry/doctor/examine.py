@@ -201,7 +201,7 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
             "problem", "derived", message, str(workspace.state), "make the folder writable for whoever runs agents"
         )
     index = open_index(workspace)
-    cache = workspace.relative(workspace.cache)
+    cache = workspace.relative(workspace.cache_folder)
     if not isinstance(index, Index):
         state, level = index.reason, "ok" if index.reason == MISSING else "warning"
     elif not is_whole(index):

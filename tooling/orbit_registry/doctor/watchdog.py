@@ -122,7 +122,7 @@ def _most_records(workspace: Workspace, now: datetime) -> int:
 def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Finding]:
     index = open_index(workspace)
     built = last_built(workspace)
-    path = workspace.relative(workspace.cache)
+    path = workspace.relative(workspace.cache_folder)
     hours = workspace.config.setting(SECTION, "stale_hours")
     finding = Finding("ok", "sync", "snapshot and push index are there", path)
     if built is None:

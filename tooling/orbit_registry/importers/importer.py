@@ -70,7 +70,7 @@ def import_and_baseline(path: Path, source: str, *, assume: str | None = None, d
     """Import from a path and accept the older findings; the report says how many."""
     folders = dict.fromkeys((Path.cwd(), path if path.is_dir() else path.parent))
     present = {folder: workspace for folder in folders if (workspace := _workspace_at(folder)) is not None}
-    before = {folder: engine.findings(workspace) for folder, workspace in present.items()}
+    before = {folder: engine.run(workspace).diagnostics for folder, workspace in present.items()}
     roots: set[Path] = set()
     report = import_from(path, source, assume=assume, dry_run=dry_run)
     if dry_run or not report.records:
@@ -80,7 +80,7 @@ def import_and_baseline(path: Path, source: str, *, assume: str | None = None, d
         workspace = _workspace_at(folder)
         if workspace is not None and workspace.root not in roots:
             roots.add(workspace.root)
-            count += engine.take_into_baseline(workspace, before.get(folder, []), engine.findings(workspace))
+            count += engine.take_into_baseline(workspace, before.get(folder, ()), engine.run(workspace).diagnostics)
     if not count:
         return report
     older = "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"

@@ -74,7 +74,7 @@ def _trusted_commit(workspace: Workspace) -> str | None:
             return None
         return [commit, workspace.default_branch_trusts_only_itself(commit)]
 
-    commit, trusts_itself_alone = workspace.values.memo("trust", "\n".join(map(_stamp, files)), branch) or ["", False]
+    commit, trusts_itself_alone = workspace.cache.memo("trust", "\n".join(map(_stamp, files)), branch) or ["", False]
     return commit if is_configured or trusts_itself_alone else None
 
 

@@ -5,35 +5,25 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
 from orbit_registry.errors import ConfigError, did_you_mean
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.position import YamlProblemError
-from orbit_registry.formats.yaml import load
-from orbit_registry.model.schema import RecordSchema, compile_schema, read_part
+from orbit_registry.formats.yaml import load, position_of
+from orbit_registry.model.schema import RecordSchema, compile_schema, read_part, read_schema
 
 Phase = Literal["pending", "live", "closed"]
 PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
-ROLES = ("human", "agent")
 NUMBERINGS: tuple[Literal["sequence", "code"], ...] = ("sequence", "code")
-GATES = ("always", "scoped", "relevant_and_linked", "procedural")
 LAST_PLACE = 99
 """Position in a brief of kinds that state none."""
 SHIPPED = Path(__file__).parents[1] / "kinds"
 _COMPARE = f"compare it with a shipped one: {SHIPPED / 'learning/kind.yaml'}"
-_FIELDS = frozenset(
-    {"kind", "plural", "prefix", "label", "labels", "numbering", "headline", "prose", "gate", "initial", "statuses",
-     "brief", "places", "columns", "verbs", "voted"}
-)  # fmt: skip
-_STATUS_FIELDS = frozenset({"phase", "pushed", "searched", "shown", "word", "banner", "to", "waits"})
-_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
-_PREFIX = re.compile(r"[A-Z][A-Z0-9]*-\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,147 +221,73 @@ def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
     kinds: dict[str, Kind] = {}
     for parent in (SHIPPED, *more):
         for file in _files(parent, "kind.yaml"):
-            kind = _read_kind(file)
-            if parent != SHIPPED:
-                _ = kind.schema.validator  # a project's own has to be told that it is none
-            conflicts = [other for other in kinds.values() if kind.name == other.name or kind.prefix == other.prefix]
-            conflicts += [other for other in kinds.values() if kind.plural == other.plural]
-            if conflicts:
-                message = f"{file}: {conflicts[0].name!r} already has that name, plural or prefix"
+            kind = _read_kind(file, is_shipped=parent == SHIPPED)
+            names = {kind.name, kind.plural, kind.prefix}
+            conflict = next(
+                (other for other in kinds.values() if names & {other.name, other.plural, other.prefix}), None
+            )
+            if conflict is not None:
+                message = f"{file}: {conflict.name!r} already has that name, plural or prefix"
                 raise ConfigError(message, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind")
             kinds[kind.name] = kind
     return KindTable(kinds)
 
 
-def _read_kind(file: Path) -> Kind:
+def _read_kind(file: Path, *, is_shipped: bool) -> Kind:
+    text = read_part(file)
     try:
-        data = load(read_part(file))
+        data = load(text)
     except YamlProblemError as error:
         position = error.problem.position
         message = f"{file}:{position.line if position else 1}: {error.problem.message}"
         raise ConfigError(message, hint=error.problem.hint or _COMPARE) from None
-    if not isinstance(data, dict):
-        raise ConfigError(f"{file}: a kind is a mapping", hint=_COMPARE)
-    try:
-        return _kind_from(data, file.parent)
-    except KeyError as error:
-        raise ConfigError(f"{file}: `{error.args[0]}` is missing", hint=_COMPARE) from None
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{file}: {error}", hint=_COMPARE) from None
-
-
-def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
-    _refuse_unknown(data, _FIELDS)
-    table = _mapping(data["statuses"], "statuses")
-    statuses = {name: _status_from(name, _mapping(entry, f"statuses.{name}")) for name, entry in table.items()}
-    initial = {role: str(status) for role, status in _mapping(data["initial"], "initial").items()}
-    verbs = {verb: str(status) for verb, status in _mapping(data.get("verbs", {}), "verbs").items()}
-    kind = Kind(
-        name=str(data["kind"]),
-        plural=str(data["plural"]),
-        prefix=str(data["prefix"]),
-        label=str(data["label"]),
-        labels=str(data["labels"]),
-        numbering=_numbering(data["numbering"]),
-        headline=str(data["headline"]),
-        prose=str(data["prose"]),
-        gate=str(data["gate"]),
-        initial=initial,
-        statuses=statuses,
-        brief={key: _integer(number, f"brief.{key}") for key, number in _mapping(data["brief"], "brief").items()},
-        places={
-            name: {
-                value: _integer(position, f"places.{name}.{value}")
-                for value, position in _mapping(by, "places").items()
-            }
-            for name, by in _mapping(data.get("places", {}), "places").items()
-        },
-        columns=_words(data["columns"]),
-        verbs=verbs,
-        voted=_boolean(data.get("voted", False), "voted"),
-        folder=folder,
-        schema=compile_schema(folder / "schema.json", str(data["kind"]), tuple(statuses)),
-    )
-    _refuse_contradictions(kind, folder)
+    for problem in [] if is_shipped else _kind_schema().problems(data):
+        line = position_of(text, problem.pointer).line if isinstance(data, dict) else 1
+        raise ConfigError(f"{file}:{line}: {problem.message}", hint=problem.hint or _COMPARE)
+    kind = _kind_from(cast("Mapping[str, Any]", data), file.parent)
+    if not is_shipped:
+        _ = kind.schema.validator  # raises where the project's schema is none
+        _refuse_contradictions(kind, file)
     return kind
 
 
-def _status_from(name: str, data: Mapping[str, object]) -> Status:
-    _refuse_unknown(data, _STATUS_FIELDS)
-    phase = str(data["phase"])
-    if phase not in PHASES:
-        raise ValueError(f"status {name!r} has phase {phase!r}; phases are {', '.join(PHASES)}")
-    banner = data.get("banner")
-    return Status(
-        name=name,
-        phase=phase,
-        pushed=_boolean(data["pushed"], f"statuses.{name}.pushed"),
-        searched=_boolean(data["searched"], f"statuses.{name}.searched"),
-        shown=_boolean(data["shown"], f"statuses.{name}.shown"),
-        word=str(data["word"]),
-        banner=None if banner is None else str(banner),
-        to=_words(data["to"]),
-        waits=_boolean(data.get("waits", phase == "pending"), f"statuses.{name}.waits"),
+@lru_cache(maxsize=1)
+def _kind_schema() -> RecordSchema:
+    return read_schema(SHIPPED / "kind.schema.json")
+
+
+def _kind_from(data: Mapping[str, Any], folder: Path) -> Kind:
+    statuses = {name: _status_from(name, entry) for name, entry in data["statuses"].items()}
+    plain = ("plural", "prefix", "label", "labels", "numbering", "headline", "prose", "gate", "initial", "brief")
+    return Kind(
+        **{name: data[name] for name in plain},
+        name=data["kind"],
+        statuses=statuses,
+        places=data.get("places", {}),
+        columns=tuple(data["columns"]),
+        verbs=data.get("verbs", {}),
+        voted=data.get("voted", False),
+        folder=folder,
+        schema=compile_schema(folder / "schema.json", data["kind"], tuple(statuses)),
     )
 
 
-def _refuse_contradictions(kind: Kind, folder: Path) -> None:
-    wrong = []
-    if not _NAME.match(kind.name) or not _NAME.match(kind.plural):
-        wrong.append("`kind` and `plural` are lower-case words")
-    if not _PREFIX.match(kind.prefix):
-        wrong.append("`prefix` is capitals and a hyphen, as in `ADR-`")
-    if kind.gate not in GATES:
-        wrong.append(f"`gate` is one of {', '.join(GATES)}")
-    if set(kind.initial) != set(ROLES):
-        wrong.append(f"`initial` names a status for each of {', '.join(ROLES)}")
-    used = {
-        *kind.initial.values(),
-        *kind.verbs.values(),
-        *(to for status in kind.statuses.values() for to in status.to),
-    }
-    if unknown := sorted(used - set(kind.statuses)):
-        wrong.append(f"statuses that the table lacks are named: {', '.join(unknown)}")
-    if any(status.pushed and status.waits for status in kind.statuses.values()):
-        wrong.append("a status that waits for a verdict is never pushed")
-    if kind.headline not in kind.schema.properties:
-        wrong.append(f"the schema has no field {kind.headline!r} to be the headline")
-    if wrong:
-        raise ConfigError(f"{folder / 'kind.yaml'}: {wrong[0]}", hint=_COMPARE)
+def _status_from(name: str, entry: Mapping[str, Any]) -> Status:
+    plain = {key: entry[key] for key in ("phase", "pushed", "searched", "shown", "word")}
+    waits = entry.get("waits", entry["phase"] == "pending")
+    return Status(name, **plain, banner=entry.get("banner"), to=tuple(entry["to"]), waits=waits)
 
 
-def _refuse_unknown(data: Mapping[str, object], fields: frozenset[str]) -> None:
-    for name in map(str, data):
-        if name not in fields and not name.startswith("x-"):
-            raise ValueError(f"unknown field `{name}`; {did_you_mean(name, fields)}own fields start with `x-`")
-
-
-def _mapping(value: object, name: str) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        raise TypeError(f"`{name}` in kind.yaml is not a mapping")
-    return value
-
-
-def _boolean(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"`{name}` is {value!r}, not true or false")
-    return value
-
-
-def _integer(value: object, name: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"`{name}` is {value!r}, not a whole number")
-    return value
-
-
-def _numbering(value: object) -> Literal["sequence", "code"]:
-    numbering = next((name for name in NUMBERINGS if name == value), None)
-    if numbering is None:
-        raise ValueError(f"`numbering` is {value!r}; it is one of {', '.join(NUMBERINGS)}")
-    return numbering
-
-
-def _words(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r} is not a list")
-    return tuple(str(word) for word in value)
+def _refuse_contradictions(kind: Kind, file: Path) -> None:
+    """Raise for what the schema of kinds can't express."""
+    targets = {to for status in kind.statuses.values() for to in status.to}
+    unknown = sorted({*kind.initial.values(), *kind.verbs.values(), *targets} - set(kind.statuses))
+    message = ""
+    if unknown:
+        message = f"statuses that the table lacks are named: {', '.join(unknown)}"
+    elif any(status.pushed and status.waits for status in kind.statuses.values()):
+        message = "a status that waits for a verdict is never pushed"
+    elif kind.headline not in kind.schema.properties:
+        message = f"the schema has no field {kind.headline!r} to be the headline"
+    if message:
+        raise ConfigError(f"{file}: {message}", hint=_COMPARE)

@@ -227,7 +227,7 @@ class ProseReading:
         self._workspace = workspace
         bodies = (folder.body_path for folder in folders if folder.has_body)
         paths = [*filter(Folders(workspace.root).contain, sorted(set(documents))), *sorted(bodies)]
-        states = workspace.values.hashes(workspace.root, paths)
+        states = workspace.cache.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Readable documents and bodies by path."""
         self._latest: tuple[str, str | None, str] = ("", None, "")
@@ -243,7 +243,7 @@ class ProseReading:
         for record in records:
             if record.kind.in_document and record.source is not None and record.source.path in self.states:
                 headings[record.source.path].add(_heading(record))
-        spans = self._workspace.values.files(
+        spans = self._workspace.cache.files(
             "prose",
             self._workspace.root,
             headings,

@@ -115,7 +115,7 @@ class Reading:
         self.entries = list(_entries(workspace, self.misplaced))
         self._by_path = {entry.path: entry for entry in self.entries}
         self._by_votes = {entry.votes_path: entry for entry in self.entries if entry.has_votes}
-        files = workspace.values.files
+        files = workspace.cache.files
         self.states: Mapping[str, FileValue] = {
             **{path: FileValue(path) for path in (*self._by_path, *self._by_votes)},  # a file may vanish meanwhile
             **files("records", self._root, self._by_path, self._data_in),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import posixpath
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
@@ -39,6 +40,8 @@ FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updat
 }
 """Fields of all kinds that only verbs change; a kind's own are `readOnly` in its schema."""
 _SHORTLY = 0.5
+EDITED = f"{ORBIT}/state/edits/new"
+"""Path of a text in an editor, for the schema it names."""
 
 
 @contextlib.contextmanager
@@ -78,8 +81,10 @@ def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: s
 
 def schema_line(workspace: Workspace, kind: Kind, path: str) -> str:
     """Return the comment that names a kind's schema to editors."""
-    schema = os.path.relpath(f"{workspace.config.schemas}/{kind.name}.schema.json", path.rpartition("/")[0])
-    return f"yaml-language-server: $schema={schema.replace(os.sep, '/')}"
+    schema = (
+        f"/{workspace.config.schemas}/{kind.name}.schema.json"  # absolute, or the current folder would be looked up
+    )
+    return f"yaml-language-server: $schema={posixpath.relpath(schema, posixpath.dirname(f'/{path}'))}"
 
 
 def record_path(workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False) -> str:
@@ -112,7 +117,7 @@ def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping
     all_fields = {kind.headline: "", kind.prose: "", **fields}
     data = new_data(kind, record_id, uid, author, fields)
     empty = {name: value for name, value in all_fields.items() if name not in data}
-    return render(workspace, kind, ordered({**data, **empty}, kind.schema.properties), f"{workspace.state}/edits/new")
+    return render(workspace, kind, ordered({**data, **empty}, kind.schema.properties), EDITED)
 
 
 def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:

@@ -134,7 +134,7 @@ class Meanings:
         self._embedder = embedder
         cut = {key: text[:LONGEST] for key, text in texts.items()}
         digests = {key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for key, text in cut.items()}
-        stored = workspace.values.recall("vectors", embedder.name) or {}
+        stored = workspace.cache.recall("vectors", embedder.name) or {}
         vectors = {digest: array("f", bytes.fromhex(numbers)) for digest, numbers in stored.items()}
         missing = {digest: cut[key] for key, digest in digests.items() if digest not in vectors}
         new = list(missing)
@@ -144,7 +144,7 @@ class Meanings:
         current = {digest: vectors[digest] for digest in digests.values()}
         if missing or len(current) < len(vectors):
             by_digest = {digest: vector.tobytes().hex() for digest, vector in current.items()}
-            workspace.values.remember("vectors", embedder.name, by_digest)
+            workspace.cache.remember("vectors", embedder.name, by_digest)
         self._vectors = {key: current[digest] for key, digest in digests.items()}
 
     def cosines(self, text: str) -> dict[str, float]:

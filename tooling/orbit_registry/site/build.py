@@ -50,7 +50,7 @@ def build_site(
     workspace = registry.workspace
     configured = base_url or workspace.config.site.get("base_url")
     address = site_address(str(configured)) if configured else None
-    cache = workspace.cache / CACHE
+    cache = workspace.cache_folder / CACHE
     for path in (out, cache, cache / LOCK):
         refuse_links(workspace.root, path)
     today = datetime.now(UTC).date().isoformat()  # records age by the day
@@ -58,10 +58,10 @@ def build_site(
     namespace, key = f"site stamps {out}", repr((address, snapshot, today, may_run, half_life_days()))
     # One build at a time: the staged tree and the generator's pages are shared.
     with locked(cache / LOCK, wait=BUILD_WAIT_SECONDS):
-        result = _previous_result(registry, out, workspace.values.recall(namespace, key))
+        result = _previous_result(registry, out, workspace.cache.recall(namespace, key))
         if result is None:
             result, row = _build(registry, open_output(out), address, progress, started_ns, snapshot=snapshot)
-            workspace.values.remember(namespace, key, row)
+            workspace.cache.remember(namespace, key, row)
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
 
@@ -87,7 +87,7 @@ def _build(
     from orbit_registry.site.generate import MKDOCS, generate
 
     workspace = registry.workspace
-    cache = workspace.cache / CACHE
+    cache = workspace.cache_folder / CACHE
     report: Progress = progress or (lambda step, done, of: None)
     report("read", 0, 1)
     user_config = read_user_config(workspace.root)
@@ -97,7 +97,7 @@ def _build(
     context = prepare(registry, user_config, cache, address, target.folder)
     report("generate", 0, 1)
     generator = workspace.config.site.get("generator", MKDOCS)
-    complaints = generate(workspace.values, context.staged, cache / "generated", generator)
+    complaints = generate(workspace.cache, context.staged, cache / "generated", generator)
     result = publish(context, cache / "generated", target, complaints, progress, snapshot=snapshot)
     outputs = (f"{target.folder}{os.sep}{name}" for name in (*target.after, MANIFEST))
     stamps = stamps_of(inputs_of(context, target.folder), outputs, started_ns)

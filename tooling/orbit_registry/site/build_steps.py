@@ -78,7 +78,7 @@ def prepare(
     listed = sorted(now.files) if now.counts is not None else None
     sources = sources_of(publication, records, user_config, user_files, base_url, listed)
     tree = open_output(cache / "source")
-    pages = PageCache(workspace.values, f"site {tree.folder}", code, tree, sources.site)
+    pages = PageCache(workspace.cache, f"site {tree.folder}", code, tree, sources.site)
     staged = stage(sources, pages)
     tracked = (path for path in now.tracked if not publication.leaves_out(path))
     citing = citing_references(workspace, tracked, sources.site.mirrored)
@@ -177,7 +177,7 @@ def publish(
     """Expand the generator's pages into `out`, remove what is stale, and return the result, without its time."""
     workspace, user_config = context.registry.workspace, context.sources.user_config
     version = key_of(context.code, templates_digest(context.sources.kinds))
-    pages = PageCache(workspace.values, f"site {out.folder}", version, out, context.sources.site)
+    pages = PageCache(workspace.cache, f"site {out.folder}", version, out, context.sources.site)
     report: Progress = progress or (lambda step, done, of: None)
     out.begin()
     archives, missing = None, None

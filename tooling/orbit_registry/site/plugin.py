@@ -68,7 +68,7 @@ class OrbitPlugin(BasePlugin[Options]):
                 user_config = replace(
                     user_config, data={**user_config.data, "use_directory_urls": config.use_directory_urls}
                 )
-            cache = registry.workspace.cache / CACHE
+            cache = registry.workspace.cache_folder / CACHE
             refuse_links(registry.workspace.root, cache / LOCK)
             self._held.enter_context(locked(cache / LOCK, wait=BUILD_WAIT_SECONDS))
             self._cache = cache / "plugin"

@@ -216,7 +216,7 @@ def serve_site(
     Raises:
         OrbitError: the first build failed, or the port can't be had.
     """
-    folder = out or registry.workspace.cache / CACHE / "served"
+    folder = out or registry.workspace.cache_folder / CACHE / "served"
     server = SiteServer(folder, port, live=True, started=False)  # a build may take long: a taken port is said before it
     try:
         watch = _Watch(registry, folder, server, say)

@@ -86,9 +86,7 @@ def citing_references(
 
     paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
     namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
-    rows = workspace.values.files(
-        namespace, workspace.root, filter(folders.contain, paths), parse, limit=DOCUMENT_LIMIT
-    )
+    rows = workspace.cache.files(namespace, workspace.root, filter(folders.contain, paths), parse, limit=DOCUMENT_LIMIT)
     values = {path: row.value for path, row in rows.items() if row.value is not None}
     return {path: references_from_row(values[path]) if path in values else References() for path in paths}
 

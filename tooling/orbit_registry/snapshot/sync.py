@@ -29,7 +29,7 @@ from orbit_registry.snapshot.rows import FORMAT_VERSION, Rows, meta_of, rows_of
 from orbit_registry.workspace.cache import code_version
 from orbit_registry.workspace.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.workspace.lock import locked
-from orbit_registry.workspace.workspace import Workspace, cache_folder
+from orbit_registry.workspace.workspace import Workspace, make_cache_folder
 
 STATE = "snapshot.json"
 """Names the file that readers take."""
@@ -105,7 +105,7 @@ def sync(workspace: Workspace, *, rebuild: bool = False) -> SyncResult:
 
 def last_built(workspace: Workspace) -> float | None:
     """Return when the current snapshot was written, in seconds since 1970; None if none can be read."""
-    state = _current(cache_folder(workspace))
+    state = _current(make_cache_folder(workspace))
     return None if state is None else state.stamp[0] / 1e9
 
 
@@ -115,7 +115,7 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
     prose = ProseReading(workspace, reading.entries, reading.documents)
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
     inputs = _inputs(workspace, commit, reading, prose, skills)
-    folder = cache_folder(workspace)
+    folder = make_cache_folder(workspace)
     state = None if rebuild else _current(folder, inputs)
     if state is None:
         with locked(folder / "snapshot.lock"):

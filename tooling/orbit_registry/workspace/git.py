@@ -154,9 +154,11 @@ class Git:
         return {**environment, "GIT_NO_LAZY_FETCH": "1"} if any(map(_FETCHING.fullmatch, keys)) else environment
 
     def ask(self, *arguments: str) -> str | None:
-        """Return git's output, stripped; None where it is empty or git fails."""
+        """Return git's output, stripped; None where it is empty, or git is missing or fails."""
         try:
             answer = self.run(*arguments, check=False).decode("utf-8", "replace").strip()
+        except GitStoppedError:
+            raise
         except GitError:
             return None
         return answer or None

@@ -60,8 +60,14 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
         return
     entry = workspace.journal / f"{name}-{os.urandom(6).hex()}.json"
     rows = [{"path": change.path, "before": change.before, "after": change.after} for change in effective]
+    text = json.dumps({"step": name, "changes": rows})
+    if len(text) > _LIMIT:  # `recover` could not read it back
+        message = (
+            f"the step {name} has {len(text):,} bytes; at most {_LIMIT:,} are written at once; nothing was changed"
+        )
+        raise WriteError(message, hint="change fewer files at once")
     try:
-        write_atomic(entry, json.dumps({"step": name, "changes": rows}))
+        write_atomic(entry, text)
     except OrbitError:
         if len(effective) > 1:  # one rename needs no journal, which an agent's sandbox may not let it write
             raise
@@ -142,6 +148,8 @@ def recover(workspace: Workspace) -> list[str]:
             changes = [_change_in(row) for row in step["changes"]]
             paths = [inside(workspace.root, change.path) for change in changes]
             for path in paths:
+                with contextlib.suppress(FileNotFoundError):
+                    path.lstat()  # fails if a file is where a folder is needed
                 for leftover in path.parent.glob(f"{TEMPORARY}{glob.escape(path.name)}-*"):
                     leftover.unlink()
             states = [_text_of(path) for path in paths]

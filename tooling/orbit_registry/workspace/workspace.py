@@ -105,7 +105,7 @@ class Workspace:
         return self.orbit / "state"
 
     @cached_property
-    def cache(self) -> Path:
+    def cache_folder(self) -> Path:
         """Folder of files that may be deleted at any time; in the user's cache for a read-only checkout."""
         here = self.root / CACHE
         return here if is_writable(here) else (checkout_cache(self.root) or here)
@@ -117,8 +117,8 @@ class Workspace:
         return git_dir / "orbit" if git_dir is not None else self.state
 
     @cached_property
-    def values(self) -> Cache:
-        """The cache of values, in a folder that no clone can bring."""
+    def cache(self) -> Cache:
+        """The cache of derived values, in a folder that no clone can bring."""
         folder = git_folder(self.root)
         cache_dir = folder / "orbit" if folder is not None else None
         if cache_dir is None or not is_writable(cache_dir):
@@ -266,9 +266,9 @@ def open_workspace(root: Path) -> Workspace:
     return Workspace(root, read_config(config_file, kinds), kinds)
 
 
-def cache_folder(workspace: Workspace) -> Path:
+def make_cache_folder(workspace: Workspace) -> Path:
     """Return the folder of derived files, made if missing."""
-    folder = workspace.cache
+    folder = workspace.cache_folder
     if folder == workspace.root / CACHE:
         inside(workspace.root, CACHE)
         if not is_writable(folder):

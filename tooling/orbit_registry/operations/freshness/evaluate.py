@@ -96,7 +96,7 @@ def changed_sources(workspace: Workspace, sources: Iterable[tuple[str, str]]) ->
     """Return the files that no longer have the hash they had, and whether they are gone."""
     pairs = sorted(sources)
     inside_root = set(filter(Folders(workspace.root).contain, {path for path, _ in pairs}))
-    states = workspace.values.hashes(workspace.root, inside_root)
+    states = workspace.cache.hashes(workspace.root, inside_root)
     changed = [
         (path, digest) for path, digest in pairs if path not in states or f"sha256:{states[path].sha256}" != digest
     ]

@@ -173,12 +173,11 @@ def _usual_gap(logs: Sequence[_Log]) -> str:
     return gaps.most_common(1)[0][0] if gaps else "\n\n"
 
 
-def merge_driver(base: Path, ours: Path, theirs: Path, path: str) -> int:
+def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
     """Merge a log for git: the result goes to `ours`. Returns 0, or 1 where it holds a conflict.
 
     A version that can't be read as text is left unchanged, for git to report.
     """
-    del path  # git names the file for messages of our own; there is nothing to say beyond the markers
     try:
         texts = [read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8") for file in (base, ours, theirs)]
     except (OrbitError, UnicodeDecodeError):
