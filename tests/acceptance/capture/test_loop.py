@@ -110,6 +110,28 @@ def test_a_captured_learning_is_shown_until_it_is_stale(project: Project, circle
     assert name in project.hook("PreToolUse", "fourth", agent, **edit)
 
 
+def test_a_lesson_about_tests_is_shown_when_they_are_run_and_asked_for(project: Project) -> None:
+    """Once a session: at a command, at the failure that it describes, and at a prompt; not where it is no help."""
+    name = project.capture(project.recorded("claude-stumble.jsonl"))["candidates"][0]["id"]
+    project.orbit("promote", name, "--by", "Ada")
+    run = {"tool_name": "Bash", "tool_use_id": "t1"}
+    error = "E   ModuleNotFoundError: No module named 'shop'"
+    moments: dict[str, tuple[str, dict[str, Any]]] = {
+        "command": ("PreToolUse", {**run, "tool_input": {"command": "cd web && uv run pytest -x; echo done"}}),
+        "failure": ("PostToolUseFailure", {**run, "tool_input": {"command": "./check.sh"}, "error": error}),
+        "words": ("UserPromptSubmit", {"prompt": "Why do the tests with nox fail on the module?"}),
+        "change": ("UserPromptSubmit", {"prompt": "Round half to even in src/shop/tax.py"}),
+    }
+    for moment, (event, fields) in moments.items():
+        assert name in project.hook(event, moment, **fields), moment
+        assert name not in project.hook(event, moment, **fields), moment
+    for event, fields in (
+        ("PreToolUse", {**run, "tool_input": {"command": "ruff check . && ls tests"}}),
+        ("UserPromptSubmit", {"prompt": "What does src/shop/tax.py do?"}),
+    ):
+        assert name not in project.hook(event, "no help", **fields)
+
+
 def test_the_same_session_is_captured_once(project: Project) -> None:
     """While pending, and after a rejection."""
     path = project.recorded("claude-stumble.jsonl")

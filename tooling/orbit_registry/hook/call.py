@@ -29,7 +29,7 @@ class Call:
     `log_only_event`: an event that is logged and not answered; `is_stop`: it is one at which the agent can be asked on.
     `instruction_file`: a file of instructions that the agent has loaded; `transcript`: the file of an ended session.
     `context_was_compacted`: records may be shown again; `compaction_may_repeat`: another event may tell of it too.
-    `command` is a hash of a shell's command, `runs_tests` whether it runs tests.
+    `command` is a hash of a shell's command, `purposes` are what its programs are for: `test`, `lint`, `install`, …
     """
 
     __slots__ = (
@@ -49,8 +49,8 @@ class Call:
         "message",
         "paths",
         "paths_are_heuristic",
+        "purposes",
         "reads",
-        "runs_tests",
         "session",
         "surface",
         "task_class",
@@ -65,9 +65,9 @@ class Call:
         self.paths: list[str] = []
         self.candidate_paths: list[str] = []
         self.reads: list[str] = []
-        self.context_was_compacted = self.compaction_may_repeat = self.can_show_message = self.paths_are_heuristic = (
-            self.runs_tests
-        ) = self.is_stop = False
+        self.purposes: list[str] = []
+        self.context_was_compacted = self.compaction_may_repeat = self.can_show_message = False
+        self.paths_are_heuristic = self.is_stop = False
         self.command = 0
 
 

@@ -93,7 +93,7 @@ class HookCall:
             self.noted = True
             return
         event.surface = f"hook:{call.event}"
-        event.command, event.tests, event.has_failed = call.command, call.runs_tests, bool(call.error)
+        event.command, event.tests, event.has_failed = call.command, "test" in call.purposes, bool(call.error)
         event.writes = call.surface == TOOL and call.task_class == CODE
         paths, event.query = project_paths(root, call.folder or here, call)
         session_log = _PrintingSessionLog(root, call.session, call.agent_id, self) if call.session else None
@@ -154,7 +154,7 @@ class HookCall:
             if call.can_show_message and (number := pending_count(root)):
                 waiting = "1 record awaits" if number == 1 else f"{number} records await"
                 call.message = f"{waiting} review: orbit queue"
-            if paths or call.error or call.text or call.surface == SESSION:
+            if paths or call.error or call.text or call.purposes or call.surface == SESSION:
                 text, behind = self._chosen(root, call, paths, session_log)
             else:
                 event.skip_reason, text, behind = "nothing asked", "", []
@@ -198,6 +198,7 @@ class HookCall:
             task_class=call.task_class,
             text=call.text,
             error=call.error,
+            purposes=call.purposes,
             project=working_project(),
         )
         chosen = select(index, context, session_log)

@@ -35,7 +35,7 @@ DROPS = {
     "category": "its category is none of the agent's",
     "context": "it holds in contexts that the task's text does not name",
     "anti-context": "the task's text names a context in which it does not hold",
-    "procedural": "it is about how work is done, and this is not known to be work on code",
+    "procedural": "it is about how work is done: this is no work on code, no command of its purpose and not its error",
     "below relevance": "the words of the prompt fit it less than `push.min_relevance` asks for",
     "rule": "it is a rule that does not fit the text, or that no path, tag, project or shown record leads to",
     "already shown": "this session has it",
@@ -79,7 +79,7 @@ class Context:
 
     __slots__ = (
         "agent", "budgets", "categories", "error", "min_relevance", "now", "paths", "per_call", "per_category",
-        "project", "returned", "search", "surface", "tags", "task", "task_class", "text", "tokens",
+        "project", "purposes", "returned", "search", "surface", "tags", "task", "task_class", "text", "tokens",
     )  # fmt: skip
 
     def __init__(
@@ -94,6 +94,7 @@ class Context:
         task_class: str = "",
         text: str = "",
         error: str = "",
+        purposes: "Sequence[str]" = (),
         project: str = "",
         search: "Callable[[str], Iterable[tuple[str, float]]] | None" = None,
         min_relevance: float = MIN_RELEVANCE,
@@ -107,15 +108,16 @@ class Context:
         """Take the request.
 
         `search` returns paths of records for a text with scores from 0 to 1, the best first. `categories` are an
-        agent's: each leads to its records, and records of others are left out. `per_category` and `per_call` of 0 are
-        no cap; `tokens` are those of the whole reply, `budgets` those of a kind's records. `returned` are ids that the
-        surface answers with anyway, each with its links: they lead to rules as shown records do.
+        agent's: each leads to its records, and records of others are left out. `purposes` are those of a command.
+        `per_category` and `per_call` of 0 are no cap; `tokens` are those of the whole reply, `budgets` those of a
+        kind's records. `returned` are ids that the surface answers with anyway, each with its links: they lead to
+        rules as shown records do.
         """
         self.surface, self.now, self.paths, self.tags, self.error = surface, now, paths, tags, error
         self.agent, self.task, self.task_class, self.project = agent, task, task_class, project
         self.text, self.search, self.min_relevance = text, search, min_relevance
         self.categories, self.per_category, self.per_call, self.tokens = categories, per_category, per_call, tokens
-        self.returned, self.budgets = returned or {}, budgets or {}
+        self.returned, self.budgets, self.purposes = returned or {}, budgets or {}, purposes
 
 
 class Match:
@@ -131,8 +133,8 @@ class Match:
         self.row, self.triggers, self.text, self.score = row, triggers, text or row.teaser, score
 
 
-TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link"}
-"""Prefixes of triggers: a path, a tag, a category, a pattern of errors, a shown record."""
+TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link", "$": "command"}
+"""Prefixes of triggers: a path, a tag, a category, a pattern of errors, a shown record, a command's purpose."""
 
 
 class Selection:

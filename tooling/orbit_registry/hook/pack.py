@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import GLOBS, LIST, Index
+from orbit_registry.hook.purpose import purposes_in
 
 SYMBOL = "\x1c"
 """Prefix of a symbol among a record's globs."""
@@ -59,7 +60,7 @@ def pack(
     keyed: defaultdict[str, list[int]] = defaultdict(list)
     patterns: defaultdict[str, list[int]] = defaultdict(list)
     rows = []
-    for number, (row, _, _) in enumerate(ranked):
+    for number, (row, flags_of, _) in enumerate(ranked):
         base = number << 32
         if row[GLOBS]:
             for position, glob in enumerate(row[GLOBS].split(LIST)):
@@ -67,6 +68,9 @@ def pack(
         rows.append("\0".join(row).encode())
         for key in _keys(row):
             keyed[key].append(base)
+        if flags_of & reader.PROCEDURAL or row[reader.GATE] == "procedural":
+            for purpose in purposes_in(row[reader.TEASER].partition(MORE)[0]):
+                keyed[f"k{purpose}"].append(base)
         if row[reader.ERROR]:
             patterns[row[reader.ERROR]].append(base)
     uses: dict[Use, list[int]] = {(key, "", "", ""): numbers for key, numbers in keyed.items()}

@@ -68,7 +68,13 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         OSError: the session log can't be written; nothing may be shown then, or it would be shown again and again.
     """
     has_request = (
-        context.paths or context.tags or context.text or context.error or context.categories or context.returned
+        context.paths
+        or context.tags
+        or context.text
+        or context.error
+        or context.categories
+        or context.returned
+        or context.purposes
     )
     if not (has_request or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
@@ -76,6 +82,9 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     others: set[int] = set()
     scores = _find_triggers(index, context, triggers, others)
     by_words, misses = _find_by_words(index, context, triggers)
+    by_words |= {
+        number: 1.0 for number, ways in triggers.items() if _has(ways, "~")
+    }  # what has just failed comes first
     fitting, drops, beyond = _narrow(index, context, triggers, scores, by_words)
     drops += misses
     beyond += len(others.difference(triggers))
@@ -139,6 +148,7 @@ def _find_triggers(
     """
     led = [(f"/{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
     led += [(f"@{category}", index.hits_under("c", category)) for category in dict.fromkeys(context.categories)]
+    led += [(f"${purpose}", index.hits_under("k", purpose)) for purpose in context.purposes]
     for trigger, hits in led:
         for hit in hits[:EXAMINED]:
             triggers.setdefault(hit >> 32, []).append((trigger, str(hit & 0xFFFFFFFF) if trigger[0] == "/" else ""))
@@ -277,11 +287,26 @@ def _drop_reason(
         if contexts and not any(word.casefold() in text for word in contexts):
             return "context"
     procedural = row.flags & PROCEDURAL or row.values[GATE] == "procedural"
-    if procedural and context.task_class != CODE:
+    if procedural and context.task_class != CODE and not _helps_here(context, triggers):
         return "procedural"
     if row.values[GATE] == LINKED and not _is_relevant_rule(row, context, triggers, scores):
         return "rule"
     return "stale" if procedural and row.doubt(context.now) else ""
+
+
+def _has(triggers: "Sequence[tuple[str, str]]", prefix: str) -> bool:
+    return any(trigger.startswith(prefix) for trigger, _ in triggers)
+
+
+def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]") -> bool:
+    """Say whether what is about how work is done fits the error, the command, or the prompt."""
+    if _has(triggers, "~") or _has(triggers, "$"):
+        return True
+    if context.surface != PROMPT:
+        return False
+    from orbit_registry.hook.question import asks_for_code
+
+    return ("text", "") in triggers or asks_for_code(context.text)
 
 
 def _is_relevant_rule(

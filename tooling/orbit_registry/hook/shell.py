@@ -1,4 +1,4 @@
-"""Paths in a shell command.
+"""Paths in a shell command, and what its programs are for.
 
 It reads quotes, `cd x && …`, redirections, here-documents, substitutions and braces; variables and globs stay unknown.
 """
@@ -13,6 +13,7 @@ from orbit_registry.hook.call import (
     patch_paths,
     resolve_path,
 )
+from orbit_registry.hook.purpose import purpose_of
 
 DEEPEST = 4
 """Most shells inside each other."""
@@ -30,14 +31,18 @@ _WITH_FOLDER_OPTION = frozenset(("git", "make", "tar", "ninja", "gmake"))
 
 
 class CommandPaths:
-    """Paths of a command: `paths`, `candidate_paths` (words, paths only where such a file exists), `reads` of both."""
+    """Paths of a command: `paths`, `candidate_paths` (words, paths only where such a file exists), `reads` of both.
 
-    __slots__ = ("candidate_paths", "is_patch", "paths", "reads")
+    `purposes` are those of the programs in it.
+    """
+
+    __slots__ = ("candidate_paths", "is_patch", "paths", "purposes", "reads")
 
     def __init__(self) -> None:
         self.paths: list[str] = []
         self.candidate_paths: list[str] = []
         self.reads: list[str] = []
+        self.purposes: list[str] = []
         self.is_patch = False
 
     def add(self, word: str, folder: str | None, sure: bool = True, read: bool = False) -> None:
@@ -137,6 +142,9 @@ def _read_command(result: CommandPaths, words: list[str], folder: str | None, de
     if at >= len(words):
         return folder
     name, arguments = words[at].rpartition("/")[2], words[at + 1 :]
+    purpose = purpose_of(words[at:])
+    if purpose and purpose not in result.purposes:
+        result.purposes.append(purpose)
     if "/" in words[at]:
         result.add(_known_part(words[at]), folder)  # a script of the project
     if name in ("cd", "pushd", "chdir", "Set-Location"):

@@ -37,10 +37,6 @@ SEARCHES = frozenset(
     ("glob", "grep", "ls", "list", "find", "list_directory", "list_dir", "search_file_content", "grep_search",
      "file_search", "codebase_search", "rg", "search")
 )  # fmt: skip
-TESTS = frozenset(
-    ("test", "tests", "pytest", "unittest", "tox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest")
-)  # fmt: skip
-"""Words that make a command run tests, with or without a folder before and a target after a colon."""
 DEEPEST, MOST_VALUES = 8, 500
 """Depth and number of the values of an unknown tool's arguments that are searched."""
 _LAST_WORDS = frozenset(
@@ -101,7 +97,7 @@ def _take_command(call: Call, command: object) -> None:
     command_words = paths_in_command(command)
     words = (command if isinstance(command, str) else " ".join(command))[:LONGEST_TEXT].split()
     call.command = checksum(" ".join(words).encode("utf-8", "surrogatepass")) * _SPREAD >> 16 & 0xFFFFFFFFFFFF
-    call.runs_tests = any(word.rpartition("/")[2].partition(":")[0] in TESTS for word in words)
+    call.purposes = command_words.purposes
     call.paths_are_heuristic = True
     call.paths, call.candidate_paths, call.reads = (
         command_words.paths,

@@ -1,0 +1,135 @@
+"""Purpose of a command: to test, lint, check types, build, format or install; programs and wrappers are tables."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def _by_word(table: "dict[str, str]") -> "dict[str, str]":
+    return {word: purpose for purpose, words in table.items() for word in words.split()}
+
+
+SCRIPTS = _by_word({
+    "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",
+    "lint": "lint lints linter check checks eslint ruff clippy vet",
+    "types": "types type typecheck typing tsc mypy pyright",
+    "build": "build compile bundle dist",
+    "format": "format fmt prettier black",
+    "install": "install setup bootstrap sync ci",
+})  # fmt: skip
+"""Words in the name of what a runner is given: `test:unit`, `lint`."""
+TOOLS = _by_word({
+    "test": "pytest py.test unittest nose2 jest vitest mocha ava rspec phpunit ctest gotestsum playwright cypress",
+    "types": "mypy pyright tsc pyrefly",
+    "lint": "ruff eslint flake8 pylint golangci-lint shellcheck biome oxlint rubocop",
+    "format": "black prettier isort gofmt rustfmt",
+    "build": "webpack rollup esbuild tsup",
+})  # fmt: skip
+"""Programs with one purpose."""
+_RUNNERS = (
+    "npm pnpm yarn bun make gmake just nox tox task rake cargo go mvn mvnw gradle gradlew dotnet mix deno composer "
+    "swift bazel sbt rails manage.py pip pip3 uv poetry pdm bundle nx turbo lerna invoke inv hatch flutter dart zig"
+)
+RUNNERS = frozenset(_RUNNERS.split())
+"""Programs whose purpose is in their arguments."""
+WRAPPERS = dict.fromkeys((
+    "uv run", "uvx", "uv tool run", "poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "pixi run",
+    "conda run", "pipx run", "bundle exec", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "npm exec", "npx",
+    "bunx", "bun x", "mise exec", "python -m", "coverage run -m", "dotenv run", "doppler run", "xvfb-run", "env",
+    "time", "nice",
+), 0) | dict.fromkeys((
+    "docker compose exec", "docker compose run", "docker-compose exec", "docker-compose run", "docker exec",
+    "docker run", "podman exec", "podman run", "direnv exec",
+), 1)  # fmt: skip
+"""Beginnings of commands that start another program, and how many words stand before that program."""
+_WITH_VALUE = (
+    "-e -u -w -f -p -n -C -W -X -F --env --user --workdir --file --package --python --with --extra --group --project "
+    "--directory --prefix --filter --env-file --profile --from --spec --name --manifest-path"
+)
+WITH_VALUE = frozenset(_WITH_VALUE.split())
+"""Options, before a program or a script, that a value follows."""
+_NOUNS = _by_word({
+    "test": "test tests testing tested suite", "lint": "lint linter linting", "types": "typecheck typechecker",
+    "build": "build builds built building", "format": "formatter formatted formatting",
+    "install": "install installs installed dependencies",
+})  # fmt: skip
+"""Words of a headline that say which commands it is about."""
+_SESSIONS = ("-s", "-e", "--session", "--sessions")
+
+
+def name_of(word: str) -> str:
+    """Return the name of the program that a word starts: `.venv/bin/python3.12` is `python`."""
+    name = word.rpartition("/")[2]
+    is_python = name.startswith("python") and not name[6:].strip("0123456789.")
+    return "python" if name == "py" or is_python else name
+
+
+def program_at(words: "Sequence[str]") -> int:
+    """Return where the program stands that a command starts through wrappers; 0 without one."""
+    start = 0
+    while True:
+        phrase, end, operands = "", 0, 0
+        position = start
+        while position < len(words) and phrase.count(" ") < 2:
+            word = words[position] if phrase else name_of(words[position])
+            longer = f"{phrase} {word}" if phrase else word
+            position += 1
+            if word[:1] == "-" and longer not in WRAPPERS:
+                position += word in WITH_VALUE
+                continue
+            phrase = longer
+            if phrase in WRAPPERS:
+                end, operands = position, WRAPPERS[phrase]
+        if not end:
+            return start
+        start = end
+        while start < len(words) and (words[start][:1] == "-" or operands or _is_setting(words[start])):
+            if words[start][:1] == "-":
+                start += words[start] in WITH_VALUE
+            elif not _is_setting(words[start]):
+                operands -= 1
+            start += 1
+
+
+def _is_setting(word: str) -> bool:
+    return word.partition("=")[0].isidentifier() and "=" in word
+
+
+def script_of(words: "Sequence[str]") -> str:
+    """Return what a runner is given: the session of nox, the script after `run`, else the first plain argument."""
+    if name_of(words[0]) in ("nox", "tox"):
+        flagged = [words[position + 1] for position, word in enumerate(words[:-1]) if word in _SESSIONS]
+        return flagged[0] if flagged else ""
+    plain: list[str] = []
+    skip = False
+    for word in words[1:]:
+        if not skip and word[:1] != "-" and word not in ("run", "pip"):
+            plain.append(word)
+        skip = word in WITH_VALUE and not skip
+    return plain[0] if plain else ""
+
+
+def purpose_of(words: "Sequence[str]") -> str:
+    """Return the purpose of a command, behind its wrappers; empty if unknown."""
+    words = words[program_at(words) :]
+    name = name_of(words[0]) if words else ""
+    if name == "python" and len(words) > 1 and name_of(words[1]) in RUNNERS:
+        words, name = words[1:], name_of(words[1])
+    if name in TOOLS:
+        return "format" if name in ("ruff", "biome") and "format" in words[1:2] else TOOLS[name]
+    script = script_of(words) if name in RUNNERS else ""
+    parts = script.replace("_", ":").replace("-", ":").split(":")
+    return next((SCRIPTS[part] for part in parts if part in SCRIPTS), "test" if name == "tox" else "")
+
+
+def purposes_in(headline: str) -> "list[str]":
+    """Return the purposes that a sentence is about: those of the commands in backticks, and of its nouns."""
+    purposes: dict[str, None] = {}
+    for position, text in enumerate(headline.split("`")):
+        words: Iterable[str] = text.split()
+        if position % 2:
+            purposes[purpose_of(tuple(words))] = None
+        else:
+            purposes |= {_NOUNS.get(word.strip(".,:;!?()'\"").casefold(), ""): None for word in words}
+    purposes.pop("", None)
+    return list(purposes)
