@@ -14,18 +14,10 @@ from pathspec import GitIgnoreSpec
 
 from orbit_registry.cli import publish
 from orbit_registry.errors import RefusedError
-from orbit_registry.exporters import plugin
-from orbit_registry.exporters.rules import (
-    AGENTS,
-    CLAUDE,
-    FORMATS,
-    Rule,
-    UnsupportedGlob,
-    block_of,
-    exported,
-    rules_for,
-    with_block,
-)
+from orbit_registry.exporters import plugin, rule_files
+from orbit_registry.exporters.agents_md import block_of, with_block
+from orbit_registry.exporters.rule_files import CLAUDE
+from orbit_registry.exporters.rules import Rule, UnsupportedGlob, exported, rules_for
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook import index as reader
@@ -37,6 +29,7 @@ from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import tokens
 from orbit_registry.matching.compile import entry_of
 
+FORMATS = {exporter.agent: exporter for exporter in rule_files.EXPORTERS}
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "cases/exporters/rule_globs.json").read_text("utf-8")
 )["cases"]
@@ -225,7 +218,6 @@ def test_half_a_block_is_never_guessed_at(left: str) -> None:
     assert "remove what is left" in refused.value.hint
 
 
-def test_the_command_takes_every_agent_that_can_be_exported_for() -> None:
-    """The command states the names, so that its help loads no exporter; they are the exporters' own."""
-    assert publish.RULE_AGENTS == AGENTS
+def test_the_command_offers_skills_for_every_agent() -> None:
+    """The command states the names, so that its help loads no exporter."""
     assert set(publish.SKILL_AGENTS) == set(plugin.FOLDERS)

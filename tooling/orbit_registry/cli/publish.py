@@ -123,7 +123,12 @@ def _progress_display() -> Iterator[Progress | None]:
         yield show
 
 
-RULE_AGENTS = ("claude", "cursor", "copilot", "windsurf", "agents-md")
+def _exporter_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from orbit_registry.exporters.rules import exporters
+
+    return [name for name in exporters() if name.startswith(incomplete)]
+
+
 SKILL_AGENTS = ("claude", "codex", "copilot", "gemini")
 
 
@@ -138,7 +143,10 @@ def export_group() -> None:
 
 
 @export_group.command()
-@click.option("--agent", "agents", type=click.Choice(RULE_AGENTS), multiple=True, required=True, help="For which one.")
+@click.option(
+    "--agent", "agents", multiple=True, required=True, metavar="NAME", shell_complete=_exporter_names,
+    help="For which one: agents-md, claude, copilot, cursor or windsurf.",
+)  # fmt: skip
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not what it would be.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @format_option

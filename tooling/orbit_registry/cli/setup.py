@@ -81,10 +81,10 @@ def _setup_text(report: SetupReport, would: str) -> str:
 @click.option(
     "--from",
     "source",
-    type=click.Choice(["auto", "orbit", "madr", "nygard"]),
     default="auto",
     show_default=True,
-    help="Which tool wrote it.",
+    metavar="FORMAT",
+    help="Which tool wrote it: auto, orbit, madr or nygard.",
 )
 @click.option(
     "--assume", type=click.Choice(["accepted", "proposed"]), help="The status of decisions whose document states none."

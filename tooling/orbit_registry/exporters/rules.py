@@ -1,43 +1,31 @@
-"""Rule files of agents: which records go into them, under which globs, in which format.
+"""Rule files of agents: which records go into them, and under which globs; an exporter a module writes them.
 
 A record is exported if it is live, pushed by a path alone, and has globs. A glob that an agent would read differently
 is not exported: it is reported, with a tracked file that shows the difference.
-
-Cursor and Windsurf read globs as one bare line with commas; how they match is not published, so a glob may be searched
-below any folder, and a matched folder may include all below it. The line is no YAML, so only names that need no quotes
-can be written, and no space may follow a comma. Windsurf's limit of 12,000 characters needs no code: a rule has at most
-a thousand tokens.
-
-Copilot in VS Code searches a glob below any folder; on GitHub and in the terminal it starts at the root.
-
-Claude Code reads `paths` as `.gitignore` does, after a `/**` at the end is removed (seen in 2.1.110, 2.1.330): a name
-without a slash matches at any depth, so every glob is anchored; a matched folder includes all below it; case does
-not count. HTML comments are removed before the model sees a rule.
-
-`AGENTS.md` gets one marked block; every byte around it stays. It has no globs, so each record's globs are in words.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
+import pkgutil
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Protocol
 
-from orbit_registry.errors import GitError, RefusedError
+import orbit_registry.exporters
+from orbit_registry.errors import GitError, RefusedError, UsageError
 from orbit_registry.formats.globs import Alternative, Glob, GlobIndex, parse_glob
 from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Match, Selection
 from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
 from orbit_registry.hook.observe import MARK
 from orbit_registry.hook.pack import SYMBOL
-from orbit_registry.hook.render import END as NOTES_END
-from orbit_registry.hook.render import INTRODUCTION, START, entry, render
+from orbit_registry.hook.render import render
 from orbit_registry.hook.select import standing_reason
 from orbit_registry.hook.session import tokens
-from orbit_registry.matching.compile import safe
 from orbit_registry.matching.match import current_index
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic, write_error
@@ -242,78 +230,56 @@ def _name(globs: Sequence[str]) -> str:
     return f"{words}-{mark}" if words else mark
 
 
-AGENTS_MD, AGENTS_MD_PATH = "agents-md", "AGENTS.md"
-BEGIN = "<!-- orbit:begin: made by `orbit export rules --agent agents-md`, changes in here are lost -->"
-END = "<!-- orbit:end -->"
-_MARKS = (b"<!-- orbit:begin", END.encode())
+@dataclass(frozen=True, slots=True)
+class RuleExport:
+    """One agent's rule files: what they are, and what is to change."""
+
+    agent: str
+    files: Sequence[str]
+    records: Sequence[str]
+    changes: Sequence[Change]
+    unsupported: Sequence[UnsupportedGlob] = ()
+    omitted: int = 0
+    ignore: str = ""
+    """The line for a `.gitignore`; empty where the files need none."""
+    own_folder: str = ""
+    """The folder that has no other files; a first export writes a `.gitignore` there."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {
+            "agent": self.agent,
+            "files": list(self.files),
+            "records": list(self.records),
+            "changes": [change.as_data() for change in self.changes],
+            "unsaid": list(map(asdict, self.unsupported)),
+            "omitted": self.omitted,
+            "ignore": self.ignore or None,
+        }
 
 
-def block_of(index: Index, rows: Sequence[Row]) -> tuple[str, list[Row], int]:
-    """Return the block's text (empty without records), the records in it, and how many had no room."""
-    budget = TOKENS - FRAME_TOKENS
-    lines: list[str] = []
-    included: list[Row] = []
-    scope = ""
-    for row in rows:
-        described = _scope(index, row)
-        entry_lines = [
-            *([f"Where {described}:"] if described != scope else []),
-            *entry(row.teaser.replace("<!--", "&lt;!--")),
-        ]
-        cost = tokens("\n".join(entry_lines)) + 1
-        if cost <= budget:
-            budget -= cost
-            lines += entry_lines
-            included.append(row)
-            scope = described
-    if not included:
-        return "", [], len(rows)
-    omitted = len(rows) - len(included)
-    notes = [START, INTRODUCTION, *lines, f"omitted: {omitted}", NOTES_END]
-    return "\n".join([BEGIN, "", *notes, "", END]), included, omitted
+class Exporter(Protocol):
+    """Exporter of one agent's rules; a module of this package lists its exporters in `EXPORTERS`."""
+
+    @property
+    def agent(self) -> str:
+        """The name for `orbit export rules --agent`."""
+
+    def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
+        """Return what the agent's files should be; `rows` are the records to export, in rank order."""
 
 
-def with_block(content: bytes | None, text: str) -> bytes | None:
-    """Return a file's new bytes with a block in the place of the old one; None for no file.
-
-    Raises:
-        RefusedError: it can't be told where the old block begins and ends.
-    """
-    current = content or b""
-    begins, ends = (current.count(mark) for mark in _MARKS)
-    if not begins and not ends:
-        if not text:
-            return content
-        apart = b"" if not current else b"\n" if current.endswith(b"\n") else b"\n\n"
-        return current + apart + text.encode() + b"\n"
-    start, end = (current.find(mark) for mark in _MARKS)
-    if (begins, ends) != (1, 1) or start > end:
-        raise RefusedError(
-            f"{AGENTS_MD_PATH} does not have one beginning and one end of our block",
-            hint=f"remove what is left of it, from `{_MARKS[0].decode()} …` to `{END}`, and run the command again",
-        )
-    after = end + len(_MARKS[1])
-    if text:
-        return current[:start] + text.encode() + current[after:]
-    remaining = current[:start] + current[after:]
-    return remaining if remaining.strip() else None
+def exporters() -> Mapping[str, Exporter]:
+    """Return the exporters of this package's modules by agent."""
+    names = sorted(module.name for module in pkgutil.iter_modules(orbit_registry.exporters.__path__))
+    modules = [import_module(f"orbit_registry.exporters.{name}") for name in names]
+    listed = [exporter for module in modules for exporter in getattr(module, "EXPORTERS", ())]
+    return {exporter.agent: exporter for exporter in sorted(listed, key=lambda exporter: str(exporter.agent))}
 
 
-def _scope(index: Index, row: Row) -> str:
-    if row.flags & BROAD:
-        return "you work on this project"
-    globs = [text.removeprefix(SYMBOL) for text in row.words(GLOBS)]
-    included = " or ".join(_quoted(glob) for glob in globs if not glob.startswith("!"))
-    excluded = " or ".join(_quoted(glob[1:]) for glob in globs if glob.startswith("!"))
-    return f"a file matches {included}" + (f" and not {excluded}" if excluded else "")
-
-
-def _quoted(glob: str) -> str:
-    return "`" + safe(glob).replace("`", "'") + "`"
-
-
-_BARE = re.compile(r"[\w.*][\w./*?@+~=()!^$%\[\]-]*")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+IGNORE = ".gitignore"
+IGNORED = "# Made by `orbit export rules`. Remove this file to commit the rules beside it; it is not made again.\n*\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,122 +308,34 @@ class RuleFormat:
         notes = render(Selection([Match(row, []) for row in rule.rows], rule.omitted, []))
         return f"{self.head(rule.globs)}{mark}\n\n{notes}\n"
 
+    def plan(self, workspace: Workspace, index: Index, rows: Sequence[Row]) -> RuleExport:
+        """Return what the rule files should be.
 
-def quoted(text: str) -> str:
-    """Return a text in double quotes, as YAML and JSON both read it."""
-    return json.dumps(text, ensure_ascii=False)
+        Raises:
+            RefusedError: a file of the user has the path of a rule.
+        """
+        rules, unsupported = rules_for(index, rows, self.language, _tracked(workspace))
+        expected: dict[str, bytes | None] = {self.path(rule): self.text(rule).encode() for rule in rules}
+        changes = differences(self._existing_files(workspace, expected), expected)
+        ignore = "" if self.own_folder else f"/{self.folder}/{self.prefix}*{self.suffix}"
+        ids = sorted({row.values[ID] for rule in rules for row in rule.rows})
+        omitted = sum(rule.omitted for rule in rules)
+        folder = self.folder if self.own_folder else ""
+        return RuleExport(self.agent, sorted(expected), ids, changes, unsupported, omitted, ignore, folder)
 
-
-def _bare(alternative: Alternative) -> str:
-    text = plain(alternative)
-    if not _BARE.fullmatch(text):
-        raise UnsupportedError("a name with such signs can't be said there")
-    return text
-
-
-def _anywhere(alternative: Alternative) -> Sequence[str]:
-    text = alternative.text
-    anywhere = text if text.startswith((EVERYTHING, "{!}")) else f"{EVERYTHING}/{text}"
-    return (anywhere,) if text.endswith(EVERYTHING) else (anywhere, f"{anywhere}/**")
-
-
-BARE_LINE = Language(_bare, _anywhere)
-
-
-def _cursor_head(globs: Sequence[str]) -> str:
-    always = "false" if globs else "true"
-    return f"---\ndescription:\nglobs: {','.join(globs)}".rstrip() + f"\nalwaysApply: {always}\n---\n"
-
-
-CURSOR = RuleFormat("cursor", ".cursor/rules/orbit", "", ".mdc", True, BARE_LINE, _cursor_head)
-
-
-def _windsurf_head(globs: Sequence[str]) -> str:
-    return f"---\ntrigger: glob\nglobs: {','.join(globs)}\n---\n" if globs else "---\ntrigger: always_on\n---\n"
-
-
-WINDSURF = RuleFormat("windsurf", ".windsurf/rules", "orbit-", ".md", False, BARE_LINE, _windsurf_head)
-
-
-def _without_braces(alternative: Alternative) -> str:
-    text = plain(alternative)
-    if any(sign in text for sign in ",{}"):
-        raise UnsupportedError("a comma or brace in a name can't be said there")
-    return text
-
-
-def _copilot_spell(alternative: Alternative) -> str:
-    text = _without_braces(alternative)
-    if text.startswith("!"):
-        raise UnsupportedError("a name with an exclamation mark at its start can't be said there")
-    return text
-
-
-def _copilot_wider(alternative: Alternative) -> Sequence[str]:
-    text = alternative.text
-    return () if text.startswith((EVERYTHING, "{!}")) else (f"{EVERYTHING}/{text}",)
-
-
-def _copilot_head(globs: Sequence[str]) -> str:
-    return f"---\napplyTo: {quoted(','.join(globs) or EVERYTHING)}\n---\n"
-
-
-_COPILOT = Language(_copilot_spell, _copilot_wider)
-COPILOT = RuleFormat("copilot", ".github/instructions", "orbit-", ".instructions.md", False, _COPILOT, _copilot_head)
-
-
-def _claude_spell(alternative: Alternative) -> str:
-    text = _without_braces(alternative)
-    return text if text.startswith(EVERYTHING) else f"/{text}"
-
-
-def _claude_wider(alternative: Alternative) -> Sequence[str]:
-    folder = alternative.text.removesuffix("/**")  # what is left of it there matches a file too
-    return (folder if folder != alternative.text else f"{folder}/**",)
-
-
-def _claude_head(globs: Sequence[str]) -> str:
-    if not globs:
-        return ""
-    return "".join(("---\npaths:\n", *(f"  - {quoted(glob)}\n" for glob in globs), "---\n"))
-
-
-CLAUDE = RuleFormat(
-    "claude", ".claude/rules/orbit", "", ".md", True, Language(_claude_spell, _claude_wider), _claude_head
-)
-
-FORMATS: Mapping[str, RuleFormat] = {
-    rule_format.agent: rule_format for rule_format in (CLAUDE, CURSOR, COPILOT, WINDSURF)
-}
-AGENTS = (*FORMATS, AGENTS_MD)
-IGNORE = ".gitignore"
-IGNORED = "# Made by `orbit export rules`. Remove this file to commit the rules beside it; it is not made again.\n*\n"
-
-
-@dataclass(frozen=True, slots=True)
-class RuleExport:
-    """One agent's rule files: what they are, and what is to change."""
-
-    agent: str
-    files: Sequence[str]
-    records: Sequence[str]
-    changes: Sequence[Change]
-    unsupported: Sequence[UnsupportedGlob]
-    omitted: int
-    ignore: str
-    """The line for a `.gitignore`; empty where the folder has one of its own."""
-
-    def as_data(self) -> dict[str, object]:
-        """Return it as JSON shows it."""
-        return {
-            "agent": self.agent,
-            "files": list(self.files),
-            "records": list(self.records),
-            "changes": [change.as_data() for change in self.changes],
-            "unsaid": list(map(asdict, self.unsupported)),
-            "omitted": self.omitted,
-            "ignore": self.ignore or None,
-        }
+    def _existing_files(self, workspace: Workspace, expected: Mapping[str, object]) -> dict[str, bytes | None]:
+        folder = inside(workspace.root, self.folder)
+        files: dict[str, bytes | None] = {}
+        for path in sorted(folder.glob(f"{self.prefix}*{self.suffix}")) if folder.is_dir() else ():
+            name = f"{self.folder}/{path.name}"
+            content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.is_file() and not path.is_symlink() else b""
+            if f"<!-- {MARK}".encode() in content:
+                files[name] = content
+            elif name in expected:
+                raise RefusedError(
+                    f"{name} is not a file that we made", hint="move it away, then run the command again"
+                )
+        return files
 
 
 def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
@@ -466,9 +344,15 @@ def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
     Raises:
         RefusedError: a file of the user has the path of a rule, or `AGENTS.md` has a broken block.
         UnsafePathError: a folder on the way is a link.
+        UsageError: no exporter has that name.
     """
+    available = exporters()
+    for agent in agents:
+        if agent not in available:
+            raise UsageError(f"there are no rule files for {agent!r}", hint=f"one of {', '.join(available)}")
     index = current_index(workspace)
-    return [_plan(workspace, index, FORMATS.get(agent), time.time()) for agent in dict.fromkeys(agents)]
+    rows = exported(index, time.time())
+    return [available[agent].plan(workspace, index, rows) for agent in dict.fromkeys(agents)]
 
 
 def write(workspace: Workspace, export: RuleExport) -> None:
@@ -478,61 +362,14 @@ def write(workspace: Workspace, export: RuleExport) -> None:
         WriteError: the disk refused; the files before that one are written.
     """
     apply_changes(workspace.root, export.changes)
-    rule_format = FORMATS.get(export.agent)
-    if rule_format is not None and rule_format.own_folder and any(change.what == "add" for change in export.changes):
-        folder = inside(workspace.root, rule_format.folder)
-        first = {path.name for path in folder.iterdir()} == {Path(change.path).name for change in export.changes}
-        if first:
+    if export.own_folder and any(change.what == "add" for change in export.changes):
+        folder = inside(workspace.root, export.own_folder)
+        if {path.name for path in folder.iterdir()} == {Path(change.path).name for change in export.changes}:
             write_atomic(folder / IGNORE, IGNORED)
 
 
-def _plan(workspace: Workspace, index: Index, rule_format: RuleFormat | None, now: float) -> RuleExport:
-    rows = exported(index, now)
-    if rule_format is None:
-        text, included, omitted = block_of(index, rows)
-        path = inside(workspace.root, AGENTS_MD_PATH)
-        content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.exists() else None
-        changes = differences({AGENTS_MD_PATH: content}, {AGENTS_MD_PATH: with_block(content, text)})
-        rules, unsupported = [Rule(PROJECT, (), tuple(included), omitted)], list[UnsupportedGlob]()
-        files = [AGENTS_MD_PATH] if text else []
-    else:
-        rules, unsupported = rules_for(index, rows, rule_format.language, _tracked(workspace))
-        expected: dict[str, bytes | None] = {rule_format.path(rule): rule_format.text(rule).encode() for rule in rules}
-        changes = differences(_existing_files(workspace, rule_format, expected), expected)
-        files = sorted(expected)
-    ignore = (
-        ""
-        if rule_format is None or rule_format.own_folder
-        else f"/{rule_format.folder}/{rule_format.prefix}*{rule_format.suffix}"
-    )
-    return RuleExport(
-        AGENTS_MD if rule_format is None else rule_format.agent, files, _ids(rules), changes, unsupported,
-        sum(rule.omitted for rule in rules), ignore,
-    )  # fmt: skip
-
-
-def _existing_files(
-    workspace: Workspace, rule_format: RuleFormat, expected: Mapping[str, object]
-) -> dict[str, bytes | None]:
-    """Return the rule files that exist, by path."""
-    folder = inside(workspace.root, rule_format.folder)
-    files: dict[str, bytes | None] = {}
-    for path in sorted(folder.glob(f"{rule_format.prefix}*{rule_format.suffix}")) if folder.is_dir() else ():
-        name = f"{rule_format.folder}/{path.name}"
-        content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.is_file() and not path.is_symlink() else b""
-        if f"<!-- {MARK}".encode() in content:
-            files[name] = content
-        elif name in expected:
-            raise RefusedError(f"{name} is not a file that we made", hint="move it away, then run the command again")
-    return files
-
-
-def _ids(rules: Sequence[Rule]) -> list[str]:
-    return sorted({row.values[ID] for rule in rules for row in rule.rows})
-
-
 def _tracked(workspace: Workspace) -> Sequence[str]:
-    """Return the tracked files from the root; none outside git, where every glob is said."""
+    """Return the tracked files from the root; none outside git, where every glob is exported."""
     try:
         return workspace.git.tracked() or []
     except GitError:
