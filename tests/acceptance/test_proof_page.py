@@ -45,4 +45,4 @@ def test_the_commands_of_the_page_run(project: Path, capsys: pytest.CaptureFixtu
 
 def test_the_page_has_all_commands() -> None:
     """None is missing from this test."""
-    assert {shlex.split(command, comments=True)[1] for command in COMMANDS} == {"replay", "stats", "doctor"}
+    assert {shlex.split(command, comments=True)[1] for command in COMMANDS} == {"prove", "replay", "stats", "doctor"}

@@ -19,14 +19,13 @@ from pathlib import Path
 
 from tests.bench.recall import interval
 
+from orbit_registry.analytics.prove import unrelated_texts
 from orbit_registry.hook import client
 from orbit_registry.hook.index import BROAD, ID
 from orbit_registry.importers.importer import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
 
-UNRELATED = Path(__file__).with_name("unrelated.txt")
-"""Thirty texts, one a line, that have nothing to do with a repository of code."""
 LAUNCH = Path(client.__file__).with_name("launch.py")
 LIMIT = 3
 """Records that a prompt may show."""
@@ -115,7 +114,7 @@ def reached(shown: Sequence[str], question: Question, limit: int | None = None) 
 def prompts(hook: Hook, registry: Registry, asked: Sequence[Question]) -> list[str]:
     """Return the rows on prompts in words: right ones shown, and unrelated ones that show nothing."""
     shown = [hook("UserPromptSubmit", prompt=question.text)[0] for question in asked]
-    texts = [line for line in UNRELATED.read_text("utf-8").splitlines() if line]
+    texts = unrelated_texts()
     found = [[hit.record.id for hit in registry.search(Query(question.text, limit=LIMIT)).hits] for question in asked]
     silent = [not hook("UserPromptSubmit", prompt=text)[0] for text in texts]
     return [

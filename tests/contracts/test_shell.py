@@ -18,6 +18,7 @@ SESSIONS = {
     "serve-site",
     "adr-add",
     "agents",
+    "proof",
     "reference",
     "snapshot",
     "bench",

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.analytics.effect import NOT_ENOUGH, RecordTitle, Report, newcombe, report, wilson
+from orbit_registry.analytics.effect import NOT_ENOUGH, RecordTitle, Report, report
+from orbit_registry.analytics.figures import newcombe, wilson
 from orbit_registry.analytics.stats import Pair, mark_reverted, pairs_of
 from orbit_registry.review.consolidate import Usage
 from orbit_registry.workspace.event_log import LoggedEvent

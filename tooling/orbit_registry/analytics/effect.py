@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from orbit_registry.analytics.figures import Z, mean, newcombe, rounded
 from orbit_registry.analytics.stats import PRIOR, WEIGHTS, Pair
 
 FEWEST = 20
@@ -20,7 +21,6 @@ LISTED = 10
 LOT, TIME = "hold-out", "before and after"
 """Origin of the arms: by lot, or before a record was live, which proves less."""
 NOT_ENOUGH = "not enough data"
-_Z = 1.959963984540054
 WITHOUT = {LOT: "withheld", TIME: "before it stood"}
 NOTES = {TIME: "whatever else changed with time is in these differences too, and in no interval: only a lot proves"}
 SHARES: Mapping[str, Callable[[Pair], bool]] = {
@@ -65,7 +65,7 @@ class Estimate:
     def as_data(self) -> dict[str, object]:
         """Return the estimate for JSON."""
         names = ("shown", "withheld", "difference", "low", "high")
-        return {"enough": self.difference is not None, **{name: _rounded(getattr(self, name)) for name in names}}
+        return {"enough": self.difference is not None, **{name: rounded(getattr(self, name)) for name in names}}
 
     def text(self, without: str) -> str:
         """Return the estimate in words; `without` names the other arm."""
@@ -140,7 +140,7 @@ class Report:
                     "id": record_id,
                     "title": self.titles[record_id].title if record_id in self.titles else None,
                     "votes": self.titles[record_id].votes if record_id in self.titles else 0,
-                    **{name: _rounded(value) for name, value in self.signals[record_id].items()},
+                    **{name: rounded(value) for name, value in self.signals[record_id].items()},
                     "effect": self.records[record_id].as_data(),
                 }
                 for record_id in self.ranked
@@ -243,7 +243,7 @@ def _of_one_record(pairs: Sequence[Pair], value: Callable[[Pair], float], is_sha
     if not is_share:
         return clustered(pairs, value)
     arms = [[bool(value(pair)) for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
-    means = (_mean(arms[0]), _mean(arms[1]))
+    means = (mean(arms[0]), mean(arms[1]))
     if min(map(len, arms)) < FEWEST:
         return Estimate(*means)
     return Estimate(*means, *newcombe(sum(arms[0]), len(arms[0]), sum(arms[1]), len(arms[1])))
@@ -263,45 +263,21 @@ def _of_all(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: boo
     return estimate
 
 
-def wilson(having: float, of: int) -> tuple[float, float]:
-    """Return Wilson's interval of a share."""
-    share, spread = having / of, _Z * _Z / of
-    middle = (share + spread / 2) / (1 + spread)
-    half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def newcombe(having: float, of: int, other: float, of_others: int) -> tuple[float, float, float]:
-    """Return the difference of two independent shares, and its interval (Newcombe 1998, method 10)."""
-    first, second = having / of, other / of_others
-    (low, high), (low_other, high_other) = wilson(having, of), wilson(other, of_others)
-    below, above = math.hypot(first - low, high_other - second), math.hypot(high - first, second - low_other)
-    return first - second, first - second - below, first - second + above
-
-
 def clustered(pairs: Sequence[Pair], value: Callable[[Pair], float]) -> Estimate:
     """Return the difference of two means, with an interval clustered by session."""
     arms = [[pair for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
-    shown_mean, withheld = (_mean([value(pair) for pair in arm]) for arm in arms)
+    shown_mean, withheld = (mean([value(pair) for pair in arm]) for arm in arms)
     means = (shown_mean, withheld)
     if min(len({pair.session for pair in arm}) for arm in arms) < FEWEST:
         return Estimate(*means)
     pulls: dict[str, list[float]] = {}
-    for arm, mean, sign in zip(arms, means, (1, -1), strict=True):
+    for arm, average, sign in zip(arms, means, (1, -1), strict=True):
         for pair in arm:
-            pulls.setdefault(pair.session, []).append(sign * (value(pair) - (mean or 0.0)) / len(arm))
+            pulls.setdefault(pair.session, []).append(sign * (value(pair) - (average or 0.0)) / len(arm))
     sums = [math.fsum(pull) for pull in pulls.values()]
-    half = _Z * math.sqrt(math.fsum(total * total for total in sums) * len(sums) / (len(sums) - 1))
+    half = Z * math.sqrt(math.fsum(total * total for total in sums) * len(sums) / (len(sums) - 1))
     difference = (means[0] or 0.0) - (means[1] or 0.0)
     return Estimate(*means, difference, difference - half, difference + half) if half else Estimate(*means, difference)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
-
-
-def _rounded(value: float | None) -> float | None:
-    return value if value is None or isinstance(value, int) else round(value, 4)
 
 
 def _short(value: float | None) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
+from orbit_registry.analytics.figures import ratio
 from orbit_registry.analytics.stats import EventCounter, Tally, UsageSlice, mark_reverted, pairs_of
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook import index as reader
@@ -60,7 +61,7 @@ class Stats:
             "tokens_estimated_calls": tally.estimated,
             "sessions": {"count": len(tally.sessions), "calls_without": tally.without_session},
             "opened_after_shown": {
-                "count": opened_after, "of": tally.pairs, "share": share(opened_after, tally.pairs),
+                "count": opened_after, "of": tally.pairs, "share": ratio(opened_after, tally.pairs),
             },
             "prevention": {
                 "applied": sum(tally.shown[record_id] for record_id in with_pattern), "records": len(with_pattern),
@@ -154,7 +155,7 @@ def part_data(part: UsageSlice) -> dict[str, object]:
     """Return the counts of some calls for JSON."""
     return {
         "calls": part.calls, "speaking": part.speaking,
-        "silent_share": share(part.calls - part.speaking, part.calls), "skip_reasons": dict(part.skips.most_common()),
+        "silent_share": ratio(part.calls - part.speaking, part.calls), "skip_reasons": dict(part.skips.most_common()),
         "shown": part.shown, "omitted": part.omitted, "opened": part.opened, "tokens": part.tokens,
         "faults": dict(part.faults.most_common()),
         "ms": {"p50": part.times.percentile(0.5), "p99": part.times.percentile(0.99)},
@@ -164,11 +165,6 @@ def part_data(part: UsageSlice) -> dict[str, object]:
 def by_calls(parts: Mapping[str, UsageSlice]) -> Sequence[tuple[str, UsageSlice]]:
     """Return slices, the one with the most calls first."""
     return sorted(parts.items(), key=lambda pair: (-pair[1].calls, pair[0]))
-
-
-def share(part: int, total: int) -> float | None:
-    """Return a share; None of nothing."""
-    return round(part / total, 4) if total else None
 
 
 def _record_summaries(workspace: Workspace) -> dict[str, RecordSummary]:

@@ -15,7 +15,8 @@ from typing import Any
 
 import click
 
-from orbit_registry.analytics.report import Stats, by_calls, effect, share
+from orbit_registry.analytics.figures import ratio
+from orbit_registry.analytics.report import Stats, by_calls, effect
 from orbit_registry.analytics.report import stats as counted
 from orbit_registry.analytics.stats import Tally, UsageSlice
 from orbit_registry.cli.output import emit, format_option, open_registry, plural
@@ -145,7 +146,7 @@ def _slice_rows(parts: Mapping[str, UsageSlice]) -> list[tuple[str, int, str]]:
 
 
 def _slice_text(part: UsageSlice) -> str:
-    quiet = share(part.calls - part.speaking, part.calls)
+    quiet = ratio(part.calls - part.speaking, part.calls)
     silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
     late = _ms_text(part.times.percentile(0.99))
     return f"{plural(part.calls, 'call')}, {silent} silent, {part.shown} shown, {part.opened} opened, p99 {late}"
@@ -205,6 +206,30 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
         return
     result = replayed(Registry.open(repo).workspace, since, commits)
     emit(output, result.as_data(), result.text(), next_commands=["orbit scope suggest", "orbit coverage"])
+
+
+@click.command()
+@click.option("--commits", "count", type=click.IntRange(1, 5_000), default=300, show_default=True,
+              help="The newest commits whose messages are asked about.")  # fmt: skip
+@click.option("--format", "output", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
+              help="How to print.")  # fmt: skip
+def prove(count: int, output: str) -> None:
+    """Measure on this repository whether records reach the work they are about, beside git log and full-text search.
+
+    It asks the hook and the search as an agent would, and writes nothing. A thousand records take less than a minute.
+
+    \b
+    orbit prove
+    orbit prove --commits 1000 --format json
+    """
+    from orbit_registry.analytics.prove import prove as proved
+
+    registry = open_registry()
+    steps = sys.stderr.isatty()
+    proof = proved(registry.workspace, registry.records, registry.searcher, count,
+                   lambda step: click.echo(f"asking: {step}", err=True) if steps else None)  # fmt: skip
+    text = proof.markdown() if output == "markdown" else proof.text()
+    emit(output, proof.as_data(), text, next_commands=["orbit stats --effect", "orbit replay", "orbit scope suggest"])
 
 
 _MAIN_FIELDS = ("at", "event", "surface", "session")

@@ -190,18 +190,7 @@ class HookCall:
             files = "1 file holds" if index.unread == 1 else f"{index.unread} files hold"
             text = f"{files} no record that can be read: orbit check"
             call.message = f"{call.message}\n{text}" if call.message else text
-        context = Context(
-            call.surface,
-            event.at,
-            paths=paths,
-            agent=call.agent,
-            task_class=call.task_class,
-            text=call.text,
-            error=call.error,
-            purposes=call.purposes,
-            project=working_project(),
-        )
-        chosen = select(index, context, session_log)
+        chosen = select(index, context_of(call, paths, event.at), session_log)
         if call.error:
             rows = (index.row(number) for number, _ in error_matches(index, call.error))
             event.failed = [row.values[ID] for row in rows if row is not None][:MOST_FAILED]
@@ -227,6 +216,21 @@ class HookCall:
         root = self.root or project_root(posix.getcwd()) or _named_root()
         if root is not None:
             append(root, self.event)
+
+
+def context_of(call: "Call", paths: list[str], at: float) -> Context:
+    """Return the request of a call; `at` is in seconds since 1970."""
+    return Context(
+        call.surface,
+        at,
+        paths=paths,
+        agent=call.agent,
+        task_class=call.task_class,
+        text=call.text,
+        error=call.error,
+        purposes=call.purposes,
+        project=working_project(),
+    )
 
 
 def _named_root() -> str | None:

@@ -1,0 +1,291 @@
+"""Proof on the repository at hand: what reaches an edit and a prompt, and what `git log` and FTS5 do in its place."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from orbit_registry.analytics.baselines import FullText, GitLog, subject_of
+from orbit_registry.analytics.figures import Share
+from orbit_registry.analytics.history import Step, Version, history_by_dates
+from orbit_registry.analytics.replay import NameResolver
+from orbit_registry.capture.transcripts import ids_in
+from orbit_registry.errors import UsageError
+from orbit_registry.hook.client import context_of, load_agent
+from orbit_registry.hook.index import BROAD, ID, PATH, PHASE, Index
+from orbit_registry.hook.project import project_paths
+from orbit_registry.hook.render import render
+from orbit_registry.hook.select import select
+from orbit_registry.hook.session import tokens
+from orbit_registry.matching.match import current_index
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.search.query import Query
+from orbit_registry.search.search import Searcher
+from orbit_registry.workspace.git import Commit, newest_commits
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+WAYS = ("orbit", "git log", "fts5")
+MOST_FILES, MOST_TITLES = 1_000, 300
+"""Files that live records apply to, and superseded records, that are asked about; of more a sample is drawn."""
+FIRST, AT_PROMPT, AT_EDIT = 5, 3, 5
+"""Records of a search, at a prompt and at an edit that count; FTS5 may give as many."""
+SEED = 20_261
+UNRELATED = Path(__file__).with_name("unrelated.txt")
+"""Texts, one a line, that have nothing to do with a repository of code."""
+Item = TypeVar("Item")
+OnProgress = Callable[[str], object]
+Measures = Mapping[str, tuple[str, str]]
+
+MEASURES: Measures = {
+    "delivery": (
+        "more",
+        "pairs of a file and a live record in whose scope it is that the first edit of the file shows",
+    ),
+    "retired": ("less", "records shown at these edits that are not live"),
+    "related": ("more", f"commits that name a record: it is among the first {FIRST} for the commit's subject"),
+    "prompt": ("more", f"the same, among the {AT_PROMPT} that a prompt of these words shows"),
+    "silence": ("more", "prompts that have nothing to do with the repository, and show nothing"),
+    "superseded": ("less", "superseded records that are the first hit for their title, and not their successor"),
+    "successor": ("more", f"the same titles: a successor is among the first {FIRST}"),
+}
+"""What is measured: whether more or less is better, and the words for it."""
+
+
+@dataclass(slots=True)
+class Proof:
+    """Figures of one repository."""
+
+    records: int
+    live: int
+    commits: int
+    samples: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By measure: how many cases were asked about, and how many there are."""
+    tokens: dict[str, Sequence[int]] = field(default_factory=dict)
+    """By way, those of each first edit."""
+    shares: dict[str, Sequence[Share]] = field(default_factory=dict)
+    """By measure, one for each of `WAYS`."""
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def as_data(self) -> dict[str, object]:
+        """Return the proof for JSON; the schema is docs/schemas/prove.schema.json."""
+        return {
+            "records": self.records, "live": self.live, "commits": self.commits,
+            "samples": {name: {"asked": size, "of": of} for name, (size, of) in self.samples.items()},
+            "measures": [
+                {"name": name, "what": what, "better": better,
+                 "ways": {way: share.as_data() for way, share in zip(WAYS, self.shares[name], strict=True)}}
+                for name, (better, what) in MEASURES.items()
+            ],
+            "tokens": {way: _token_data(counts) for way, counts in self.tokens.items()},
+            "notes": self.notes,
+            "seconds": round(self.seconds, 2),
+        }  # fmt: skip
+
+    def text(self) -> str:
+        """Return the proof as text."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield f"{self._head()}; {self.seconds:.1f} s"
+        yield from (f"  {note}" for note in self.notes)
+        for name, (better, what) in MEASURES.items():
+            yield ""
+            yield f"{name}: {what} ({better} is better)"
+            yield from (f"  {way:<9}{share.text()}" for way, share in zip(WAYS, self.shares[name], strict=True))
+        yield ""
+        yield "tokens of such an edit (less is better)"
+        yield from (f"  {way:<9}{_token_text(counts)}" for way, counts in self.tokens.items())
+
+    def _head(self) -> str:
+        return f"{self.records} records, {self.live} of them live; the newest {self.commits} commits"
+
+    def markdown(self) -> str:
+        """Return the proof as a table, which depends on nothing but the repository."""
+        rows = [(f"{name}: {what}", better, *(share.text() for share in self.shares[name]))
+                for name, (better, what) in MEASURES.items()]  # fmt: skip
+        costs = (_token_text(self.tokens[way]) if way in self.tokens else "-" for way in WAYS)
+        table = [("measure", "better is", *WAYS), ("---",) * (len(WAYS) + 2), *rows,
+                 ("tokens of such an edit", "less", *costs)]  # fmt: skip
+        notes = "".join(f" {note[:1].upper()}{note[1:]}." for note in self.notes)
+        return "\n".join([f"{self._head()}.{notes}", "", *(f"| {' | '.join(row)} |" for row in table)])
+
+
+def _token_data(counts: Sequence[int]) -> dict[str, object]:
+    return {"edits": len(counts), "median": statistics.median(counts) if counts else None,
+            "most": max(counts, default=None)}  # fmt: skip
+
+
+def _token_text(counts: Sequence[int]) -> str:
+    return f"{statistics.median(counts):.0f} at the median, {max(counts)} at most" if counts else "no edit"
+
+
+def unrelated_texts() -> list[str]:
+    """Return the texts that have nothing to do with a repository of code."""
+    return [line for line in UNRELATED.read_text("utf-8").splitlines() if line]
+
+
+def prove(
+    workspace: Workspace, records: RecordSet, searcher: Searcher, commits: int,
+    on_progress: OnProgress = lambda step: None,
+) -> Proof:  # fmt: skip
+    """Measure what the hook and the search show; `records` have their prose, `commits` are the newest that count.
+
+    Raises:
+        UsageError: there is no record, or no git repository.
+    """
+    if not records:
+        raise UsageError("there is no record to prove anything with", hint="orbit adr add, or orbit learning add")
+    if workspace.git.top is None:
+        raise UsageError("this is no git repository", hint="git init, and commit the records with what they are about")
+    started = time.monotonic()
+    prover = _Prover(workspace, records, searcher, commits)
+    for step in (prover.edits, prover.commits, prover.unrelated, prover.titles):
+        on_progress(step.__name__)
+        step()
+    prover.proof.seconds = time.monotonic() - started
+    return prover.proof
+
+
+class _Prover:
+    def __init__(self, workspace: Workspace, records: RecordSet, searcher: Searcher, commits: int) -> None:
+        self._root = str(workspace.root)
+        self._workspace, self._records, self._searcher = workspace, list(records), searcher
+        self._index: Index = current_index(workspace)
+        self._uids = {record.id: record.uid for record in self._records}
+        self._live = {record.uid for record in self._records if record.phase == "live"}
+        self._newest = list(newest_commits(workspace.git))
+        self._names = NameResolver(self._records, workspace.kinds.id_forms)
+        self._git = GitLog(self._newest, self._names)
+        self._fts = FullText(self._records)
+        self._now = time.time()
+        self.proof = Proof(len(self._records), len(self._live), len(self._newest[:commits]))
+        if not self._newest:
+            self.proof.notes.append("there is no commit: no record can be named by one, and git log prints nothing")
+        if workspace.git.is_shallow:
+            self.proof.notes.append("the clone is shallow: git log has only what it holds")
+
+    # ------------------------------------------------------------------------------------------------------ measures
+
+    def edits(self) -> None:
+        """Ask for the first edit of each file that a live record applies to."""
+        files = self._workspace.git.tracked() or []
+        due = {file: uids for file in files if not file.startswith(f"{ORBIT}/") if (uids := self._applying(file))}
+        pairs: list[Sequence[bool]] = []
+        shown: list[list[str]] = [[] for _ in WAYS]
+        costs: tuple[list[int], list[int]] = [], []
+        for file in self._sample("files", due, MOST_FILES):
+            logged = self._git.of_files([file])
+            text = self._hook("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{self._root}/{file}"})
+            ways = self._shown(text), self._git.uids(logged), self._fts.of_file(file, AT_EDIT)
+            pairs += [[uid in uids for uids in ways] for uid in due[file]]
+            for total, more in zip(shown, ways, strict=True):
+                total += more
+            costs[0].append(tokens(text))
+            costs[1].append(self._git.tokens(logged))
+        self._put("delivery", pairs)
+        self.proof.shares["retired"] = [Share(sum(uid not in self._live for uid in uids), len(uids)) for uids in shown]
+        self.proof.tokens.update(zip(WAYS, costs, strict=False))
+
+    def commits(self) -> None:
+        """Ask with the subject of each commit that names a record which was there before."""
+        related: list[Sequence[bool]] = []
+        prompts: list[Sequence[bool]] = []
+        past = history_by_dates(self._newest[: self.proof.commits], [(record, False) for record in self._records])
+        for position, step in enumerate(past.steps):
+            text = " ".join(word for word in subject_of(step.commit).split() if not self._names.cited(word))
+            right = self._named_before(step, past.versions) if Query(text).words else frozenset()
+            if not right:
+                continue
+            logged = [*self._git.of_files(step.commit.files, position), *self._git.with_words(text, position)]
+            by_git, texts = self._git.uids(logged), self._fts.search(text, FIRST)
+            shown = self._shown(self._hook("UserPromptSubmit", prompt=text))
+            related.append(_reached(right, self._found(text), by_git, texts))
+            prompts.append(_reached(right, shown, by_git, texts[:AT_PROMPT]))
+        self._put("related", related)
+        self._put("prompt", prompts)
+
+    def unrelated(self) -> None:
+        """Ask what has nothing to do with a repository."""
+        texts = unrelated_texts()
+        answers = [(self._hook("UserPromptSubmit", prompt=text), self._git.with_words(text), self._fts.search(text, 1))
+                 for text in texts]  # fmt: skip
+        self._put("silence", [[not shown for shown in ways] for ways in answers])
+
+    def titles(self) -> None:
+        """Ask with the titles of superseded records."""
+        records = {record.uid: record for record in self._records}
+        successors: dict[str, frozenset[str]] = {}
+        for record in self._records:
+            uids = frozenset(self._uids[name] for name in record.superseded_by if name in self._uids)
+            if record.phase == "closed" and uids & self._live and Query(record.title).words:
+                successors[record.uid] = uids & self._live
+        first: list[Sequence[bool]] = []
+        reached: list[Sequence[bool]] = []
+        for uid in self._sample("superseded", successors, MOST_TITLES):
+            record, right = records[uid], successors[uid]
+            hits, texts = self._found(record.title), self._fts.search(record.title, FIRST)
+            by_git = self._git.uids(self._git.of_files([record.path, *([record.source.path] if record.source else [])]))
+            first.append((hits[:1] == [uid], right.isdisjoint(by_git), texts[:1] == [uid]))
+            reached.append(_reached(right, hits, by_git, texts))
+        self._put("superseded", first)
+        self._put("successor", reached)
+
+    # --------------------------------------------------------------------------------------------------------- steps
+
+    def _applying(self, file: str) -> frozenset[str]:
+        """Return the live records of the project in whose scope a file is, without broad ones."""
+        rows = (self._index.row(hit >> 32) for hit in self._index.match(file))
+        live = (row for row in rows if row is not None and row.values[PHASE] == "live" and not row.flags & BROAD)
+        shared = (row.values[ID] for row in live if not row.values[PATH].startswith("~/"))
+        return frozenset(self._uids[record_id] for record_id in shared if record_id in self._uids)
+
+    def _hook(self, event: str, **payload: object) -> str:
+        """Return what the hook shows at an event, in a session that was shown nothing yet."""
+        call = load_agent("claude").read({"hook_event_name": event, "cwd": self._root, **payload})
+        if call is None:
+            return ""
+        paths, _ = project_paths(self._root, self._root, call)
+        return render(select(self._index, context_of(call, paths, self._now)))
+
+    def _shown(self, text: str) -> frozenset[str]:
+        return frozenset(self._uids[record_id] for record_id in ids_in(text) if record_id in self._uids)
+
+    def _found(self, text: str) -> list[str]:
+        return [hit.record.uid for hit in self._searcher.search(Query(text, limit=FIRST)).hits]
+
+    def _named_before(self, step: Step, versions: Sequence[Version]) -> frozenset[str]:
+        """Return the live records that a commit's message names, that were there, and whose files it leaves alone."""
+        cited = self._live.intersection(self._names.cited(step.commit.message))
+        there = (
+            version.record for number, version in enumerate(versions if cited else ()) if step.standing >> number & 1
+        )
+        cited_records = (record for record in there if record is not None and record.uid in cited)
+        return frozenset(record.uid for record in cited_records if not _touches(step.commit, record))
+
+    def _sample(self, name: str, cases: Mapping[str, Item], most: int) -> list[str]:
+        """Return the names of the cases to ask about, the same ones each time."""
+        names = sorted(cases)
+        chosen = names if len(names) <= most else sorted(random.Random(SEED).sample(names, most))
+        self.proof.samples[name] = (len(chosen), len(names))
+        if len(chosen) < len(names):
+            self.proof.notes.append(f"{len(chosen)} of {len(names)} {name} were asked about, drawn at random")
+        return chosen
+
+    def _put(self, name: str, rows: Sequence[Sequence[bool]]) -> None:
+        self.proof.shares[name] = [Share(sum(row[way] for row in rows), len(rows)) for way in range(len(WAYS))]
+
+
+def _reached(right: Collection[str], *ways: Iterable[str]) -> list[bool]:
+    return [not frozenset(right).isdisjoint(uids) for uids in ways]
+
+
+def _touches(commit: Commit, record: Record) -> bool:
+    document = record.source.path if record.source else ""
+    return any(path == document or path.startswith(f"{record.folder}/") for path in commit.files)
