@@ -1,7 +1,7 @@
 """Agent as the installer and the capture of sessions see it: settings, replies, entries of a transcript.
 
 What stands in one agent's file is found by its functions: `read` and `reply` (hook), `agent` (installer), `sessions`,
-`subagents` and `entries` (capture), `transcript` and `injected_texts` (delivery check).
+`subagents` and `entries` (capture), `transcript` and `injected_texts` (delivery check), `usage` (effect).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from orbit_registry import agents
 
@@ -153,6 +153,17 @@ class TranscriptEntry:
     failed: bool = False
 
 
+class Usage(NamedTuple):
+    """Tokens of one answer of the model: what it read that no cache held, and what it wrote.
+
+    An answer may be written several times, its tokens growing; `answer` tells that it is the same.
+    """
+
+    answer: str
+    timestamp: str
+    tokens: int
+
+
 class TranscriptReader(Protocol):
     """Functions of an agent's file that read its transcripts."""
 
@@ -167,6 +178,22 @@ class DeliveryReader(TranscriptReader, Protocol):
 
     def transcript(self, root: Path, session: str, agent: str = "") -> Path | None: ...  # noqa: D102
     def injected_texts(self, row: Row) -> Iterator[str]: ...  # noqa: D102
+
+
+class UsageReader(DeliveryReader, Protocol):
+    """Functions of an agent's file that tell what a session used."""
+
+    def usage(self, row: Row) -> Iterator[Usage]: ...  # noqa: D102
+
+
+def token_sum(counts: object, added: Iterable[str], subtracted: Iterable[str] = ()) -> int:
+    """Return the sum of some counts of an object less others; what is no count is 0."""
+
+    def count(name: str) -> int:
+        value = counts.get(name) if isinstance(counts, Mapping) else None
+        return value if isinstance(value, int) and 0 <= value < 10**12 else 0
+
+    return max(sum(map(count, added)) - sum(map(count, subtracted)), 0)
 
 
 def clipped(text: str) -> str:
@@ -232,6 +259,11 @@ def transcript_readers() -> dict[str, TranscriptReader]:
 def delivery_readers() -> dict[str, DeliveryReader]:
     """Return the agents whose transcripts tell what hooks put before the model, by name."""
     return {name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with("injected_texts")}
+
+
+def usage_readers() -> dict[str, UsageReader]:
+    """Return the agents whose transcripts tell what a session used, by name."""
+    return {name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with("usage")}
 
 
 @cache

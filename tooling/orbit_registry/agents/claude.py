@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from orbit_registry.agents.agent import Agent, Row, TranscriptEntry
+    from orbit_registry.agents.agent import Agent, Row, TranscriptEntry, Usage
     from orbit_registry.hook.call import Payload
 
 SURFACES = {
@@ -184,6 +184,16 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
             yield TranscriptEntry("result", text, call=str(part.get("tool_use_id")), failed=failed)
             if text.startswith("The user doesn't want to "):
                 yield TranscriptEntry("stopped")
+
+
+def usage(row: "Row") -> "Iterator[Usage]":
+    """Yield the tokens of the answer that a line is a part of."""
+    from orbit_registry.agents.agent import Usage, token_sum
+
+    message = row.get("message")
+    if row.get("type") == "assistant" and isinstance(message, dict) and isinstance(message.get("usage"), dict):
+        counts = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
+        yield Usage(str(message.get("id")), str(row.get("timestamp")), token_sum(message["usage"], counts))
 
 
 def _message(row: "Row", kind: str, text: str) -> "TranscriptEntry":

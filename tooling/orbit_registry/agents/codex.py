@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from orbit_registry.agents.agent import Agent, EntryKind, Row, TranscriptEntry
+    from orbit_registry.agents.agent import Agent, EntryKind, Row, TranscriptEntry, Usage
     from orbit_registry.hook.call import Payload
     from orbit_registry.hook.payload import JsonValue
 
@@ -210,6 +210,20 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
         text = "\n".join(texts_of(output.get("content") if isinstance(output, dict) else output))
         failed = (isinstance(output, dict) and output.get("success") is False) or _has_failed(text)
         yield TranscriptEntry("result", clipped(text), call=str(payload.get("call_id")), failed=failed)
+
+
+def usage(row: "Row") -> "Iterator[Usage]":
+    """Yield the tokens of the answer that a line tells of; it is told again when limits change."""
+    from orbit_registry.agents.agent import Usage, token_sum
+
+    payload = row.get("payload")
+    if row.get("type") != "event_msg" or not isinstance(payload, dict) or payload.get("type") != "token_count":
+        return
+    info = payload.get("info")
+    if isinstance(info, dict) and isinstance(info.get("last_token_usage"), dict):
+        counts = token_sum(info["last_token_usage"], ("input_tokens", "output_tokens"), ("cached_input_tokens",))
+        answer = str(token_sum(info.get("total_token_usage"), ("input_tokens", "output_tokens")))
+        yield Usage(answer, str(row.get("timestamp")), counts)
 
 
 def _has_failed(text: str) -> bool:

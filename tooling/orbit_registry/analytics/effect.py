@@ -1,12 +1,14 @@
 """Estimates of the effect of showing records, from sessions of which some had them withheld.
 
 Shares of one record are compared by Newcombe's interval (method 10, from Wilson's); means, and all records together,
-by sums over sessions, whose pairs are not independent. All intervals are of 95 %.
+by sums over sessions, whose pairs are not independent. Turns and tokens used are compared by their logarithms, as a few
+sessions use most of all: the difference is a part of what was used without the record. All intervals are of 95 %.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +19,11 @@ FEWEST = 20
 """Sessions that each arm needs."""
 FEWEST_CASES = 5
 """Pairs with and without an outcome that a share of all records needs."""
+FEWEST_SPREAD = 10
+"""Sessions that the number of needed ones is worked out from, at least."""
+DETECTED, POWERED = 0.2, 0.8416212335729143
+"""Part of a value that a difference of it is to be seen, and the standard deviations for 8 of 10 tries."""
+WEIGHED = ("failures", "turns", "used_tokens")
 LISTED = 10
 LOT, TIME = "hold-out", "before and after"
 """Origin of the arms: by lot, or before a record was live, which proves less."""
@@ -35,11 +42,18 @@ MEANS: Mapping[str, Callable[[Pair], float]] = {
     "retries": lambda pair: pair.retries,
     "tokens": lambda pair: pair.tokens,
 }
+OUTCOMES: Mapping[str, Callable[[Pair], float]] = {**SHARES, **MEANS}
+USED: Mapping[str, Callable[[Pair], int | None]] = {
+    "turns": lambda pair: pair.turns,
+    "used_tokens": lambda pair: pair.used_tokens,
+}
+"""What a transcript tells; pairs without one are left out."""
 LABELS: Mapping[str, Mapping[str, str]] = {
     LOT: {
         "failures": "a failure that the record describes", "opened": "opened", "edited": "its file written afterwards",
         "turned_green": "tests turned green", "reverted": "the commit reverted", "failed_calls": "calls that failed",
-        "retries": "commands run again", "tokens": "tokens pushed",
+        "retries": "commands run again", "tokens": "tokens pushed", "turns": "turns afterwards",
+        "used_tokens": "tokens used afterwards",
     },
     TIME: {
         "failures": "mended or reverted afterwards", "reverted": "reverted", "retries": "commits of its files after it",
@@ -53,7 +67,8 @@ LABELS: Mapping[str, Mapping[str, str]] = {
 class Estimate:
     """Value of both arms, the difference shown − withheld, and its interval; None without enough data.
 
-    A difference of means has no interval where all values of each arm are equal.
+    A difference of means has no interval where all values of each arm are equal. Of what is used the values are
+    geometric means, and difference and interval are parts of the withheld arm's.
     """
 
     shown: float | None
@@ -61,21 +76,27 @@ class Estimate:
     difference: float | None = None
     low: float | None = None
     high: float | None = None
+    needed: int | None = None
+    """Sessions in each arm with which a difference of `DETECTED` is seen in 8 of 10 tries; None if unknown."""
+    is_relative: bool = False
 
     def as_data(self) -> dict[str, object]:
         """Return the estimate for JSON."""
-        names = ("shown", "withheld", "difference", "low", "high")
+        names = ("shown", "withheld", "difference", "low", "high", "needed")
         return {"enough": self.difference is not None, **{name: rounded(getattr(self, name)) for name in names}}
 
     def text(self, without: str) -> str:
         """Return the estimate in words; `without` names the other arm."""
         if self.difference is None:
             return NOT_ENOUGH
-        means = f"{_short(self.shown)} shown, {_short(self.withheld)} {without}: {self.difference:+.3g}"
+        means = f"{_short(self.shown)} shown, {_short(self.withheld)} {without}: {self._signed(self.difference)}"
         if self.low is None or self.high is None:
             return f"{means} (nothing varies: no interval)"
         sure = "" if self.low * self.high > 0 else ", so it may be nothing"
-        return f"{means} ({self.low:+.3g} to {self.high:+.3g}){sure}"
+        return f"{means} ({self._signed(self.low)} to {self._signed(self.high)}){sure}"
+
+    def _signed(self, value: float) -> str:
+        return f"{100 * value:+.0f} %" if self.is_relative else f"{value:+.3g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +150,14 @@ class Report:
     reason: str = ""
     days: float = 0.0
     """Days between the first and the last event."""
+    transcripts: int = 0
+    """Sessions whose transcript tells what they used."""
 
     def as_data(self) -> dict[str, object]:
         """Return the report for JSON; the schema is docs/schemas/effect.schema.json."""
         return {
             "by": self.by, "sessions": self.sessions, "enough": self.enough, "why": self.reason or None,
-            "note": NOTES.get(self.by), "overall": self.overall.as_data(),
+            "note": NOTES.get(self.by), "transcripts": self.transcripts, "overall": self.overall.as_data(),
             "records": [
                 {
                     "id": record_id,
@@ -177,6 +200,9 @@ class Report:
             for name, estimate in overall.estimates.items():
                 yield f"  {labels[name]:<36} {estimate.text(without)}"
             yield from _avoided(overall)
+        if self.by == LOT:
+            yield f"  transcripts that tell turns and tokens: of {self.transcripts} of {self.sessions} sessions"
+        yield from _power(overall, labels)
         if self.by in NOTES:
             yield f"  {NOTES[self.by]}"
         if self.records:
@@ -187,6 +213,15 @@ class Report:
             head = f"{self.signals[record_id]['score']:>5.2f}  {effect.shown:>5}  {effect.withheld:>8}"
             yield f"{head}  {title.votes if title else 0:>5}  {record_id}  {title.title[:60] if title else '(gone)'}"
             yield from (f"       {line.strip()}" for line in _avoided(effect))
+
+
+def _power(overall: Effect, labels: Mapping[str, str]) -> Iterator[str]:
+    """Yield how many sessions a difference needs, of the outcomes that count most."""
+    estimates = ((name, overall.estimates[name].needed) for name in WEIGHED if name in overall.estimates)
+    needed = [f"{count:,} for {labels[name]}" for name, count in estimates if count]
+    if needed:
+        yield f"  a difference of {100 * DETECTED:.0f} % is seen in 8 of 10 tries with about so many sessions an arm:"
+        yield f"    {', '.join(needed)}"
 
 
 def _avoided(effect: Effect) -> Iterator[str]:
@@ -203,10 +238,11 @@ def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle], by: str = L
     patterned = {record_id for record_id, title in titles.items() if title.has_pattern or by == TIME}
     patterned |= {pair.record for pair in pairs if pair.failed_again}
     sessions = len({pair.session for pair in pairs})
+    transcripts = len({pair.session for pair in pairs if pair.turns is not None})
     records = {record_id: _effect(mine, patterned, _of_one_record, by) for record_id, mine in by_record.items()}
     signals_by_record = {record_id: signals(mine) for record_id, mine in by_record.items()}
     overall = _effect(pairs, patterned, _of_all, by)
-    result = Report(by, sessions, overall, records, signals_by_record, titles)
+    result = Report(by, sessions, overall, records, signals_by_record, titles, transcripts=transcripts)
     return result if result.enough else replace(result, reason=_why(overall, by))
 
 
@@ -233,10 +269,16 @@ Estimator = Callable[[Sequence[Pair], Callable[[Pair], float], bool], Estimate]
 def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimator, by: str) -> Effect:
     withheld = sum(pair.withheld for pair in pairs)
     described = [pair for pair in pairs if pair.record in patterned]
-    estimates = {name: estimate(described if name == "failures" else pairs, has, True) for name, has in SHARES.items()}
-    estimates |= {name: estimate(pairs, value, False) for name, value in MEANS.items()}
+    estimates: dict[str, Estimate] = {}
+    for name in LABELS[by]:
+        if name in USED:
+            estimates[name] = _of_usage(pairs, USED[name])
+            continue
+        cases, value = described if name == "failures" else pairs, OUTCOMES[name]
+        needed = needed_sessions(cases, value, DETECTED * (mean([value(pair) for pair in cases]) or 0.0))
+        estimates[name] = replace(estimate(cases, value, name in SHARES), needed=needed)
     shown_count = sum(not pair.withheld for pair in described)
-    return Effect(len(pairs) - withheld, withheld, {name: estimates[name] for name in LABELS[by]}, by, shown_count)
+    return Effect(len(pairs) - withheld, withheld, estimates, by, shown_count)
 
 
 def _of_one_record(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: bool) -> Estimate:
@@ -261,6 +303,28 @@ def _of_all(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: boo
         interval = newcombe(having_arms[0], shown, having_arms[1], withheld)
         return Estimate(estimate.shown, estimate.withheld, *interval)
     return estimate
+
+
+def _of_usage(pairs: Sequence[Pair], value: Callable[[Pair], int | None]) -> Estimate:
+    logarithms = {id(pair): math.log(max(used, 1)) for pair in pairs if (used := value(pair)) is not None}
+    cases = [pair for pair in pairs if id(pair) in logarithms]
+    estimate = clustered(cases, lambda pair: logarithms[id(pair)])
+    values = (estimate.shown, estimate.withheld, estimate.difference, estimate.low, estimate.high)
+    shown, withheld, *parts = (None if number is None else math.exp(number) for number in values)
+    difference, low, high = (None if part is None else part - 1 for part in parts)
+    needed = needed_sessions(cases, lambda pair: logarithms[id(pair)], math.log1p(DETECTED))
+    return Estimate(shown, withheld, difference, low, high, needed, is_relative=True)
+
+
+def needed_sessions(pairs: Iterable[Pair], value: Callable[[Pair], float], difference: float) -> int | None:
+    """Return how many sessions each arm needs to see a difference, from how sessions vary; None if too few tell."""
+    by_session: dict[str, list[float]] = {}
+    for pair in pairs:
+        by_session.setdefault(pair.session, []).append(value(pair))
+    means = [math.fsum(values) / len(values) for values in by_session.values()]
+    if len(means) < FEWEST_SPREAD or not difference or not (spread := statistics.variance(means)):
+        return None
+    return math.ceil(2 * spread * ((Z + POWERED) / difference) ** 2)
 
 
 def clustered(pairs: Sequence[Pair], value: Callable[[Pair], float]) -> Estimate:

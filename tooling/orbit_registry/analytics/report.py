@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
 from orbit_registry.analytics.figures import ratio
 from orbit_registry.analytics.stats import EventCounter, Tally, UsageSlice, mark_reverted, pairs_of
+from orbit_registry.analytics.usage import usage_of
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook import index as reader
 from orbit_registry.hook import render
@@ -109,13 +110,17 @@ def stats(workspace: Workspace, days: int | None = None) -> Stats:
     return Stats(counting.add_all(logged_events(log_files(workspace.state), now, log)), log, summaries, since)
 
 
-def effect(workspace: Workspace, days: int | None = None) -> Report:
-    """Estimate the effect of showing records, from the events of the last days and from git."""
+def effect(workspace: Workspace, days: int | None = None, *, transcripts: bool = False) -> Report:
+    """Estimate the effect of showing records, from the events of the last days, from git and from `transcripts`."""
     now = time.time()
     since = 0.0 if days is None else now - days * DAY
     events = [event for event in logged_events(log_files(workspace.state), now, LogScan()) if event.at >= since]
     pairs = pairs_of(events)
     mark_reverted(workspace.git, pairs)
+    usages = usage_of(workspace, list(dict.fromkeys(pair.session for pair in pairs))) if transcripts else {}
+    for pair in pairs:
+        if pair.session in usages:
+            pair.turns, pair.used_tokens = usages[pair.session].since(pair.at)
     times = [event.at for event in events] or [0.0]
     return replace(report(pairs, record_titles(workspace)), days=(max(times) - min(times)) / DAY)
 

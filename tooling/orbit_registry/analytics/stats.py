@@ -203,6 +203,10 @@ class Pair:
     """Repeated runs of a command that had failed."""
     tokens: int = 0
     """Tokens pushed to the session since."""
+    turns: int | None = None
+    """Answers of the model since; None without a transcript."""
+    used_tokens: int | None = None
+    """Tokens of these answers."""
 
     @property
     def worth(self) -> float:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
-from orbit_registry.agents.agent import Row, TranscriptEntry, delivery_readers, open_transcript
+from orbit_registry.agents.agent import Row, delivery_readers, open_transcript
 from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import safe_name
@@ -70,8 +70,7 @@ LONGEST_ROW = 4_000_000
 MOST_BYTES = 2_000_000_000
 InjectedTexts = Callable[[Row], Iterable[str]]
 """Texts that hooks put into a line."""
-Entries = Callable[[Row], Iterator[TranscriptEntry]]
-"""Entries of a line, in order."""
+Entry = TypeVar("Entry")
 
 
 @dataclass(slots=True)
@@ -86,9 +85,12 @@ class Progress:
 
 
 def entries_in(
-    path: Path, entries: Entries, progress: Progress, on_progress: Callable[[int], None] | None = None
-) -> Iterator[TranscriptEntry]:
-    """Yield the entries of a transcript, fill in `progress`, and report the bytes to `on_progress`."""
+    path: Path,
+    entries: Callable[[Row], Iterator[Entry]],
+    progress: Progress,
+    on_progress: Callable[[int], None] | None = None,
+) -> Iterator[Entry]:
+    """Yield what `entries` makes of a transcript's lines, fill in `progress`, and report the bytes to `on_progress`."""
     with open_transcript(path) as file:
         progress.size = os.fstat(file.fileno()).st_size
         for row in _objects(_rows(file, progress), progress):

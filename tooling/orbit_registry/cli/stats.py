@@ -46,7 +46,7 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
     orbit stats --effect           # what became of sessions that had a record, and of those that did without
     """
     if is_effect:
-        measured = effect(open_registry().workspace, days)
+        measured = effect(open_registry().workspace, days, transcripts=True)
         emit(output, measured.as_data(), measured.text(), next_commands=["orbit stats", "orbit replay --effect"])
         return
     result = counted(open_registry().workspace, days)

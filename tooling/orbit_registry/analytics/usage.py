@@ -1,0 +1,72 @@
+"""Turns and tokens of sessions, counted in the transcripts that agents keep on this machine."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.agents.agent import UsageReader, usage_readers
+from orbit_registry.capture.transcripts import Progress, entries_in
+from orbit_registry.hook.session import safe_name
+from orbit_registry.model.votes import parse_time
+from orbit_registry.workspace.workspace import Workspace
+
+MOST_SESSIONS = 1_000
+"""Sessions whose transcripts are looked for, the newest."""
+READERS = usage_readers()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUsage:
+    """Answers of the model in one session and its subagents, by time in seconds since 1970, each with its tokens."""
+
+    answers: Sequence[tuple[float, int]]
+
+    def since(self, at: float) -> tuple[int, int]:
+        """Return the turns and tokens from a time on."""
+        start = bisect_left(self.answers, (at, 0))
+        return len(self.answers) - start, sum(tokens for _, tokens in self.answers[start:])
+
+
+def usage_of(workspace: Workspace, sessions: Sequence[str]) -> Mapping[str, SessionUsage]:
+    """Return the usage of the sessions that have a transcript with any, the newest of them; `sessions` are in order."""
+    usages: dict[str, SessionUsage] = {}
+    for session in sessions[-MOST_SESSIONS:]:
+        if safe_name(session) != session:
+            continue  # unsafe as part of a path
+        for name, reader in READERS.items():
+            if (path := reader.transcript(workspace.root, session)) is not None:
+                paths = (path, *reader.subagents(path))
+                answers = sorted(answer for file in paths for answer in _answers(workspace, name, reader, file))
+                if answers:
+                    usages[session] = SessionUsage(answers)
+                break
+    return usages
+
+
+def _answers(workspace: Workspace, agent: str, reader: UsageReader, path: Path) -> Iterable[tuple[float, int]]:
+    try:
+        status = path.stat()
+    except OSError:
+        return []
+    key = f"{status.st_size} {status.st_mtime_ns}"
+    rows = workspace.cache.memo(f"usage {agent} {path}", key, lambda: _read(path, reader))
+    return [(float(timestamp), int(tokens)) for timestamp, tokens in rows]
+
+
+def _read(path: Path, reader: UsageReader) -> list[list[float]]:
+    """Return when each answer of a transcript began, and its tokens; one that is written again counts with the most."""
+    answers: dict[str, list[float]] = {}
+    try:
+        for usage in entries_in(path, reader.usage, Progress()):
+            try:
+                timestamp = parse_time(usage.timestamp).timestamp()
+            except (ValueError, OverflowError):
+                continue
+            first, tokens = answers.get(usage.answer, (timestamp, 0.0))
+            answers[usage.answer] = [first, max(tokens, float(usage.tokens))]
+    except OSError:
+        return []
+    return list(answers.values())
