@@ -177,3 +177,22 @@ def test_the_page_shows_the_shipped_table() -> None:
     """What is written about the table is the table."""
     rows = [f"| `{name}` | {', '.join(names)} |" for name, names in default_mapping().items()]
     assert [row for row in rows if row not in PAGE.read_text("utf-8").splitlines()] == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "part"),
+    [
+        ("(a+)+b", "(a+)+"), (r"((\w+)-){2,}", r"((\w+)-){2,}"), ("(a+){10}", "(a+){10}"), ("(?=(a+)*b)", "(a+)*"),
+        (r"(?i)project\s+falcon", ""), (r"(\d{1,3}\.)+", ""), ("(?:foo|bar)+", ""), ("(?>a+)+b", ""), ("(a++)+b", ""),
+        (r"\(a+\)+", ""), ("[(a+)]+", ""), ("(a+){2}", ""), ("[]+)*]+", ""),
+    ],
+)  # fmt: skip
+def test_a_pattern_that_repeats_a_repetition_is_refused(tmp_path: Path, pattern: str, part: str) -> None:
+    """Some texts keep one busy for ever: its part is named; repetitions side by side or in brackets are fine."""
+    section = f"{HEAD}site: {{publish: {{redact: ['{pattern}']}}}}"
+    if not part:
+        read(tmp_path, section)
+        return
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, section)
+    assert f"repeats a repetition in {part!r}" in str(caught.value)

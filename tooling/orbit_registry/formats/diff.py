@@ -6,16 +6,13 @@ named one, that is a conflict with the expected and the actual line.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
-AROUND = 3
-"""Lines of context around a change."""
 NO_END = "\\ No newline at end of file"
 _QUOTED = re.compile(rb'[\x00-\x1f"\\\x7f-\xff]')
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.ASCII)
@@ -41,20 +38,9 @@ def unified_diff(path: str, before: str, after: str) -> str:
 
     `git apply` and `patch -p1` accept it; no name or text can add a line of its own to it.
     """
-    if before == after:
-        return ""
-    old, new = _lines(before), _lines(after)
-    lines = _head(path)
-    for group in SequenceMatcher(None, old, new).get_grouped_opcodes(AROUND):
-        first, last = group[0], group[-1]
-        lines.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@")
-        for tag, start, end, start_new, end_new in group:
-            if tag == "equal":
-                lines += _prefixed(" ", old[start:end])
-                continue
-            lines += _prefixed("-", old[start:end])
-            lines += _prefixed("+", new[start_new:end_new])
-    return "\n".join(lines) + "\n"
+    lines = [*difflib.unified_diff(_lines(before), _lines(after))][2:]
+    head = [f"{line}\n" for line in _head(path)] if lines else []
+    return "".join(line if line.endswith("\n") else f"{line}\n{NO_END}\n" for line in (*head, *lines))
 
 
 def digest_of(diff: str) -> str:
@@ -107,18 +93,6 @@ def _quoted_path(path: str) -> str:
     return f'"{octal.decode("ascii")}"'
 
 
-def _range(start: int, end: int) -> str:
-    count = end - start
-    return f"{start + bool(count)}" if count == 1 else f"{start + bool(count)},{count}"
-
-
-def _prefixed(mark: str, lines: Sequence[str]) -> Iterator[str]:
-    for line in lines:
-        yield f"{mark}{line.removesuffix(chr(10))}"
-        if not line.endswith("\n"):
-            yield NO_END
-
-
 def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
     lines = diff.removesuffix("\n").split("\n")
     if lines[:2] != _head(path):
@@ -167,19 +141,12 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
         return positions[0]
     if positions:
         return Conflict(hunk.start + 1, f"what it changes stands in {len(positions)} places of the file by now")
-    return _mismatch(lines, hunk, expected)
-
-
-def _mismatch(lines: Sequence[str], hunk: _Hunk, requested: int) -> Conflict:
-    """Return the first line that differs, at the position where most of a hunk's old lines match."""
-    numbers: dict[str, list[int]] = {}
-    for number, line in enumerate(hunk.before):
-        numbers.setdefault(line, []).append(number)
-    starts = Counter(at - number for at, line in enumerate(lines) for number in numbers.get(line, ()))
-    best = max(starts, key=lambda at: (starts[at], -abs(at - requested)), default=requested)
-    for number, expected in enumerate(hunk.before):
-        at = best + number
-        actual = lines[at].rstrip("\n") if 0 <= at < len(lines) else "the end of the file"
-        if not 0 <= at < len(lines) or lines[at] != expected:
+    for at, line in enumerate(hunk.before, expected):
+        actual = lines[at] if 0 <= at < len(lines) else "the end of the file"
+        if actual != line:
             break
-    return Conflict(max(at, 0) + 1, f"expected `{expected.rstrip(chr(10))[:120]}`, found `{actual[:120]}`")
+    return Conflict(max(at, 0) + 1, f"expected `{_cut(line)}`, found `{_cut(actual)}`")
+
+
+def _cut(line: str) -> str:
+    return line.removesuffix("\n")[:120]

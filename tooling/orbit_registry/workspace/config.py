@@ -95,6 +95,14 @@ def publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) ->
                 yield SchemaProblem((*PUBLISH, name, index), message, f"known are {', '.join(sorted(existing))}")
 
 
+_PATTERN_TOKEN = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<open>\((?P<atomic>\?>)?)|(?P<close>\))"
+    r"|(?P<many>(?:[*+]|\{\d*,(?:\d{2,})?\}|\{\d{2,}\})(?P<possessive>\+)?)|.",
+    re.DOTALL,
+)
+"""An escape, a set, a bracket or a repetition of ten and more times of a regular expression."""
+
+
 def _pattern_problem(pattern: str) -> str | None:
     try:
         matches_nothing = re.compile(pattern).search("")
@@ -102,11 +110,27 @@ def _pattern_problem(pattern: str) -> str | None:
         return f"is no regular expression: {error}"
     if matches_nothing:
         return "matches the empty text, so it would strike out everything"
-    from orbit_registry.formats.repetition import find_slow_repetition  # few projects redact
-
-    part = find_slow_repetition(pattern)
-    if part:
+    if part := _nested_repetition(pattern):
         return f"repeats a repetition in {part!r}, which some texts keep busy for ever; `[\\w ]+` does for `(\\w+ ?)+`"
+    return None
+
+
+def _nested_repetition(pattern: str) -> str | None:
+    """Return the first repeated group with a repetition in it, `(a+)+`, which some texts take exponential time in."""
+    groups = [[0, False, False]]  # start, has a repetition, is never tried again
+    repeated: int | None = None
+    for token in _PATTERN_TOKEN.finditer(pattern):
+        closed, repeated = repeated, None
+        if token["open"]:
+            groups.append([token.start(), False, token["atomic"] is not None])
+        elif token["close"] and len(groups) > 1:
+            start, has_repetition, is_atomic = groups.pop()
+            if has_repetition and not is_atomic:
+                groups[-1][1], repeated = True, start
+        elif token["many"] and not token["possessive"]:
+            if closed is not None:
+                return pattern[closed : token.end()]
+            groups[-1][1] = True
     return None
 
 
