@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from orbit_registry.formats.position import Position, Span
+from orbit_registry.formats.position import Position, Span, TextLines
 
 _NAMESPACE = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,63}/){1,4}")
 _NAMESPACE_END = re.compile(r"[\w./#-]*")
@@ -30,20 +30,7 @@ class IdForms:
     numbered: tuple[str, ...]
     coded: tuple[str, ...] = ()
 
-    def may_occur_in(self, text: str) -> bool:
-        """Say quickly whether a text may cite a record: False only if it holds no prefix."""
-        return any(map(text.__contains__, self._endings))
-
-    @cached_property
-    def _endings(self) -> tuple[str, ...]:
-        """Prefixes that end in no other prefix: `R-` occurs wherever `ADR-` does."""
-        return tuple(
-            prefix
-            for prefix in self.prefixes
-            if not any(prefix != end and prefix.endswith(end) for end in self.prefixes)
-        )
-
-    @cached_property
+    @property
     def prefixes(self) -> tuple[str, ...]:
         """All prefixes; none begins another, because each ends in its only hyphen."""
         return (*self.numbered, *self.coded)
@@ -51,7 +38,7 @@ class IdForms:
     @cached_property
     def first(self) -> re.Pattern[str]:
         """What every citation begins with."""
-        return re.compile(_any((*self.words, *self.coded)) or r"(?!)")
+        return re.compile(_any((*self._words, *self.coded)) or r"(?!)")
 
     @cached_property
     def local(self) -> re.Pattern[str]:
@@ -60,15 +47,15 @@ class IdForms:
         coded = (rf"{re.escape(prefix)}{_CODE}" for prefix in self.coded)
         return re.compile(rf"(?:{'|'.join((*numbered, *coded))})(?![\w/]|[.-]\w)")
 
-    @cached_property
-    def words(self) -> tuple[str, ...]:
+    @property
+    def _words(self) -> tuple[str, ...]:
         """Words before a bare number in prose: `ADR` in `ADR 12`."""
         return tuple(prefix[:-1] for prefix in self.numbered)
 
     @cached_property
     def mention(self) -> re.Pattern[str]:
         """Matches a number in prose: `ADR 12`, `ADRs #12`."""
-        words = "|".join(rf"{word}(?<![\w/.-]{word})" for word in map(re.escape, self.words))
+        words = "|".join(rf"{word}(?<![\w/.-]{word})" for word in map(re.escape, self._words))
         return re.compile(rf"(?P<word>{words})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)")
 
     @cached_property
@@ -76,7 +63,7 @@ class IdForms:
         """Matches a further number: `, 13`, ` and ADR 14`."""
         return re.compile(
             r"(?:[ \t]{0,2},[ \t]{0,2}|[ \t]{1,2}(?:and|or|&)[ \t]{1,2})"
-            rf"(?:(?:{_any(self.words)})[ \t])?#?(?P<next>[0-9]{{1,6}})(?![\w/%]|[.-]\w)"
+            rf"(?:(?:{_any(self._words)})[ \t])?#?(?P<next>[0-9]{{1,6}})(?![\w/%]|[.-]\w)"
         )
 
 
@@ -104,25 +91,24 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
     """Return the citations in `text` outside the `skip` spans (sorted, not overlapping), in order."""
     if forms.first.search(text) is None:
         return ()
-    places = [*_strong(text, forms), *_weak(text, forms)]
-    if not places:
+    places = sorted((*_strong(text, forms), *_weak(text, forms)), key=lambda place: place[1].start)
+    if not places:  # a prefix such as `R-` occurs in many words
         return ()
-    newlines = [0, *(match.end() for match in re.finditer("\n", text))]
-    citations = (
-        Citation(cited, _position(newlines, span.start), span, number, weak) for cited, span, number, weak in places
-    )
-    return citations_outside(sorted(citations, key=lambda citation: citation.span.start), skip)
+    lines = TextLines(text)
+    citations = [
+        Citation(cited, lines.position(span.start), span, number, weak) for cited, span, number, weak in places
+    ]
+    return citations_outside(citations, skip)
 
 
 def citations_outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tuple[Citation, ...]:
     """Return the citations that begin in none of the `skip` spans (sorted, not overlapping)."""
-    starts = [span.start for span in skip]
 
-    def hidden(offset: int) -> bool:
-        index = bisect_right(starts, offset) - 1
+    def is_hidden(offset: int) -> bool:
+        index = bisect_right(skip, offset, key=lambda span: span.start) - 1
         return index >= 0 and offset < skip[index].end
 
-    return tuple(citation for citation in citations if not hidden(citation.span.start)) if skip else tuple(citations)
+    return tuple(citation for citation in citations if not is_hidden(citation.span.start))
 
 
 def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
@@ -151,7 +137,7 @@ def _namespace_start(text: str, at: int) -> int | None:
 
 
 def _weak(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
-    if not forms.words:
+    if not forms.numbered:
         return
     for match in forms.mention.finditer(text):
         word = match["word"]
@@ -162,8 +148,3 @@ def _weak(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
             number = Span(following.start("next"), following.end("next"))
             yield f"{word}-{following['next']}", number, number, True
             end = following.end()
-
-
-def _position(newlines: Sequence[int], offset: int) -> Position:
-    line = bisect_right(newlines, offset)
-    return Position(line, offset - newlines[line - 1] + 1)

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -458,83 +459,64 @@ def _anchor(alternative: Alternative) -> Anchor:
     return Anchor("directory", "", extension, depth, plain and others == 0)
 
 
-def _anchor_names(path: str) -> list[tuple[AnchorKind, str]]:
-    """Return kind and text of all anchors that fit `path`, but for the whole path."""
+_Key = tuple[AnchorKind, str, str | None]  # kind and text of an anchor, and its extension
+
+
+def _keys_of_path(path: str) -> Iterator[_Key]:
+    """Yield the keys of all anchors that fit `path`."""
     *directories, basename = path.split("/")
-    names: list[tuple[AnchorKind, str]] = [("basename", basename), ("directory", "")]
+    names: list[tuple[AnchorKind, str]] = [("path", path), ("basename", basename), ("directory", "")]
     end = -1
     for name in directories:
         end += 1 + len(name)
         names += ("directory", path[:end]), ("segment", name)
-    return names
-
-
-def _details(path: str) -> list[tuple[str | None, int | None]]:
-    """Return the extensions and numbers of segments of anchors that fit `path`."""
-    depth = path.count("/") + 1
-    _, dot, extension = path.rpartition("/")[2].rpartition(".")
-    return [(None, None), (None, depth), *([(extension, None), (extension, depth)] if dot else [])]
+    _, dot, extension = basename.rpartition(".")
+    for kind, text in names:
+        yield kind, text, None
+        if dot:
+            yield kind, text, extension
 
 
 _Use = tuple[int, int, str]  # the item, the position in its scope, the text
-_Posting = tuple[Alternative | None, list[_Use]]  # None where the anchor decides
 
 
 class GlobIndex(Generic[Key]):
     """Index of many scopes, with the answer of `match_any` for each.
 
     Globs are stored once, under their anchors. A path costs about thirty look-ups, and a glob is matched only if its
-    anchor fits and does not decide.
+    anchor fits.
     """
 
     def __init__(self, items: Iterable[tuple[Key, Iterable[Glob]]]) -> None:
         self._keys: list[Key] = []
-        self._excludes: dict[int, list[Glob]] = {}
-        self._places: dict[tuple[AnchorKind, str], dict[tuple[str | None, int | None], list[_Posting]]] = {}
-        numbers: dict[str, list[_Use]] = {}
-        for item, (key, globs) in enumerate(items):
-            self._keys.append(key)
+        self._excludes: defaultdict[int, list[Glob]] = defaultdict(list)
+        self._by_anchor: defaultdict[_Key, list[tuple[Alternative, list[_Use]]]] = defaultdict(list)
+        uses: dict[str, list[_Use]] = {}
+        for item, (name, globs) in enumerate(items):
+            self._keys.append(name)
             for position, glob in enumerate(globs):
                 if glob.exclude:
-                    self._excludes.setdefault(item, []).append(glob)
-                else:
-                    self._add(item, position, glob, numbers)
-
-    def _add(self, item: int, position: int, glob: Glob, numbers: dict[str, list[_Use]]) -> None:
-        for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True):
-            uses = numbers.get(alternative.text)
-            if uses is None:
-                uses = numbers[alternative.text] = []
-                details = self._places.setdefault((anchor.kind, anchor.text), {})
-                postings = details.setdefault((anchor.extension, anchor.depth), [])
-                postings.append((None if anchor.decides else alternative, uses))
-            uses.append((item, position, glob.text))
+                    self._excludes[item].append(glob)
+                    continue
+                for alternative in glob.alternatives:
+                    if alternative.text not in uses:
+                        uses[alternative.text] = []
+                        anchor = _anchor(alternative)
+                        key = (anchor.kind, anchor.text, anchor.extension)
+                        self._by_anchor[key].append((alternative, uses[alternative.text]))
+                    uses[alternative.text].append((item, position, glob.text))
 
     def match(self, path: str) -> list[tuple[Key, str]]:
         """Return the scopes that match `path`, in order, each with its first matching glob."""
         matched: dict[int, tuple[int, str]] = {}
-        for alternative, uses in self._postings(path):
-            if alternative is None or alternative.matches(path):
-                for item, position, text in uses:
-                    if item not in matched or position < matched[item][0]:
-                        matched[item] = (position, text)
-        if not self._excludes:
-            return [(self._keys[item], matched[item][1]) for item in sorted(matched)]
+        for key in _keys_of_path(path):
+            for alternative, uses in self._by_anchor.get(key, ()):
+                if alternative.matches(path):
+                    for item, position, text in uses:
+                        if item not in matched or position < matched[item][0]:
+                            matched[item] = (position, text)
         return [
             (self._keys[item], matched[item][1])
             for item in sorted(matched)
             if not any(matches(glob, path) for glob in self._excludes.get(item, ()))
         ]
-
-    def _postings(self, path: str) -> list[_Posting]:
-        """Return the postings whose anchor fits `path`."""
-        if len(path) > MAX_PATH:
-            return []
-        indexed = [by_detail for name in _anchor_names(path) if (by_detail := self._places.get(name))]
-        postings = list(self._places.get(("path", path), {}).get((None, None), ()))
-        if indexed:
-            details = _details(path)
-            postings += [
-                posting for by_detail in indexed for detail in details for posting in by_detail.get(detail, ())
-            ]
-        return postings

@@ -429,25 +429,15 @@ def _translated(places: _Places, start: int, end: int) -> Span:
 
 def _destination(text: str, start: int, limit: int) -> Span | None:
     """Return the span of the destination after `(` or `:`, without `<` and `>`."""
+    from markdown_it.helpers import parseLinkDestination
+
     while start < limit and text[start] in " \t\r\n":
         start += 1
     if start >= limit:
         return None
-    if text[start] == "<":
-        end = text.find(">", start, limit)
-        return Span(start + 1, end) if end > start + 1 else None
-    end, depth = start, 0
-    while end < limit and text[end] not in " \t\r\n":
-        if text[end] == "\\" and end + 1 < limit:
-            end += 1
-        elif text[end] == "(":
-            depth += 1
-        elif text[end] == ")":
-            if depth == 0:
-                break
-            depth -= 1
-        end += 1
-    return Span(start, end) if end > start else None
+    bracket = text[start] == "<"
+    end = parseLinkDestination(text, start, limit).pos
+    return Span(start + bracket, end - bracket) if end > start + 2 * bracket else None
 
 
 def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[Heading]:

@@ -183,11 +183,12 @@ def explain(text: str, message: str) -> Problem:
         return Problem(
             MALFORMED, detail, Position(line, 1), "`orbit resolve` mends it while the merge is not committed"
         )
-    for words, explained in _EXPLANATIONS.items():
+    for words, (locate, detail, hint) in _EXPLANATIONS.items():
         if words in message:
-            return explained(text, message)
-    match = _PLACE.search(message)
-    position = Position(int(match[1]), int(match[2])) if match else _place_of_problem(text)
+            return Problem(MALFORMED, detail, locate(text, message), hint)
+    if "duplicate entry" in message:
+        return _explain_duplicate(text, message)
+    position = _stated_position(text, message) if _PLACE.search(message) else _place_of_problem(text)
     detail = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
     hint = "check indentation, quotes and brackets near that place"
     return Problem(MALFORMED, f"not valid YAML: {detail}", position, hint)
@@ -221,46 +222,43 @@ def _explain_duplicate(text: str, message: str) -> Problem:
     return Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), hint)
 
 
-def _explain_documents(text: str, _: str) -> Problem:
+def _last_document(text: str, _: str) -> Position:
     marks = [match.start() for match in re.finditer(r"(?m)^---(?=\s|$)", text)]
-    position = position_at(text, marks[-1]) if marks else Position(1)
-    return Problem(MALFORMED, "more than one YAML document in the file", position, "keep one")
+    return position_at(text, marks[-1]) if marks else Position(1)
 
 
-def _explain_control(text: str, message: str) -> Problem:
+def _byte_position(text: str, message: str) -> Position:
     offset = int(message.rpartition(" ")[2])  # in bytes
-    position = position_at(text, len(text.encode()[:offset].decode("utf-8", "replace")))
-    return Problem(MALFORMED, "a control character stands here", position, "remove it, or escape it in double quotes")
+    return position_at(text, len(text.encode()[:offset].decode("utf-8", "replace")))
 
 
-def _explain_key(text: str, _: str) -> Problem:
+def _first_collection_key(text: str, _: str) -> Position:
     root = _compose_or_none(text)
     for node in _walk(root) if root is not None else ():
         for key, _value in node.value if isinstance(node, MappingNode) else ():
             if not isinstance(key, ScalarNode):
-                return _problem_at(key, "a key is a list or a mapping", "keys are texts")
-    return Problem(MALFORMED, "a key is a list or a mapping", Position(1), "keys are texts")
+                return Position(key.start_mark.line + 1, key.start_mark.column + 1)
+    return Position(1)
 
 
-def _explain_number(text: str, message: str) -> Problem:
+def _stated_position(_: str, message: str) -> Position:
     match = _PLACE.search(message)
-    position = Position(int(match[1]), int(match[2])) if match else Position(1)
-    return Problem(MALFORMED, "a number has too many digits", position, "put it in quotes")
+    return Position(int(match[1]), int(match[2])) if match else Position(1)
 
 
-_EXPLANATIONS: Mapping[str, Callable[[str, str], Problem]] = {
-    "duplicate entry": _explain_duplicate,
-    "more than one document": _explain_documents,
-    "control characters are not allowed at position ": _explain_control,
-    "unhashable type": _explain_key,
-    "surrogates not allowed": lambda _text, _message: Problem(
-        MALFORMED, "it holds bytes that are not valid UTF-8", Position(1), "give the text in UTF-8"
+def _top(_text: str, _message: str) -> Position:
+    return Position(1)
+
+
+_EXPLANATIONS: Mapping[str, tuple[Callable[[str, str], Position], str, str]] = {
+    "more than one document": (_last_document, "more than one YAML document in the file", "keep one"),
+    "control characters are not allowed at position ": (
+        _byte_position, "a control character stands here", "remove it, or escape it in double quotes",
     ),
-    "invalid type: integer": _explain_number,
-    "repetition limit": lambda _text, _message: Problem(
-        MALFORMED, "aliases expand without bound", Position(1), "write the values out instead of aliases"
-    ),
-    "recursion limit": lambda _text, _message: Problem(
-        MALFORMED, "nested too deeply", Position(1), "flatten the structure"
-    ),
-}
+    "unhashable type": (_first_collection_key, "a key is a list or a mapping", "keys are texts"),
+    "surrogates not allowed": (_top, "it holds bytes that are not valid UTF-8", "give the text in UTF-8"),
+    "invalid type: integer": (_stated_position, "a number has too many digits", "put it in quotes"),
+    "repetition limit": (_top, "aliases expand without bound", "write the values out instead of aliases"),
+    "recursion limit": (_top, "nested too deeply", "flatten the structure"),
+}  # fmt: skip
+"""Part of ryaml's message: where the fault is, what it is, and what to do."""

@@ -34,7 +34,7 @@ class CitedId:
 
 def cited_in(text: str | None, path: str, forms: IdForms) -> list[tuple[str, int, int]]:
     """Return the ids that the text of a file cites, each with line and column; none where it has no text."""
-    if text is None or not forms.may_occur_in(text):
+    if text is None:
         return []
     citations = ((each.id, each.position) for each in in_text(text, path, forms))
     return [(cited, position.line, position.column) for cited, position in citations]
@@ -42,9 +42,8 @@ def cited_in(text: str | None, path: str, forms: IdForms) -> list[tuple[str, int
 
 def cited_by(record: Record, forms: IdForms) -> list[Citation]:
     """Return what the text of a record's own file surely cites."""
-    if not record.kind.in_record or not forms.may_occur_in(record.prose):
-        return []
-    return [citation for citation in find_citations(record.prose, forms) if not citation.weak]
+    citations = find_citations(record.prose, forms) if record.kind.in_record else ()
+    return [citation for citation in citations if not citation.weak]
 
 
 def in_text(
