@@ -13,7 +13,14 @@ from orbit_registry.formats.citations import Citation
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
 
-_KEY = re.compile(r"""(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)[ \t]*:(?=[ \t]|$)""")
+_FIELD = re.compile(
+    r"""^(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)[ \t]*:(?=[ \t\r\n]|\Z)[ \t]*(?P<value>[^\r\n]*)"""
+    r"(?P<more>(?:(?:\r\n?|\n)(?:[ \t#\]}][^\r\n]*|-(?:[ ][^\r\n]*)?(?=[\r\n]|\Z)|(?=[\r\n]|\Z)))*)",
+    re.MULTILINE,
+)
+"""A key, its value, and the lines that go on with it: indented ones, list items, comments and blank lines."""
+_CONTENT = re.compile(r"[\r\n][ \t]*(?P<content>[^\s#](?:[^\r\n]*[^\s])?)")
+_FLOW_ITEM = re.compile(r"""[ \t]*((?:"[^"]*"|'[^']*')?[^,]*)(?:,|\Z)""")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?[0-9]?[+-]?[ \t]*$")
 _ITEM = re.compile(r"[ \t]*-(?:[ \t]+(?P<item>.*))?$")
@@ -22,7 +29,6 @@ _NOT_PLAIN = re.compile(
     r"(?:true|false|null|yes|no|on|off|~|[-+.0-9][-+.0-9_eExXoO:]*|\d{4}-\d\d-\d\d.*)", re.IGNORECASE
 )
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,75 +40,31 @@ class Field:
     values: tuple[str, ...]
     span: Span
     line: Span
-    """All lines of the field, with the last line end."""
+    """All lines of the field."""
 
 
 def read_fields(text: str, span: Span) -> tuple[Field, ...]:
     """Return the fields of the front matter at `span`, in order; other lines are skipped."""
-    lines = list(_lines(text, span))
-    fields: list[Field] = []
-    index = 0
-    while index < len(lines):
-        start, end, _ = lines[index]
-        match = _KEY.match(text, start, end)
-        if match is None:
-            index += 1
-            continue
-        last = index + 1
-        while last < len(lines) and _continues(text, lines[last], lines[last - 1]):
-            last += 1
-        while last > index + 1 and not text[lines[last - 1][0] : lines[last - 1][1]].strip():
-            last -= 1
-        fields.append(_field(text, match["key"], match.end(), lines[index:last]))
-        index = last
-    return tuple(fields)
+    return tuple(_field(match) for match in _FIELD.finditer(text, span.start, span.end))
 
 
-def _lines(text: str, span: Span) -> Iterator[tuple[int, int, int]]:
-    """Yield (start, end, end with line end) of each line."""
-    at = span.start
-    while at < span.end:
-        match = _LINE.match(text, at, span.end)
-        end = match.end() if match else span.end
-        yield at, at + len(text[at:end].rstrip("\r\n")), end
-        at = end
-
-
-def _continues(text: str, line: tuple[int, int, int], before: tuple[int, int, int]) -> bool:
-    """Say whether a line continues the field above: indented, a list item, a comment, or blank."""
-    content = text[line[0] : line[1]]
-    return not content.strip() or content[0] in " \t#" or content.startswith(("- ", "]", "}")) or content == "-"
-
-
-def _field(text: str, key: str, value_from: int, lines: Sequence[tuple[int, int, int]]) -> Field:
-    start, end, _ = lines[0]
-    entry_span = Span(start, lines[-1][2])
-    value_start = value_from
-    while value_start < end and text[value_start] in " \t":
-        value_start += 1
-    first = _without_comment(text[value_start:end])
-    following = [text[line[0] : line[1]] for line in lines[1:]]
-    if _BLOCK_SCALAR.match(first):
+def _field(match: re.Match[str]) -> Field:
+    key, value, start = match["key"], _without_comment(match["value"]), match.start("value")
+    following = match["more"].splitlines()
+    content = [*_CONTENT.finditer(match.string, match.start("more"), match.end("more"))]
+    line = Span(match.start(), match.end())
+    to_last = Span(start, content[-1].end("content") if content else match.start("more"))
+    if _BLOCK_SCALAR.match(value):
         joined = " ".join(part.strip() for part in following).strip()
-        return Field(key, joined, (joined,) if joined else (), Span(value_start, _end(text, lines)), entry_span)
-    if not first and any(_ITEM.match(line) for line in following):
+        return Field(key, joined, (joined,) if joined else (), to_last, line)
+    if not value and any(_ITEM.match(part) for part in following):
         values = tuple(_items(following))
-        return Field(key, ", ".join(values), values, Span(value_start, _end(text, lines)), entry_span)
-    parts = [first, *(_without_comment(line).strip() for line in following if not line.lstrip().startswith("#"))]
-    joined = " ".join(part for part in parts if part)
-    value_end = _end(text, lines) if any(parts[1:]) else value_start + len(first)
+        return Field(key, ", ".join(values), values, to_last, line)
+    parts = [_without_comment(part["content"]) for part in content]
+    joined = " ".join(part for part in (value, *parts) if part)
     scalar = _unquoted(joined)
     values = _flow_items(joined) if _is_list(joined) else ((scalar,) if scalar else ())
-    return Field(key, scalar, values, Span(value_start, value_end), entry_span)
-
-
-def _end(text: str, lines: Sequence[tuple[int, int, int]]) -> int:
-    """Return the end of the last line that is no comment."""
-    for start, end, _ in reversed(lines):
-        content = text[start:end]
-        if content.strip() and not content.lstrip().startswith("#"):
-            return start + len(content.rstrip())
-    return lines[0][1]
+    return Field(key, scalar, values, to_last if any(parts) else Span(start, start + len(value)), line)
 
 
 def _without_comment(value: str) -> str:
@@ -129,24 +91,8 @@ def _is_list(value: str) -> bool:
 
 
 def _flow_items(value: str) -> tuple[str, ...]:
-    items: list[str] = []
-    part: list[str] = []
-    quote = ""
-    for char in value[1:-1] + ",":
-        if char == "," and not quote:
-            item = _unquoted("".join(part).strip())
-            if item:
-                items.append(item)
-            part = []
-            continue
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"" and not "".join(part).strip():
-            quote = char
-        part.append(char)
-    if quote:  # an unclosed quote: take the rest
-        items.append("".join(part).strip().rstrip(","))
-    return tuple(items)
+    items = (_unquoted(item.strip()) for item in _FLOW_ITEM.findall(value[1:-1]))
+    return tuple(item for item in items if item)
 
 
 def _items(lines: Sequence[str]) -> Iterator[str]:
@@ -202,14 +148,6 @@ _ON_ONE_LINE = frozenset({"status", "date", "tags", "superseded_by", "supersedes
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line outside code and comments, without its line end."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Header:
     """Input of a style: the document, the zone that may state metadata, and the headings inside the decision."""
 
@@ -227,7 +165,7 @@ class Header:
         """The whole text of the file."""
         return self.document.text
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[Span]:
         """Yield the zone's lines outside code and HTML."""
         for span in self.zone:
             yield from visible_lines(self.document, span, self.document.hidden)
@@ -246,8 +184,8 @@ class Style:
     """Returns offset and text of an insertion that states a key; None if the style is not in use."""
 
 
-def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Iterator[Line]:
-    """Yield the lines of `span` outside the sorted `hidden` spans."""
+def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Iterator[Span]:
+    """Yield the lines of `span` outside the sorted `hidden` spans, without their line ends."""
     lines = document.lines
     number = lines.index_of(span.start)
     next_hidden = bisect_right(hidden, span.start, key=lambda other: other.end)
@@ -257,22 +195,8 @@ def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Ite
         while next_hidden < len(hidden) and hidden[next_hidden].end <= start:
             next_hidden += 1
         if next_hidden >= len(hidden) or hidden[next_hidden].start > start:
-            yield Line(start, end)
+            yield Span(start, end)
         number += 1
-
-
-def visible_starts(document: Document, span: Span, hidden: Sequence[Span], pattern: str) -> Iterator[int]:
-    """Yield the starts of those `visible_lines` that match a one-line pattern, without reading the others."""
-    text = document.text
-    if span.start == 0 or text[span.start - 1] not in "\r\n":
-        first = re.compile(pattern)
-        yield from (line.start for line in visible_lines(document, span, hidden) if first.match(text, line.start))
-        return
-    for match in re.compile(rf"[\r\n](?:{pattern})").finditer(text, span.start - 1, span.end):
-        start = match.start() + 1
-        at = bisect_right(hidden, start, key=lambda other: other.end)
-        if at == len(hidden) or hidden[at].start > start:
-            yield start
 
 
 def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
@@ -342,11 +266,6 @@ def whole_line(text: str, span: Span) -> Span:
 def first_offset(fact: Fact) -> int:
     """Return an offset in the first line of a fact; a superseding remark includes the gap above it."""
     return fact.span.end if fact.key == "superseding" else fact.span.start
-
-
-def front_matter_fields(document: Document) -> tuple[Field, ...]:
-    """Return the fields of the document's front matter."""
-    return read_fields(document.text, document.front_matter) if document.front_matter else ()
 
 
 def split_names(value: str) -> tuple[str, ...]:

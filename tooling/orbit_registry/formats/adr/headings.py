@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from orbit_registry.formats.adr.file_names import SERIES_CODE
-from orbit_registry.formats.adr.header import visible_lines, visible_starts
+from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.model import Section
 from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, plain, read_date, word_set
 from orbit_registry.formats.markdown import Document, Heading
@@ -40,9 +40,8 @@ _RUN_IN = re.compile(
 _LONGEST = 300
 """Longest heading that may state a value."""
 _WORD = re.compile(r"[^\W\d_]+")
-_BOLD = r"[ \t]{0,3}(?:\*\*|__)[^\W\d_]"
-_COST = (
-    r"(?i:[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
+_COST = re.compile(
+    r"[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
     r"(?:(?:costs?|kosten|co[uû]ts?|costos?|costes?|custos?|costi|koszty?|kostnad(?:er)?|стоимость|コスト|代价|成本|비용)"
     r"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:：.—–]"
     r"|(?:bad|negative|con|schlecht|negativ|mauvais|malo|mal|ruim)(?:\*\*|__|\*|_)?"
@@ -50,9 +49,9 @@ _COST = (
     r"|(?:bad|negatives?(?: consequences)?|cons|drawbacks?|downsides?|trade-?offs?|schlecht|nachteile?"
     r"|negativ[oaiet]?s?|n[ée]gati(?:f|ve)s?|negatief|mauvais|malo|ruim)"
     r"(?:\*\*|__|\*|_)?[ \t]*[:：—–](?:\*\*|__|\*|_)?[ \t]*"
-    r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s]))"
+    r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s])",
+    re.IGNORECASE,
 )
-"""Case is ignored inside only: a match begins with a line end, which a case-sensitive search finds faster."""
 _FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
 
 
@@ -124,8 +123,6 @@ def read_sections(document: Document, headings: Sequence[Heading], body: Span) -
 
 def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
     """Yield the paragraphs that begin with a section's name in bold."""
-    if next(visible_starts(document, body, document.code, _BOLD), None) is None:
-        return
     text = document.text
     ends = [heading.section.start for heading in headings] + [body.end]
     run_ins: list[tuple[str, str, int, int]] = []
@@ -146,9 +143,9 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
 
 def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Position | None:
     """Return the position of a cost: `Cost:`, `Negative:`, `Bad, because`, or a filled negative section."""
-    start = next(visible_starts(document, body, document.code, _COST), None)
-    if start is not None:
-        return document.lines.position(start)
+    for line in visible_lines(document, body, document.code):
+        if _COST.match(document.text, line.start, body.end):
+            return document.lines.position(line.start)
     for section in sections:
         if section.key == "negative" and is_filled(document, section.body):
             return section.position

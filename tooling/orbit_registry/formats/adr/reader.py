@@ -8,37 +8,14 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from orbit_registry.formats.adr import file_names, headings
 from orbit_registry.formats.adr.assembly import Outline, assemble
 from orbit_registry.formats.adr.classifier import is_template, skip_reason
-from orbit_registry.formats.adr.file_names import (
-    GENERIC_NAMES,
-    date_of_path,
-    is_log_name,
-    number_of_path,
-    series_number,
-    status_of_path,
-    title_of_path,
-)
-from orbit_registry.formats.adr.header import Field, Header, front_matter_fields, key_value, visible_lines
-from orbit_registry.formats.adr.headings import (
-    EVIDENCE,
-    HEADER_KEYS,
-    TitleParts,
-    is_filled,
-    section_key,
-    split_dated,
-    split_entry,
-    split_title,
-    title_below,
-    title_heading,
-    title_line,
-    title_text,
-    titled_heading,
-)
+from orbit_registry.formats.adr.file_names import GENERIC_NAMES, is_log_name, number_of_path, series_number
+from orbit_registry.formats.adr.header import Field, Header, key_value, read_fields, visible_lines
+from orbit_registry.formats.adr.headings import EVIDENCE, HEADER_KEYS, TitleParts, section_key, split_title
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, Fact
-from orbit_registry.formats.adr.relations import (
-    find_phrases,
-)
+from orbit_registry.formats.adr.relations import find_phrases
 from orbit_registry.formats.adr.vocabulary import is_iso_date
 from orbit_registry.formats.citations import Citation, IdForms, find_citations
 from orbit_registry.formats.markdown import Document, Heading, is_markdown, parse_markdown, within
@@ -90,7 +67,7 @@ def single_span(text: str, path: str) -> Span | None:
     document = parse_markdown(text)
     if _is_log(document, _log_headings(document)):
         return None
-    heading = titled_heading(title_heading(document))
+    heading = headings.titled_heading(headings.title_heading(document))
     return Span(heading.body.start if heading is not None else 0, len(text))
 
 
@@ -109,7 +86,11 @@ def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Hea
     """
     candidates: list[tuple[Heading, TitleParts]] = []
     for heading in document.headings:
-        parts = split_entry(document.text, heading.title, heading.text, in_log=in_log) if heading.level > 1 else None
+        parts = (
+            headings.split_entry(document.text, heading.title, heading.text, in_log=in_log)
+            if heading.level > 1
+            else None
+        )
         if parts is not None:
             candidates.append((heading, parts))
     coded = [candidate for candidate in candidates if candidate[1].code] if in_log else []
@@ -123,7 +104,7 @@ def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Hea
 def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
     """Return the headings with a date, if they are at least half of their level."""
     below = [heading for heading in document.headings if heading.level > 1]
-    dated = [(heading, split_dated(document.text, heading.title, heading.text)) for heading in below]
+    dated = [(heading, headings.split_dated(document.text, heading.title, heading.text)) for heading in below]
     candidates = [(heading, parts) for heading, parts in dated if parts is not None]
     level = min((heading.level for heading, _ in candidates), default=0)
     entries = [(heading, parts) for heading, parts in candidates if heading.level == level]
@@ -146,15 +127,15 @@ def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -
     return False
 
 
-def _read_log(document: Document, headings: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
+def _read_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
     citations = find_citations(document.text, _DECISIONS, document.code)
-    entries = tuple(_entry(document, heading, parts, citations) for heading, parts in headings)
-    return AdrFile("log", entries, tuple(_unnamed_sections(document, headings)))
+    decisions = tuple(_entry(document, heading, parts, citations) for heading, parts in entries)
+    return AdrFile("log", decisions, tuple(_unnamed_sections(document, entries)))
 
 
 def _entry(document: Document, heading: Heading, parts: TitleParts, citations: tuple[Citation, ...]) -> AdrDocument:
     date = (parts.date, "heading") if parts.date and is_iso_date(parts.date) else None
-    body = _without_separator(document, heading.body)
+    body = Span(heading.body.start, content_end(document, heading.body))
     outline = Outline(heading, parts, parts.number, heading.section, body, date)
     entry = assemble(_log_header(document, heading, citations), outline)
     return replace(entry, legacy_ids=(*entry.legacy_ids, parts.code)) if parts.code else entry
@@ -177,17 +158,16 @@ def _log_header(document: Document, heading: Heading, citations: tuple[Citation,
 
 def _single_header(document: Document, start: int, citations: tuple[Citation, ...] = ()) -> Header:
     inside = tuple(heading for heading in document.headings if heading.section.start >= start)
-    zones = tuple(_zones(document, start, inside, title_heading(document)))
-    return Header(document, zones, inside, front_matter_fields(document), False, citations)
+    zones = tuple(_zones(document, start, inside, headings.title_heading(document)))
+    fields = read_fields(document.text, document.front_matter) if document.front_matter else ()
+    return Header(document, zones, inside, fields, False, citations)
 
 
-def _without_separator(document: Document, body: Span) -> Span:
-    """Return a body without the blank lines and the rule that separate it from the next entry."""
-    end = body.end
-    rules = within(document.rules, body, lambda rule: rule.start)
-    if rules and not document.text[rules[-1].end : body.end].strip():
-        end = rules[-1].start
-    return Span(body.start, body.start + len(document.text[body.start : end].rstrip()))
+def content_end(document: Document, span: Span) -> int:
+    """Return the end of a span's content, before the blank lines and the rule that separate what follows."""
+    rules = within(document.rules, span, lambda rule: rule.start)
+    end = rules[-1].start if rules and not document.text[rules[-1].end : span.end].strip() else span.end
+    return span.start + len(document.text[span.start : end].rstrip())
 
 
 def _entry_zone(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
@@ -227,13 +207,13 @@ def _bullet(content: str) -> int:
     return len(content) - len(bare) + 2 if bare.startswith(("- ", "* ", "+ ")) else 0
 
 
-def _unnamed_sections(document: Document, headings: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
+def _unnamed_sections(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
     """Yield a problem for each section of a log that is neither named like its entries nor a standard section."""
-    entries = {heading.section for heading, _ in headings}
-    first, parts = headings[0]
+    sections = {heading.section for heading, _ in entries}
+    first, parts = entries[0]
     form = "dated" if parts.number is None else "numbered"
     for other in document.headings:
-        if other.level == first.level and other.section not in entries and section_key(other.text) == "other":
+        if other.level == first.level and other.section not in sections and section_key(other.text) == "other":
             message = f"not {form} as the entries of this log are, so it is none of them"
             hint = f"write its heading as theirs, such as `{'#' * first.level} {first.text[:80]}`, and import again"
             yield Problem(UNNAMED, message, other.position, hint)
@@ -243,11 +223,11 @@ def _unnamed_sections(document: Document, headings: Sequence[tuple[Heading, Titl
 
 
 def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixPath) -> AdrFile:
-    heading = title_heading(document)
+    heading = headings.title_heading(document)
     start = heading.body.start if heading else document.content_start
     header = _single_header(document, start, find_citations(document.text, _DECISIONS, document.code))
-    path_number, path_date = number_of_path(path), date_of_path(path)
-    titled = titled_heading(heading)
+    path_number, path_date = number_of_path(path), file_names.date_of_path(path)
+    titled = headings.titled_heading(heading)
     parts = _title_parts(header, titled, path, stem, start)
     series = _series_number(header.fields, pure_path)
     outline = Outline(
@@ -262,9 +242,9 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     entry = assemble(header, outline)
     if entry.number is None:
         entry = replace(entry, number=_titled_number(entry))
-    folder_status = status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
+    folder_status = file_names.status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
     bodies = {section.key: section.body for section in entry.sections if section.key in ("context", "decision")}
-    filled = len(bodies) == 2 and all(is_filled(document, body) for body in bodies.values())
+    filled = len(bodies) == 2 and all(headings.is_filled(document, body) for body in bodies.values())
     reason = skip_reason(entry, header.headings, stem, pure_path, in_series=series is not None, is_filled=filled)
     entry = replace(entry, status=folder_status, format=FOLDER) if folder_status is not None else entry
     if reason:
@@ -276,13 +256,15 @@ def _title_parts(header: Header, heading: Heading | None, path: str, stem: str, 
     """Return number and title as the heading states them, else a line above all headings, else the file's name."""
     document, path_number = header.document, number_of_path(path)
     if heading is None:
-        path_title = title_of_path(path)
-        return title_line(document, path_number, path_title) or TitleParts(None, None, path_title, Span(start, start))
-    span = title_text(document, heading, header.headings)
+        path_title = file_names.title_of_path(path)
+        return headings.title_line(document, path_number, path_title) or TitleParts(
+            None, None, path_title, Span(start, start)
+        )
+    span = headings.title_text(document, heading, header.headings)
     title = heading.text if span == heading.title else span.of(document.text)
     title = _COMMENT.sub("", title).strip()
     parts = split_title(document.text, span, title, path_number or series_number(stem, title))
-    below = title_below(document, parts, header.headings)
+    below = headings.title_below(document, parts, header.headings)
     return parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
 
 

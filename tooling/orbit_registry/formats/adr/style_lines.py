@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from orbit_registry.formats.adr.header import Header, Style, first_offset, key_value, split_key_values, whole_line
 from orbit_registry.formats.adr.model import Fact
@@ -12,6 +13,7 @@ from orbit_registry.formats.adr.status_line import normalise_status, value_facts
 from orbit_registry.formats.position import Span
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
+_LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
 
 
 def _read_items(header: Header) -> Iterator[Fact]:
@@ -33,20 +35,6 @@ def _without_comment(text: str, span: Span) -> Span:
     while end > span.start and text[end - 1] in " \t":
         end -= 1
     return Span(span.start, end)
-
-
-def _insert_item(header: Header, key: str, value: str) -> tuple[int, str] | None:
-    """Insert an item above the first one, with the same bullet."""
-    text = header.text
-    for fact in _read_items(header):
-        start = text.rfind("\n", 0, first_offset(fact)) + 1
-        bullet = _BULLET.match(text, start)
-        if bullet is None:
-            return None
-        bold = "**" if text.startswith("**", bullet.end()) else ""
-        newline = "\r\n" if text[max(0, start - 2) : start] == "\r\n" else "\n"
-        return start, f"{bullet.group()}{bold}{key.capitalize()}:{bold} {value}{newline}"
-    return None
 
 
 _SHORT = 80
@@ -120,15 +108,18 @@ def _continues(content: str) -> bool:
     return not any(phrase.verb.start <= 1 for phrase in find_phrases(bare))
 
 
-def _insert_line(header: Header, key: str, value: str) -> tuple[int, str] | None:
-    """Insert a line above the first stated one, in the same style."""
-    for fact in _read_lines(header):
-        start = header.text.rfind("\n", 0, first_offset(fact)) + 1
-        before = header.text[start : fact.span.start].lstrip()
-        quote, bold = "> " if before[:1] == ">" else "", "**" if before.lstrip("> \t").startswith("**") else ""
-        newline = "\r\n" if header.text[max(0, start - 2) : start] == "\r\n" else "\n"
-        gap = newline if header.text[start - len(newline) * 2 : start] == newline * 2 else ""
-        return start, f"{quote}{bold}{key.capitalize()}:{bold} {value}{newline}{gap}"
+def _insertion(
+    read: Callable[[Header], Iterator[Fact]], header: Header, key: str, value: str
+) -> tuple[int, str] | None:
+    """Insert a line above the first stated one, with the same bullet or quote, and in bold like it."""
+    text = header.text
+    for fact in read(header):
+        start = text.rfind("\n", 0, first_offset(fact)) + 1
+        lead = _LEAD.match(text, start)
+        mark, bold = lead.groups("") if lead is not None else ("", "")
+        newline = "\r\n" if text[max(0, start - 2) : start] == "\r\n" else "\n"
+        gap = newline if not mark and text[start - len(newline) * 2 : start] == newline * 2 else ""
+        return start, f"{mark}{bold}{key.capitalize()}:{bold} {value}{newline}{gap}"
     return None
 
 
@@ -137,5 +128,5 @@ def _render(fact: Fact, value: str) -> str:
     return value if fact.raw else f" {value}"
 
 
-BULLETS = Style("bullets", _read_items, _render, _insert_item)
-LINES = Style("line", _read_lines, _render, _insert_line)
+BULLETS = Style("bullets", _read_items, _render, partial(_insertion, _read_items))
+LINES = Style("line", _read_lines, _render, partial(_insertion, _read_lines))

@@ -42,14 +42,7 @@ def cost_in(language: Language | None) -> str:
     return COST if language is None else f"{language.cost}: _{language.harder}_"
 
 
-_PLACEHOLDERS = {
-    "title": "$title",
-    "status": "$status",
-    "date": "$date",
-    "deciders": "$deciders",
-    "tags": "$tags",
-    "tasks": "$tasks",
-}
+_PLACEHOLDERS = {name: f"${name}" for name in ("title", "status", "date", "deciders", "tags", "tasks")}
 _DIGITS = re.compile(r"\d{1,9}")
 _YAML_VALUE = re.compile(r"^(?P<head>[^\s:#][^:\r\n]{0,80}:[ \t]+)(?P<value>[^\r\n]+)", re.MULTILINE)
 _DAY = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?![\w-])|(?:19|20)\d\d-\d\d-\d\dT")

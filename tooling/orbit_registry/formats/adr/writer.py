@@ -10,7 +10,7 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.adr.assembly import STYLES
 from orbit_registry.formats.adr.headings import section_key, section_level, split_entry, split_title
 from orbit_registry.formats.adr.model import AdrDocument, AdrFile, Fact
-from orbit_registry.formats.adr.reader import entry_header, read_document
+from orbit_registry.formats.adr.reader import content_end, entry_header, read_document
 from orbit_registry.formats.adr.vocabulary import language_of, language_of_status
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import Span
@@ -140,7 +140,6 @@ _DATED_STATUS = re.compile(
 """`2020-04-22 proposed`, `Proposed (2020-04-22)`: the date is the decision's, and stays."""
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
 _SIGN = re.compile(r"([!-/:-@\[-`{-~])")
-_RULE = re.compile(r"\n[ \t]*\n[ \t]{0,3}(?:-[ \t]*){3,}\Z|\n[ \t]*\n[ \t]{0,3}(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
 _FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
 
 
@@ -314,7 +313,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
         for heading in document.headings
         if section_key(heading.text) == "amendments" and entry.span.start < heading.section.start < entry.span.end
     ]
-    end = _content_end(document, Span(entry.span.start, amendments[-1].section.end if amendments else entry.span.end))
+    end = content_end(document, Span(entry.span.start, amendments[-1].section.end if amendments else entry.span.end))
     language = language_of(section.heading for section in entry.sections)
     title = language.amendments if language is not None else "Amendments"
     heading = "" if amendments else f"{'#' * level} {title}{newline}{newline}"
@@ -330,15 +329,6 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
         (h.level for h in document.headings if entry.heading_span and h.section.start == entry.heading_span.start), 1
     )
     return min(heading_level + 1, 6)
-
-
-def _content_end(document: Document, span: Span) -> int:
-    """Return the end of a span's content, before blank lines and the rule that separate what follows."""
-    end = span.end
-    rule = next((rule for rule in reversed(document.rules) if rule.end <= end), None)
-    if rule and rule.start > span.start and not document.text[rule.end : end].strip():
-        end = rule.start
-    return span.start + len(document.text[span.start : end].rstrip())
 
 
 # --- entries of a log
@@ -370,8 +360,7 @@ def _insert_at(text: str, at: int, entry: str, newline: str, previous: AdrDocume
     before, after = text[:at], text[at:]
     if previous is not None:
         # The separator of the entry above (blank lines, a rule) is used again below the new one.
-        content_end = _content_end(parse_markdown(text), previous.span)
-        separator = text[content_end:at]
+        separator = text[content_end(parse_markdown(text), previous.span) : at]
         if "---" in separator or "***" in separator or "___" in separator:
             return before + entry + (separator if after else newline) + after
     lead = "" if not before.strip("\ufeff") else _blank_lines(before, newline)
@@ -458,11 +447,8 @@ def _is_newest_first(entries: Sequence[AdrDocument]) -> bool:
 
 def split_separator(text: str) -> tuple[str, str]:
     """Return an entry's content, and the blank lines and rule after it."""
-    content = text.rstrip("\r\n \t")
-    rule = _RULE.search(content[-200:])
-    if rule:
-        content = content[: len(content) - (rule.end() - rule.start())].rstrip("\r\n \t")
-    return content, text[len(content) :]
+    end = content_end(parse_markdown(text), Span(0, len(text)))
+    return text[:end], text[end:]
 
 
 def remove_entry(text: str, entry: AdrDocument) -> str:
