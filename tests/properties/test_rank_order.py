@@ -22,7 +22,7 @@ from orbit_registry.model.rank import EPOCH, rank_order, vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import Vote, tally
 from orbit_registry.repository.codec import record_of
-from orbit_registry.snapshot.build import write_database
+from orbit_registry.snapshot.export import write_database
 from orbit_registry.snapshot.rows import rows_of
 
 KIND = load_kinds()["learning"]

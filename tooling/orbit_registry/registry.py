@@ -422,9 +422,9 @@ class Registry:
 
     def query(self, sql: str, form: str = "table") -> str:
         """Query the snapshot; return a table, JSON or CSV."""
-        from orbit_registry.snapshot import current
+        from orbit_registry.snapshot.query import query
 
-        return current.query(self.workspace, sql, form, vectors=self.vectors)
+        return query(self.workspace, sql, form, vectors=self.vectors)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the vectors of the records and of some texts."""

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from orbit_registry.errors import WriteError
-from orbit_registry.snapshot.current import export_snapshot
+from orbit_registry.snapshot.export import export_snapshot
 from orbit_registry.snapshot.rows import CONTENT
 
 

@@ -17,7 +17,7 @@ from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.votes import Vote, format_time, tally
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.snapshot.build import write_database
+from orbit_registry.snapshot.export import write_database
 from orbit_registry.snapshot.rows import rows_of
 
 CASES = Path(__file__).parents[2] / "cases" / "globs.yaml"

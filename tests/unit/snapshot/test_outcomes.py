@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.analytics.stats import PRIOR, Pair, pairs_of
-from orbit_registry.snapshot import build
-from orbit_registry.snapshot.build import fill_events
+from orbit_registry.snapshot import export
+from orbit_registry.snapshot.export import fill_events
 from orbit_registry.workspace.event_log import LoggedEvent, read_line
 
 IDS, FILES = ("L-aaaaa", "L-bbbbb", "R-ccccc"), ("src/a.py", "src/b.py", "#tag")
 DATABASE = duckdb.connect()
 for _file in ("tables.sql", "macros.sql"):
-    DATABASE.execute(Path(build.__file__).with_name(_file).read_text("utf-8"))
+    DATABASE.execute(Path(export.__file__).with_name(_file).read_text("utf-8"))
 SIGNALS = ("opened", "turned_green", "edited", "failed_again")
 
 

@@ -13,8 +13,7 @@ import duckdb
 import pytest
 
 from orbit_registry.errors import SnapshotError
-from orbit_registry.snapshot.current import query
-from orbit_registry.snapshot.query import QueryResult, run_query
+from orbit_registry.snapshot.query import QueryResult, query, run_query
 
 
 @pytest.fixture

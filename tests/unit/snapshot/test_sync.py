@@ -15,8 +15,8 @@ import pytest
 
 from orbit_registry.errors import LockTimeoutError, SnapshotError, WriteError
 from orbit_registry.registry import Registry
-from orbit_registry.snapshot.build import STORAGE
-from orbit_registry.snapshot.current import query
+from orbit_registry.snapshot.export import STORAGE
+from orbit_registry.snapshot.query import query
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import CACHE, open_workspace

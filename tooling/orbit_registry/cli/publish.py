@@ -335,7 +335,7 @@ def export(file: Path, parquet: Path | None, unfiltered: bool, vectors: bool, ou
     \b
     orbit snapshot export orbit.duckdb --parquet tables/
     """
-    from orbit_registry.snapshot.current import export_snapshot  # of the other commands none needs it
+    from orbit_registry.snapshot.export import export_snapshot  # of the other commands none needs it
 
     registry = open_registry()
     chosen = registry.vectors if vectors else None

@@ -246,7 +246,7 @@ def brief(call: ToolCall) -> ToolResult:
 
 def query(call: ToolCall) -> ToolResult:
     """Query the snapshot in SQL."""
-    from orbit_registry.snapshot.current import limited_query
+    from orbit_registry.snapshot.query import limited_query
 
     limit, time_limit = call.number("limit", 100), call.arguments.get("seconds")
     seconds = float(time_limit) if isinstance(time_limit, int | float) else USUAL_SECONDS

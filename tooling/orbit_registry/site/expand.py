@@ -38,7 +38,7 @@ from orbit_registry.site.stage import BuildContext
 from orbit_registry.site.treemap import coverage_of
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
-from orbit_registry.snapshot.edges import References, references_from_row
+from orbit_registry.snapshot.edges import References
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
 _VERBATIM = re.compile(r"(<(?:pre|script|style|textarea)\b.*?</(?:pre|script|style|textarea)>)", re.DOTALL)
@@ -224,11 +224,10 @@ class Expansion:
     def _references(self, record: Record) -> References:
         """Return the references of a record's text, and its first line."""
 
-        def read() -> list[object]:
-            text = self.loader.text(record)
-            return references_by(text, self.site.forms).as_row()
+        def read() -> References:
+            return references_by(self.loader.text(record), self.site.forms)
 
-        return references_from_row(self.pages.value(record.path, self.loader.stamp(record), read))
+        return References.from_row(self.pages.value(record.path, self.loader.stamp(record), read))
 
     def _lead(self, record: Record) -> str:
         return self._references(record).lead
@@ -402,8 +401,9 @@ class Expansion:
         if self.database:
             stamps = {record.path: self.loader.stamp(record) for record in self.context.collection.records}
             doubts = {path: str(freshness) for path, freshness in self.freshness.items()}
-            citing = {path: references.as_row() for path, references in self.context.citing.items()}
-            self.pages.page(SNAPSHOT, [stamps, doubts, citing], lambda: Content(_made_by(self.context.export)))
+            self.pages.page(
+                SNAPSHOT, [stamps, doubts, self.context.citing], lambda: Content(_made_by(self.context.export))
+            )
         feed = feeds.files(feeds.newest(records), self.context.sources.title, self.base_url, self._lead)
         for path, text in feed:
             self.out.write(path, text)

@@ -202,7 +202,7 @@ class BuildContext:
 
     def export(self, file: Path) -> object:
         """Write the snapshot for download, made of what was read for the pages."""
-        from orbit_registry.snapshot.current import export_snapshot  # most builds write none
+        from orbit_registry.snapshot.export import export_snapshot  # most builds write none
 
         return export_snapshot(self.registry.workspace, file, reading=self.registry.reading)
 

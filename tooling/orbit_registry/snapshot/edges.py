@@ -7,9 +7,8 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Self
 from urllib.parse import unquote
 
 from orbit_registry.errors import OrbitError
@@ -32,8 +31,7 @@ _LOCAL_LINK = re.compile(
 """What a link to a document or to a record's file looks like; a text without one is not parsed."""
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(NamedTuple):
     """What a text names: ids as written and targets of links to documents, each with its line in the file."""
 
     ids: tuple[tuple[str, int], ...] = ()
@@ -43,19 +41,11 @@ class References:
     entry: tuple[int, int] | None = None
     """The lines of a decision's entry in its document."""
 
-    def as_row(self) -> list[Any]:
-        """Return it as values that JSON can hold."""
-        return [[*map(list, self.ids)], [*map(list, self.links)], self.lead, [*self.entry] if self.entry else None]
-
-
-def references_from_row(row: Sequence[Any]) -> References:
-    """Return what a row holds."""
-    ids, links, first, entry = row
-    return References(_pairs(ids), _pairs(links), str(first), (entry[0], entry[1]) if entry else None)
-
-
-def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
-    return tuple((str(name), int(line)) for name, line in rows) if rows else ()
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> Self:
+        """Return what a row of the cache holds: the fields in their order, as JSON has them."""
+        ids, links, lead, entry = row
+        return cls(tuple(map(tuple, ids)), tuple(map(tuple, links)), lead, tuple(entry) if entry else None)
 
 
 def references_in_text(text: str, path: str, forms: IdForms) -> References:
@@ -80,15 +70,15 @@ def citing_references(
 
     def parse(path: str, content: bytes) -> object:
         try:
-            return references_in_text(decode(content, path), path, forms).as_row()
+            return references_in_text(decode(content, path), path, forms)
         except OrbitError:
-            return References().as_row()
+            return References()
 
     paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
     namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
     rows = workspace.cache.files(namespace, workspace.root, filter(folders.contain, paths), parse, limit=DOCUMENT_LIMIT)
     values = {path: row.value for path, row in rows.items() if row.value is not None}
-    return {path: references_from_row(values[path]) if path in values else References() for path in paths}
+    return {path: References.from_row(values[path]) if path in values else References() for path in paths}
 
 
 class NameResolver:

@@ -1,34 +1,318 @@
-"""Copies of the snapshot for others: without local inbox, findings, events and file times."""
+"""DuckDB files: tables filled from rows and from the event log, and copies of the snapshot for others."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
+import os
 import secrets
-from collections.abc import Iterable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import RefusedError, SnapshotError
+from orbit_registry.errors import RefusedError, SnapshotError, UsageError
+from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.matching.sources import references_in, sources_of
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.snapshot.build import duckdb, engine, fill_all, fill_meta, fill_vectors, new_database, quoted
 from orbit_registry.snapshot.publication import publication_of
-from orbit_registry.snapshot.rows import CONTENT, Rows, meta_of, rows_of
+from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows, meta_of, rows_of
+from orbit_registry.snapshot.search_macro import search_tables
 from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    import duckdb as duckdb
+
     from orbit_registry.search.vectors import Vectors
+
+    VectorSource = Callable[[Sequence[str]], Vectors | None]
+else:  # the compiled module alone: the package's interface for building questions takes three times as long to import
+    try:
+        duckdb = importlib.import_module("_duckdb")
+    except ImportError:  # the name is not promised: another version may call it otherwise
+        duckdb = importlib.import_module("duckdb")
+
+LONGEST = 65_536
+_ROWS = """
+WITH said AS (
+    SELECT n, line, TRY_CAST(line AS JSON) AS members
+    FROM (SELECT unnest(lines) AS line, unnest(range(len(lines))) AS n FROM (SELECT ?::VARCHAR[] AS lines))
+),
+known AS (
+    SELECT
+        n,
+        line,
+        TRY_CAST((members->>'$.at') AS TIMESTAMP) AS happened_at,
+        (members->>'$.event') AS type,
+        (members->>'$.surface') AS surface,
+        (members->>'$.session') AS session,
+        CASE WHEN (members->>'$.event') = ? THEN (members->>'$.hits[*]') ELSE (members->>'$.ids[*]') END AS ids
+    FROM said
+    WHERE json_type(members) = 'OBJECT'
+)
+SELECT happened_at, type, record_id, surface, session, line FROM (
+    SELECT *, unnest(CASE WHEN len(ids) = 0 THEN [NULL] ELSE ids END) AS record_id FROM known
+)
+WHERE happened_at IS NOT NULL
+    AND type IN (SELECT unnest(?::VARCHAR[]))
+    AND (record_id IS NULL OR regexp_full_match(record_id, '[A-Za-z0-9][A-Za-z0-9_.-]{0,99}'))
+ORDER BY n
+"""
+
+
+def event_lines(state: Path) -> list[str]:
+    """Return the lines of a workspace's event log, in their order; what can't be read is left out."""
+    lines: list[str] = []
+    for name in FILES:
+        path = state / "log" / name
+        try:
+            content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        except OSError:
+            continue  # rotated just now, or not readable
+        lines += (line.decode("utf-8", "replace") for line in content.splitlines() if 0 < len(line) <= LONGEST)
+    return lines
+
+
+def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequence[str]) -> None:
+    """Fill a table with a row for each record of each event, and one for an event without; lines that are none go."""
+    connection.execute(f"INSERT INTO {table} {_ROWS}", [list(lines), RETRIEVAL, list(NAMES)])
+
+
+STORAGE = "v1.2.0"
+"""The storage version that DuckDB 1.2 to 2.0 and the browser engine read."""
+TABLES = Path(__file__).with_name("tables.sql")
+MACROS = Path(__file__).with_name("macros.sql")
+SMALLEST_BUFFER = 1024 * 1024
+"""DuckDB reads through several buffers of twice the longest row, in bytes."""
+DIGEST = """
+SELECT bit_xor(md5_number(line)) FROM (
+    SELECT concat_ws(chr(0), 'source', path, role, sha256, size) AS line FROM sources WHERE NOT inbox
+    UNION SELECT concat_ws(chr(0), 'record', path, content_hash) FROM records WHERE NOT inbox
+    UNION SELECT concat_ws(chr(0), 'link', record_id, rel, target, coalesce(target_id, ''), derived)
+    FROM links WHERE record_id NOT IN (SELECT id FROM records WHERE inbox)
+)
+"""
+"""A hash over every content row that git carries: equal in two clones, whenever they were built."""
+NEAR = """
+CREATE {within}MACRO near(any_id) AS TABLE
+SELECT r.id, array_cosine_similarity(v.vector, o.vector)::DOUBLE AS cosine, r.title, r.kind, r.status, r.path
+FROM vectors AS v
+JOIN records AS r ON r.content_hash = v.content_hash AND r.phase = 'live' AND r.searched
+JOIN records AS a ON a.id = any_id AND a.id <> r.id
+JOIN vectors AS o ON o.content_hash = a.content_hash AND o.model = v.model
+ORDER BY cosine DESC, r.id
+"""
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+
+
+@contextlib.contextmanager
+def engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to an empty database in memory."""
+    # Each further thread has buffers of its own, 40 MB at 10,000 records, and saves no CPU time.
+    connection = duckdb.connect(":memory:", config={**OFFLINE, "threads": 1})
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]:
+    """Make a new file with our tables and macros the current database; it is complete when the block ends.
+
+    When anything fails, no part of the file stays.
+    """
+    try:
+        connection.execute(f"ATTACH {file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')")
+        try:
+            connection.execute("USE snapshot")
+            # What is written in one transaction, and at its end at once, never goes through the log.
+            connection.execute("SET checkpoint_threshold = '1KB'")
+            connection.execute("BEGIN")
+            connection.execute(TABLES.read_text(encoding="utf-8"))
+            yield
+            connection.execute(MACROS.read_text(encoding="utf-8"))
+            search_tables(connection)
+            connection.execute("COMMIT")
+            connection.execute("CHECKPOINT snapshot")
+        finally:
+            with contextlib.suppress(duckdb.Error):  # there is none to undo where all is well
+                connection.execute("ROLLBACK")
+            connection.execute("USE memory")
+            connection.execute("DETACH snapshot")
+        if path.with_name(path.name + ".wal").exists():
+            raise SnapshotError(f"{path} was not checkpointed", hint="run `orbit sync` again")
+        with path.open("rb") as written:
+            os.fsync(written.fileno())
+        sync_folder(path.parent)
+    except BaseException as error:
+        for part in (path, path.with_name(path.name + ".wal")):
+            with contextlib.suppress(OSError):
+                part.unlink()
+        if not isinstance(error, duckdb.Error):
+            raise
+        cause = str(error).splitlines()[0].rpartition("Original error: ")[2]
+        raise SnapshotError(
+            f"the snapshot can't be built: {cause}",
+            hint="free some space, or delete .orbit/state/cache and run `orbit sync`",
+        ) from None
+
+
+def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], events: Sequence[str] = ()) -> str:
+    """Write a snapshot file that must not exist yet, and return its digest; `events` are lines of the event log."""
+    try:
+        with engine() as connection, new_database(connection, path):
+            fill_all(connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent)
+            if events:
+                fill_events(connection, "events", events)
+            return fill_meta(connection, meta)
+    except OSError as error:
+        refused = write_error(path, error)
+        raise SnapshotError(refused.message, hint=refused.hint) from None
+
+
+def fill_all(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Iterable[str]], folder: Path) -> None:
+    """Add rows, JSON objects, to tables by way of files below a folder.
+
+    DuckDB reads files of JSON lines about a hundred times faster than values handed over one by one.
+    """
+    lines = Path(tempfile.mkdtemp(prefix=".tmp-rows-", dir=folder))
+    try:
+        for table, rows in tables.items():
+            _fill(connection, table, rows, lines / f"{table}.json")
+    finally:
+        shutil.rmtree(lines, ignore_errors=True)
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[str], file: Path) -> None:
+    longest = 0
+    with file.open("wb") as lines:
+        for row in rows:
+            size = lines.write(f"{row}\n".encode("utf-8", "replace"))  # a file's name may be no Unicode
+            longest = max(longest, size)
+    if longest:
+        columns = connection.execute(f"DESCRIBE {table}").fetchall()
+        types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in columns)
+        connection.execute(
+            f"INSERT INTO {table} FROM read_json({file_literal(file)}, format = 'newline_delimited', "
+            f"columns = {{{types}}}, maximum_object_size = {max(SMALLEST_BUFFER, longest)})"
+        )
+    file.unlink()
+
+
+def fill_meta(connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | None]) -> str:
+    """Say what a filled snapshot is, and return its digest."""
+    ((total,),) = connection.execute(DIGEST).fetchall()
+    digest = f"{int(total or 0):032x}"
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted({**meta, "digest": digest}.items()))
+    return digest
+
+
+def fill_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors, within: str = "") -> None:
+    """Add a table of records' vectors, and the macro that asks it which records are near one by exact cosine.
+
+    `within` begins its names: `TEMP ` for a connection's own.
+    """
+    size = max(map(len, vectors.records.values()), default=1)
+    connection.execute(
+        f"CREATE {within}TABLE vectors AS SELECT r.content_hash, $2 AS model, v.vector FROM records AS r JOIN "
+        f"(SELECT unnest($1::VARCHAR[]) AS path, unnest($3::FLOAT[{size}][]) AS vector) AS v ON v.path = r.path",
+        [list(vectors.records), vectors.model, list(map(list, vectors.records.values()))],
+    )
+    connection.execute(NEAR.format(within=within))
+
+
+def quoted(text: str) -> str:
+    """Return a text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def file_literal(path: Path) -> str:
+    """Return the path of a file as an SQL string."""
+    text = str(path)
+    if "\\" in text or any("\udc80" <= character <= "\udcff" for character in text):
+        message = f"{text!a}: DuckDB opens no file with a backslash in its path, or one that is not UTF-8"
+        raise SnapshotError(message, hint="rename the folder, or work in a checkout elsewhere")
+    return quoted(text)
+
+
+def hashes_in(path: Path) -> dict[str, str]:
+    """Return the paths of a snapshot's records, each with a hash of its rows; nothing where the file can't be asked."""
+    try:
+        with engine() as connection:
+            connection.execute(f"ATTACH {file_literal(path)} AS earlier (READ_ONLY)")
+            return dict(connection.execute("SELECT path, content_hash FROM earlier.records").fetchall())
+    except duckdb.Error:
+        return {}
+
+
+# --- copies for others: without local inbox, findings, events and file times
 
 COMPRESSION = "zstd"
 """How copies are compressed: to try each way on each column takes as long as to write it, and is larger."""
 
 
-def shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool) -> Rows:
-    """Return the rows that others may have: what `site.publish` admits, or all that is shared."""
+def export_snapshot(
+    workspace: Workspace,
+    file: Path,
+    parquet: Path | None = None,
+    *,
+    reading: Reading | None = None,
+    unfiltered: bool = False,
+    vectors: VectorSource | None = None,
+) -> list[Path]:
+    """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
+
+    It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` is what the caller
+    has read already. `vectors` makes those that the copy is to hold. On any failure an existing file stays.
+
+    Raises:
+        UsageError: vectors are wanted, and there is no model, or a filter that they would tell past.
+        RefusedError: a file is there that is no earlier export.
+    """
+    loaded = vectors(()) if vectors is not None else None
+    if vectors is not None and loaded is None:
+        raise UsageError("no model is configured that makes vectors", hint="set `search.model` in .orbit/config.yaml")
+    everything = unfiltered or not workspace.config.publish.is_set
+    if loaded is not None and not everything:
+        message = "a record's vector tells of all its text, also of what `site.publish` withholds"
+        raise UsageError(message, hint="leave `--vectors` out, or add `--unfiltered`")
+    rows = _shared_rows(workspace, reading or Reading(workspace), unfiltered=everything)
+    temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.is_dir():
+            raise IsADirectoryError(21, "is a folder", str(file))
+        if file.exists() and not _is_database(file):
+            raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
+        with engine() as connection, new_database(connection, temporary):
+            connection.execute(f"SET force_compression = '{COMPRESSION}'")
+            tables = {table: rows.shared.get(table, ()) for table in CONTENT}
+            fill_all(connection, {**tables, "vote_keys": rows.local.get("vote_keys", ())}, file.parent)
+            fill_meta(connection, meta_of(workspace, workspace.git.commit("HEAD")))
+            if loaded is not None:
+                fill_vectors(connection, loaded)
+            names = (*CONTENT, "meta", *(["vectors"] if loaded is not None else []))
+            paths = _write_parquet(connection, parquet, names) if parquet is not None else []
+        temporary.replace(file)
+        sync_folder(file.parent)
+    except OSError as error:
+        raise write_error(file, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+    return [file, *paths]
+
+
+def _shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool) -> Rows:
     prose = ProseReading(workspace, reading.entries, reading.documents)
     inbox = f"{workspace.relative(workspace.inbox)}/" if workspace.config.inbox == "local" else ""
     shared = [record for record in reading.collection.records if not (inbox and record.path.startswith(inbox))]
@@ -42,44 +326,6 @@ def shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool) -> 
         # The text of a document may hold what is withheld.
         references=references_in(records, workspace.kinds, prose if unfiltered else None),
     )
-
-
-def export(
-    workspace: Workspace, rows: Rows, file: Path, parquet: Path | None = None, vectors: Vectors | None = None
-) -> list[Path]:
-    """Write rows as a snapshot, and where asked a Parquet file a table; returns what was written.
-
-    An existing file is replaced as a whole; on any failure the old one stays.
-
-    Raises:
-        RefusedError: a file is there that is no earlier export.
-    """
-    temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.is_dir():
-            raise IsADirectoryError(21, "is a folder", str(file))
-        if file.exists() and not _is_database(file):
-            raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
-        with engine() as connection, new_database(connection, temporary):
-            connection.execute(f"SET force_compression = '{COMPRESSION}'")
-            tables = {table: rows.shared.get(table, ()) for table in CONTENT}
-            fill_all(connection, {**tables, "vote_keys": rows.local.get("vote_keys", ())}, file.parent)
-            fill_meta(connection, meta_of(workspace, workspace.git.commit("HEAD")))
-            if vectors is not None:
-                fill_vectors(connection, vectors)
-            more = ("vectors",) if vectors is not None else ()
-            tables_written = (
-                _write_parquet(connection, parquet, (*CONTENT, "meta", *more)) if parquet is not None else []
-            )
-        temporary.replace(file)
-        sync_folder(file.parent)
-    except OSError as error:
-        raise write_error(file, error) from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-    return [file, *tables_written]
 
 
 def _is_database(file: Path) -> bool:

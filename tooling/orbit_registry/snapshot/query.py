@@ -1,4 +1,4 @@
-"""One read-only SQL query of a snapshot, without access to files or network, and its result as text."""
+"""Read-only SQL queries of the current snapshot, without access to files or network, and their results as text."""
 
 from __future__ import annotations
 
@@ -9,22 +9,31 @@ import json
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.formats.untrusted import inert_json
-from orbit_registry.snapshot.build import OFFLINE, duckdb, fill_vectors, replace_events
+from orbit_registry.repository.reader import Reading
+from orbit_registry.snapshot.export import OFFLINE, duckdb, event_lines, fill_events, fill_vectors
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
+from orbit_registry.snapshot.sync import sync_snapshot
+from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors
 
+    VectorSource = Callable[[Sequence[str]], Vectors | None]
+
+Result = TypeVar("Result")
 FORMATS = ("table", "json", "csv")
 SECONDS = 60.0
+GRACE = 1.0
+"""Seconds beyond its limit that a question is waited for."""
 MEMORY = "2GB"
 WIDEST_CELL = 80
 _CLOSED = {
@@ -94,6 +103,64 @@ class QueryResult:
         raise UsageError(f"there is no format {form!r}", hint=f"formats: {', '.join(FORMATS)}")
 
 
+def query(workspace: Workspace, sql: str, form: str = "table", *, vectors: VectorSource | None = None) -> str:
+    """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
+
+    `vectors` are asked where the question is about vectors.
+
+    Raises:
+        ConfigError: vectors are asked for, and the configured model can't be used.
+        UsageError: there is no such format.
+    """
+    # Events are written at every call, so they don't cause a build; a query of them gets the current ones.
+    asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
+    lines = event_lines(workspace.state) if asks else None
+    loaded = _load_vectors(sql, vectors)
+    return _with_current(workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded)).render(form)
+
+
+def query_reading(workspace: Workspace, sql: str, reading: Reading) -> QueryResult:
+    """Return the whole answer to an internal question about a collection that was read already."""
+    return _with_current(workspace, lambda path: run_query(path, sql), reading)
+
+
+def limited_query(
+    workspace: Workspace, sql: str, *, seconds: float, rows: int, vectors: VectorSource | None = None
+) -> QueryResult:
+    """Return the answer to one question that may take so many seconds and have so many rows; the rest as in `query`."""
+    loaded = _load_vectors(sql, vectors)
+
+    def asked(path: Path) -> QueryResult:
+        # The database looks up between steps alone, and one step can take any time; the caller does not wait for it.
+        thread = ThreadPoolExecutor(1)
+        try:
+            done = thread.submit(run_query, path, sql, seconds=seconds, rows=rows, vectors=loaded)
+            return done.result(seconds + GRACE)
+        except TimeoutError:
+            raise SnapshotError(f"the question took more than {seconds:g} s", hint="narrow it") from None
+        finally:
+            thread.shutdown(wait=False)
+
+    return _with_current(workspace, asked)
+
+
+def _with_current(workspace: Workspace, use: Callable[[Path], Result], reading: Reading | None = None) -> Result:
+    """Use the snapshot; where the file turns out to be damaged, or to be gone, it is built anew, once."""
+    read = reading or Reading(workspace)
+    try:
+        return use(sync_snapshot(workspace, read).path)
+    except CorruptSnapshotError:
+        return use(sync_snapshot(workspace, read, rebuild=True).path)
+
+
+def _load_vectors(sql: str, vectors: VectorSource | None) -> Vectors | None:
+    """Return the vectors that a question may be about; None where it names none, or no model is configured."""
+    if vectors is None or not _VECTORS.search(sql):
+        return None
+    texts = _MEANING_CALL.findall(sql)  # those that `meaning` is given; none where one of them is not written out
+    return vectors([text[1:-1].replace("''", "'") for text in dict.fromkeys(texts)] if all(texts) else [])
+
+
 def run_query(
     path: Path,
     sql: str,
@@ -121,7 +188,8 @@ def run_query(
                     hint="ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); the snapshot can't be changed",
                 )
             if events is not None:
-                replace_events(connection, events)
+                connection.execute("CREATE TEMP TABLE events AS FROM events LIMIT 0")
+                fill_events(connection, "temp.events", events)
             if vectors is not None:
                 _add_vectors(connection, vectors)
             with _deadline(connection, seconds):
@@ -137,17 +205,6 @@ def run_query(
             ) from None
         except duckdb.Error as error:
             raise SnapshotError(str(error).strip(), hint=TABLES_HINT) from None
-
-
-def meaning_texts(sql: str) -> list[str]:
-    """Return the texts that a question hands to `meaning`; none where one of them is not written out."""
-    texts = _MEANING_CALL.findall(sql)
-    return [] if not all(texts) else [text[1:-1].replace("''", "'") for text in dict.fromkeys(texts)]
-
-
-def names_vectors(sql: str) -> bool:
-    """Say whether a question may be about vectors."""
-    return _VECTORS.search(sql) is not None
 
 
 def _add_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> None:

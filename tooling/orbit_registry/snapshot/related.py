@@ -10,7 +10,6 @@ from orbit_registry.model.ids import INVERSES, RELATED
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Reading
-from orbit_registry.snapshot.current import query_reading
 from orbit_registry.snapshot.edges import NameResolver, citations_of
 from orbit_registry.workspace.workspace import Workspace
 
@@ -51,11 +50,8 @@ class RelatedLink:
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
         part = self.part.as_data() if self.part is not None else None
-        data = {"from": self.start, "rel": self.rel, "derived": self.derived, "chunk": part}
-        return {
-            **data,
-            "others": [{"id": record_id, "versions": list(versions)} for record_id, versions in self.others],
-        }
+        others = [{"id": record_id, "versions": list(versions)} for record_id, versions in self.others]
+        return {"from": self.start, "rel": self.rel, "derived": self.derived, "chunk": part, "others": others}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +75,8 @@ class Related:
     """Files that hold no record's text, with the lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Edge:
-    start: str
-    rel: str
-    target: str
-    end: str | None
-    derived: bool
-    part: LinkedChunk | None
-    others: tuple[Other, ...] = ()
+_Edge = tuple[RelatedLink, str, str | None]
+"""A link from its start, its target as written, and the id of the record that this means."""
 
 
 def related(
@@ -97,7 +86,7 @@ def related(
     records = reading.collection.records
     edges = _edges(workspace, reading, NameResolver(tuple(records)))
     dangling = sorted(
-        {(edge.rel, edge.target, edge.derived) for edge in edges if edge.start == record.id and not edge.end}
+        {(link.rel, target, link.derived) for link, target, end in edges if link.start == record.id and not end}
     )
     citations = citations_of(workspace, tuple(records)) if direction != "out" else ()
     cited = dict.fromkeys(
@@ -112,17 +101,16 @@ def related(
 
 
 def _edges(workspace: Workspace, reading: Reading, names: NameResolver) -> list[_Edge]:
-    edges = []
+    from orbit_registry.snapshot.query import query_reading  # DuckDB
+
+    edges: list[_Edge] = []
     for start, rel, target, end, derived, crumb, first, last in query_reading(workspace, _LINKS, reading).rows:
         part = LinkedChunk(str(crumb or ""), (int(str(first)), int(str(last)))) if first is not None else None
         file = str(target).partition("#")[0] if derived and end is not None and "." in str(target) else ""
-        others = (
-            tuple((record.id, record.words("versions")) for record in names.of_file(file) if record.id != end)
-            if file
-            else ()
-        )
-        ended = None if end is None else str(end)
-        edges.append(_Edge(str(start), str(rel), str(target), ended, bool(derived), part, others))
+        peers = names.of_file(file) if file else ()
+        others = tuple((record.id, record.words("versions")) for record in peers if record.id != end)
+        link = RelatedLink(str(start), str(rel), bool(derived), part, others)
+        edges.append((link, str(target), None if end is None else str(end)))
     return edges
 
 
@@ -131,14 +119,14 @@ def _reached(
 ) -> Iterable[RelatedRecord]:
     """Yield the records by distance, each once; a circle ends there, and the start is not among them."""
     ties: dict[str, set[tuple[str, RelatedLink]]] = defaultdict(set)
-    for edge in edges:
-        if edge.end is None or edge.end == edge.start:
+    for link, _, end in edges:
+        if end is None or end == link.start:
             continue
-        both = direction == "both" or edge.rel == RELATED
+        both = direction == "both" or link.rel == RELATED
         if both or direction == "out":
-            ties[edge.start].add((edge.end, RelatedLink(edge.start, edge.rel, edge.derived, edge.part, edge.others)))
+            ties[link.start].add((end, link))
         if both or direction == "in":
-            ties[edge.end].add((edge.start, RelatedLink(edge.end, INVERSES.get(edge.rel, edge.rel), edge.derived)))
+            ties[end].add((link.start, RelatedLink(end, INVERSES.get(link.rel, link.rel), link.derived)))
     visited, near = {start}, [start]
     for distance in range(1, depth + 1):
         next_ties: dict[str, set[RelatedLink]] = defaultdict(set)
@@ -148,11 +136,9 @@ def _reached(
                     next_ties[end].add(tie)
         visited.update(next_ties)
         near = sorted(next_ties)
-        records_near = [
-            (record, next_ties[record_id]) for record_id in near for record in records.with_id(record_id)[:1]
-        ]
-        for record, how in sorted(records_near, key=lambda pair: pair[0].sort_key):
-            yield RelatedRecord(record, distance, tuple(sorted(how, key=_tie_order)))
+        reached = [record for record_id in near for record in records.with_id(record_id)[:1]]
+        for record in sorted(reached, key=lambda record: record.sort_key):
+            yield RelatedRecord(record, distance, tuple(sorted(next_ties[record.id], key=_tie_order)))
 
 
 def _tie_order(tie: RelatedLink) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ from orbit_registry.search.index import Fields, Index, body_of, counts_of, seed_
 from orbit_registry.search.search import MARKS
 
 if TYPE_CHECKING:
-    from orbit_registry.snapshot.build import duckdb
+    from orbit_registry.snapshot.export import duckdb
 
 MACRO = Path(__file__).with_name("search.sql")
 ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|ment|ments)"

@@ -167,7 +167,7 @@ def _rows(workspace: Workspace, reading: Reading, prose: ProseReading, skills: S
 def _publish(workspace: Workspace, folder: Path, rows: Rows, meta: Mapping[str, str | None], inputs: str) -> SyncResult:
     """Write a file, give it the next number and name it in the state file: from then on readers take it."""
     # DuckDB, and what asks it, cost more to import than it costs to find that nothing changed.
-    from orbit_registry.snapshot.build import event_lines, hashes_in, write_database
+    from orbit_registry.snapshot.export import event_lines, hashes_in, write_database
 
     _remove_leftovers(folder)
     previous = _current(folder)
