@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
@@ -113,8 +113,6 @@ class Searcher:
         self._records = {record.path: record for record in records}
         self._index = index_of(self._records.values())
         self._owners = self._index.keys
-        self._numbers_by_path = {path: number for number, path in enumerate(self._records)}
-        self._numbers = [self._numbers_by_path.get(path, -1) for path, _ in self._owners]
 
     def search(self, query: Query) -> SearchResult:
         """Return the records that fit a query best.
@@ -149,14 +147,9 @@ class Searcher:
         deep = BUDGETS["deep"]
         candidates, _ = self._candidates(query, replace(deep, linked=False), 0)
         shared = [
-            candidate
-            for candidate in candidates
-            if candidate.record.kind.name != SKILL and not candidate.record.path.startswith("~/")
+            each for each in candidates if each.record.kind.name != SKILL and not each.record.path.startswith("~/")
         ]
-        return [
-            (candidate.record.path, candidate.score.total)
-            for candidate in _ordered(shared, deep.limit, half_life_days())
-        ]
+        return [(each.record.path, each.score.total) for each in _ordered(shared, deep.limit, half_life_days())]
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the records' vectors and those of some texts; None where no model is configured.
@@ -224,41 +217,24 @@ class Searcher:
         texts = {path: "\n".join((*parts_of(record), record.prose)) for path, record in self._records.items()}
         return Meanings(self._workspace, embedder, {path: without_secrets(text) for path, text in texts.items()})
 
-    def _count(self, query_terms: Sequence[str], mask: Sequence[int] | None, candidates: Mapping[str, object]) -> int:
+    def _count(self, query_terms: Iterable[str], mask: Sequence[int] | None, candidates: Iterable[str]) -> int:
         """Return how many records have one of the terms, or were found without."""
-        numbers = self._numbers
-        numbers_met: set[int] = set()
-        for term in dict.fromkeys(query_terms):
-            slots = self._index.holders(term)
-            places = map(numbers.__getitem__, slots)
-            numbers_met.update(places if mask is None else compress(places, map(mask.__getitem__, slots)))
-        return len(numbers_met.union(self._numbers_by_path[path] for path in candidates))
+        slots = {*chain.from_iterable(map(self._index.holders, query_terms))}
+        return len({self._owners[slot][0] for slot in slots if mask is None or mask[slot]}.union(candidates))
 
     def _mask(self, query: Query, budget: Budget) -> bytearray:
-        """Return for each slot whether its text may be a hit; scopes are matched only of texts that have a term."""
-        fits = {path: self._fits(query, record) for path, record in self._records.items()}
-        mask = bytearray(fits[path] and (not chunk or budget.chunks) for path, chunk in self._owners)
-        if query.path is None:
-            return mask
-        narrow = bytearray(len(mask))
-        covered: dict[str, bool] = {}
-        for slot in chain.from_iterable(map(self._index.holders, dict.fromkeys(query.terms))):
-            path = self._owners[slot][0]
-            if mask[slot] and path not in covered:
-                covered[path] = covers(self._records[path], query.path)
-            narrow[slot] = mask[slot] and covered[path]
-        return narrow
+        """Return for each slot whether its text may be a hit."""
+        allowed = {path: self._is_allowed(query, record) for path, record in self._records.items()}
+        return bytearray(allowed[path] and (not chunk or budget.chunks) for path, chunk in self._owners)
 
-    def _fits(self, query: Query, record: Record) -> bool:
+    def _is_allowed(self, query: Query, record: Record) -> bool:
         return (
             (query.everything or record.status.searched)
             and query.kind in (None, record.kind.name)
             and self._workspace.config.is_tagged(record.tags, query.tags)
             and version_factor(record.words("versions"), query.versions) > 0
+            and (query.path is None or covers(record, query.path))
         )
-
-    def _is_allowed(self, query: Query, record: Record) -> bool:
-        return self._fits(query, record) and (query.path is None or covers(record, query.path))
 
     def _score(self, query: Query, record: Record, text: float, via: str = "") -> Score:
         version = version_factor(record.words("versions"), query.versions)
@@ -267,10 +243,9 @@ class Searcher:
     def _by_id(self, query: Query) -> list[_Candidate]:
         """Return the records whose ids the text names."""
         names = {word.strip(MARKS) for word in query.words if "-" in word}
-        by_name = self._by_name if names else {}
-        records = {by_name[name].path: by_name[name] for name in names if name in by_name}
-        similar_records = [record for record in records.values() if self._is_allowed(query, record)]
-        return [_Candidate(record, self._score(query, record, 1.0, via=record.id)) for record in similar_records]
+        matches = [self._by_name[name] for name in names if name in self._by_name]
+        records = {record.path: record for record in matches if self._is_allowed(query, record)}
+        return [_Candidate(record, self._score(query, record, 1.0, via=record.id)) for record in records.values()]
 
     def _linked(
         self, query: Query, leading: Sequence[_Candidate], existing: Mapping[str, object]
