@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from orbit_registry.analytics.figures import percent, percentile, ratio
 from orbit_registry.analytics.history import History, load_history
 from orbit_registry.analytics.replay import BY_ID, NameResolver, Replay, ReplayedCommit
+from orbit_registry.analytics.stats import UsageSlice
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.context import DROPS
 from orbit_registry.model.record import Record
@@ -44,23 +46,13 @@ class Citations:
 
 
 @dataclass(slots=True)
-class Session:
-    """Totals for sessions of so many commits."""
-
-    commits: int
-    shown: int = 0
-    tokens: int = 0
-    silent: int = 0
-
-
-@dataclass(slots=True)
 class Tally:
     """Counts of a replay."""
 
     commits: int = 0
     without_files: int = 0
-    calls: int = 0
-    speaking_calls: int = 0
+    calls: UsageSlice = field(default_factory=UsageSlice)
+    """One for each file of a commit."""
     shown: list[int] = field(default_factory=list)
     """Records shown, for each commit with files."""
     tokens: list[int] = field(default_factory=list)
@@ -69,7 +61,8 @@ class Tally:
     """Commits in which a record was shown, by uid."""
     cited_by_record: Counter[str] = field(default_factory=Counter)
     citations: Citations = field(default_factory=Citations)
-    sessions: list[Session] = field(default_factory=list)
+    sessions: dict[int, UsageSlice] = field(default_factory=dict)
+    """What commits would have been shown, by how many of them are one session."""
     never: Mapping[str, str] = field(default_factory=dict)
     """Reason why a record was never shown, by uid."""
 
@@ -96,15 +89,15 @@ def count(replay: Replay, names: NameResolver) -> Tally:
         reached |= applied
         if cited := names.cited(replayed.step.commit.message):
             _cite(tally, replayed, cited, replay, applied)
-    tally.sessions = [_session(replay, commits) for commits in SESSIONS]
+    tally.sessions = {commits: _session(replay, commits) for commits in SESSIONS}
     tally.never = {uid: reason for uid, reason in _never(replay, reached) if uid not in tally.by_record}
     return tally
 
 
 def _add(tally: Tally, replayed: ReplayedCommit, replay: Replay) -> None:
     tally.commits += 1
-    tally.calls += replayed.calls
-    tally.speaking_calls += replayed.speaking
+    tally.calls.calls += replayed.calls
+    tally.calls.speaking += replayed.speaking
     tally.shown.append(len(replayed.versions))
     tally.tokens.append(replayed.tokens)
     tally.drops.update(replayed.drops)
@@ -131,14 +124,12 @@ def _cite(tally: Tally, replayed: ReplayedCommit, cited: Mapping[str, str], repl
         pairs.expected += len(replayed.versions) * len(scoped) / there if there else 0.0
 
 
-def _session(replay: Replay, commits: int) -> Session:
-    session = Session(commits)
+def _session(replay: Replay, commits: int) -> UsageSlice:
+    usage = UsageSlice()
     for replayed in replay.walk(commits):
         if replayed.step.commit.files:
-            session.shown += len(replayed.versions)
-            session.tokens += replayed.tokens
-            session.silent += not replayed.versions
-    return session
+            usage.count(len(replayed.versions), replayed.tokens)
+    return usage
 
 
 def _never(replay: Replay, reached: set[str]) -> Iterable[tuple[str, str]]:
@@ -183,9 +174,9 @@ class Report:
             "skipped": {"count": self.skipped_count,
                         "lines": [{"line": line, "why": reason} for line, reason in self.skipped]},
             "commits": {"with_files": tally.commits, "without_files": tally.without_files, "silent": self._silent},
-            "silent_share": _share(self._silent, tally.commits),
-            "calls": {"count": tally.calls, "speaking": tally.speaking_calls,
-                      "silent_share": _share(tally.calls - tally.speaking_calls, tally.calls)},
+            "silent_share": ratio(self._silent, tally.commits),
+            "calls": {"count": tally.calls.calls, "speaking": tally.calls.speaking,
+                      "silent_share": tally.calls.silent_share},
             "shown": {**_spread(tally.shown),
                       "by_count": {str(count): times for count, times in sorted(Counter(tally.shown).items())}},
             "tokens": _spread(tally.tokens),
@@ -193,12 +184,12 @@ class Report:
             "citations": _citations(tally.citations),
             "sessions": [
                 {
-                    "commits": session.commits,
-                    "shown": session.shown, "shown_per_commit": _share(session.shown, tally.commits),
-                    "tokens": session.tokens, "tokens_per_commit": _share(session.tokens, tally.commits),
-                    "silent_share": _share(session.silent, tally.commits),
+                    "commits": commits,
+                    "shown": usage.shown, "shown_per_commit": ratio(usage.shown, usage.calls, 2),
+                    "tokens": usage.tokens, "tokens_per_commit": ratio(usage.tokens, usage.calls, 2),
+                    "silent_share": usage.silent_share,
                 }
-                for session in tally.sessions
+                for commits, usage in tally.sessions.items()
             ],
             "breadth_files": self.files,
             "records": {
@@ -243,10 +234,9 @@ class Report:
 
     def _shown(self) -> Iterator[str]:
         tally = self.tally
-        quiet = tally.calls - tally.speaking_calls
         yield ""
         yield f"silent      {_of(self._silent, tally.commits, 'commits')}"
-        yield f"            {_of(quiet, tally.calls, 'calls')}: one for each file of a commit"
+        yield f"            {_of(tally.calls.silent, tally.calls.calls, 'calls')}: one for each file of a commit"
         for name, values in (("shown", tally.shown), ("tokens", tally.tokens)):
             spread = _spread(values)
             if spread["mean_speaking"] is None:
@@ -264,7 +254,7 @@ class Report:
         yield ""
         yield f"{pairs.commits:,} commits speak of a record that could be shown then, by its id or by one of its tasks"
         yield f"precision   {_of(pairs.shown, pairs.shown_in_citing, 'shown in them')} are spoken of"
-        yield f"            {_percent(pairs.expected, pairs.shown_in_citing):<7} by chance, of records with a scope"
+        yield f"            {percent(pairs.expected, pairs.shown_in_citing):<7} by chance, of records with a scope"
         yield f"            {_of(pairs.shown, everywhere, 'shown anywhere')}; where a commit names none nobody knows"
         yield f"recall      {_of(pairs.shown, pairs.scoped, 'spoken of that had a scope')} were shown"
         yield f"            {_of(pairs.shown, pairs.reached, 'of these whose scope has a file of the commit')}"
@@ -272,13 +262,11 @@ class Report:
 
     def _sessions(self) -> Iterator[str]:
         yield ""
-        for session in self.tally.sessions if self.tally.commits else ():
-            yield (
-                f"sessions of {session.commits:>2} commit{'s' if session.commits > 1 else ' '}: "
-                f"{_share(session.shown, self.tally.commits)} records and "
-                f"{_share(session.tokens, self.tally.commits)} tokens a commit, "
-                f"silent {_percent(session.silent, self.tally.commits)}"
-            )
+        for commits, usage in self.tally.sessions.items() if self.tally.commits else ():
+            records, tokens = ratio(usage.shown, usage.calls, 2), ratio(usage.tokens, usage.calls, 2)
+            silent = percent(usage.silent, usage.calls)
+            head = f"sessions of {commits:>2} commit{'s' if commits > 1 else ' '}"
+            yield f"{head}: {records} records and {tokens} tokens a commit, silent {silent}"
 
     def _records(self) -> Iterator[str]:
         records, tally = self.past.latest, self.tally
@@ -302,32 +290,22 @@ def _citations(pairs: Citations) -> dict[str, object]:
     del counts["expected"]
     return {
         **counts,
-        "precision": _share(pairs.shown, pairs.shown_in_citing),
-        "precision_by_chance": _share(pairs.expected, pairs.shown_in_citing),
-        "recall": _share(pairs.shown, pairs.scoped),
-        "recall_reached": _share(pairs.shown, pairs.reached),
+        "precision": ratio(pairs.shown, pairs.shown_in_citing),
+        "precision_by_chance": ratio(pairs.expected, pairs.shown_in_citing),
+        "recall": ratio(pairs.shown, pairs.scoped),
+        "recall_reached": ratio(pairs.shown, pairs.reached),
     }
 
 
 def _spread(values: Sequence[int]) -> dict[str, object]:
-    ordered = sorted(values) or [0]
-    percentiles = {f"p{part}": ordered[int(part / 100 * len(ordered))] for part in (50, 90, 99)}
-    total, speaking = sum(values), len(values) - values.count(0)
-    means = {"mean": _share(total, len(values)), "mean_speaking": _share(total, speaking)}
-    return {"total": total, **means, **percentiles, "most": ordered[-1]}
-
-
-def _share(part: float, total: int) -> float | None:
-    """Return a share or a mean; None of nothing."""
-    return round(part / total, 3 if part < total else 2) if total else None
+    ordered, total = sorted(values), sum(values)
+    means = {"mean": ratio(total, len(values), 2), "mean_speaking": ratio(total, len(values) - values.count(0), 2)}
+    percentiles = {f"p{part}": percentile(ordered, part) for part in (50, 90, 99)}
+    return {"total": total, **means, **percentiles, "most": max(ordered, default=0)}
 
 
 def _of(part: int, total: int, what: str) -> str:
-    return f"{_percent(part, total):<7} {part:,} of {total:,} {what}"
-
-
-def _percent(part: float, total: int) -> str:
-    return f"{100 * part / total:.1f} %" if total else "-"
+    return f"{percent(part, total):<7} {part:,} of {total:,} {what}"
 
 
 def _title(record: Record) -> str:

@@ -160,7 +160,7 @@ def part_data(part: UsageSlice) -> dict[str, object]:
     """Return the counts of some calls for JSON."""
     return {
         "calls": part.calls, "speaking": part.speaking,
-        "silent_share": ratio(part.calls - part.speaking, part.calls), "skip_reasons": dict(part.skips.most_common()),
+        "silent_share": part.silent_share, "skip_reasons": dict(part.skips.most_common()),
         "shown": part.shown, "omitted": part.omitted, "opened": part.opened, "tokens": part.tokens,
         "faults": dict(part.faults.most_common()),
         "ms": {"p50": part.times.percentile(0.5), "p99": part.times.percentile(0.99)},

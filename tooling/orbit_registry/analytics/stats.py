@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 
+from orbit_registry.analytics.figures import ratio
 from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.events import SYNCED
 from orbit_registry.workspace.event_log import LoggedEvent
@@ -45,7 +46,7 @@ class Times:
 
 @dataclass(slots=True)
 class UsageSlice:
-    """Calls of one surface, one agent, one day, or all."""
+    """Calls of one surface, one agent, one day or all; of a replay, commits."""
 
     calls: int = 0
     speaking: int = 0
@@ -65,14 +66,28 @@ class UsageSlice:
             self.faults[event.fault] += 1
         if event.kind != "retrieval":
             return
-        self.calls += 1
-        self.speaking += bool(event.shown)
-        self.shown += len(event.shown)
+        self.count(len(event.shown), tokens)
         self.omitted += event.omitted
-        self.tokens += tokens
         self.times.add(event.ms)
         if not event.shown:
             self.skips[event.skip_reason or "not said"] += 1
+
+    def count(self, shown: int, tokens: int) -> None:
+        """Count a call that showed so many records."""
+        self.calls += 1
+        self.speaking += bool(shown)
+        self.shown += shown
+        self.tokens += tokens
+
+    @property
+    def silent(self) -> int:
+        """Calls that showed nothing."""
+        return self.calls - self.speaking
+
+    @property
+    def silent_share(self) -> float | None:
+        """Their share; None without calls."""
+        return ratio(self.silent, self.calls)
 
 
 def _slices() -> defaultdict[str, UsageSlice]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from orbit_registry.analytics.figures import ratio
+from orbit_registry.analytics.figures import percent
 from orbit_registry.analytics.report import Stats, by_calls, effect
 from orbit_registry.analytics.report import stats as counted
 from orbit_registry.analytics.stats import Tally, UsageSlice
@@ -101,7 +101,7 @@ def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
     times = total.times
     calls, sessions = plural(total.calls, "call"), plural(len(tally.sessions), "session")
     yield f"{calls} in {sessions}, {_day(tally.first)} to {_day(tally.last)}"
-    yield f"silent     {_share_text(total.calls - total.speaking, total.calls)}"
+    yield f"silent     {_share_text(total.silent, total.calls)}"
     waited = f"{total.omitted} waited for another call"
     yield f"shown      {plural(total.shown, 'record')} in {plural(total.speaking, 'call')}, {waited}"
     yield f"opened     {_share_text(tally.opened_after.total(), tally.pairs)} shown to a session; {total.opened} in all"
@@ -146,7 +146,7 @@ def _slice_rows(parts: Mapping[str, UsageSlice]) -> list[tuple[str, int, str]]:
 
 
 def _slice_text(part: UsageSlice) -> str:
-    quiet = ratio(part.calls - part.speaking, part.calls)
+    quiet = part.silent_share
     silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
     late = _ms_text(part.times.percentile(0.99))
     return f"{plural(part.calls, 'call')}, {silent} silent, {part.shown} shown, {part.opened} opened, p99 {late}"
@@ -159,7 +159,7 @@ def _record_text(result: Stats, record_id: str) -> str:
 
 
 def _share_text(part: int, total: int) -> str:
-    return f"{100 * part / total:.1f} %, {part:,} of {total:,}" if total else f"-, {part:,} of {total:,}"
+    return f"{percent(part, total)}, {part:,} of {total:,}"
 
 
 def _mean_text(part: int, total: int) -> str:
