@@ -390,7 +390,7 @@ class Registry:
 
         self.refresh()
         request = brief.BriefRequest(paths, tags, agent, task, task_class, text, session, project)
-        return brief.brief(self.workspace, request, lambda words: self.searcher.similar_records(words))
+        return brief.brief(self.workspace, request)
 
     def explain(self, path: str, *, project: str = "") -> list[matches.Verdict]:
         """Return for each record around a path (from the root) why it is pushed or not."""

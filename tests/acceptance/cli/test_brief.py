@@ -140,12 +140,12 @@ def test_an_invalid_task_is_refused(shell: Any, text: str, message: str) -> None
 def test_a_program_finds_a_task(shell: Any, learn: Learn) -> None:
     """The id is one argument."""
     created = learn("Zeppelins want helium")
-    source = "import json, sys\nprint(json.dumps({'title': 'Zeppelins', 'text': sys.argv[1]}))"
+    source = "import json, sys\nprint(json.dumps({'title': 'Zeppelins want helium', 'text': sys.argv[1]}))"
     words = program(shell.root, "find.py", source)
     configure(shell.root, f"tasks: {{command: [{words[1:-1]}, 'id={{id}}']}}")
     data = briefed(shell, "--task", "T 7; touch gone")
     assert created in ids(data)
-    assert data["task"] == {"id": "T 7; touch gone", "title": "Zeppelins"}
+    assert data["task"] == {"id": "T 7; touch gone", "title": "Zeppelins want helium"}
     assert not (shell.root / "gone").exists()
 
 

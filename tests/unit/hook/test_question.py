@@ -47,6 +47,7 @@ def indexes() -> tuple[search.Index, Index]:
         "locks, caches and the zebra that nobody knows",
         "請求書の番号が重複する",
         "parseInvoice double_lock",
+        "invoices/uploads, twice.",
     ],
 )
 def test_scores_are_those_of_a_search(text: str) -> None:
@@ -68,6 +69,17 @@ def test_scores_are_those_of_a_search(text: str) -> None:
 def test_a_text_that_names_nothing_leads_nowhere(text: str) -> None:
     """What a person says to go on, and one word alone, are no task."""
     assert records_by_words(indexes()[1], text) == []
+
+
+def test_the_only_record_of_a_project_is_found() -> None:
+    """Words that it lacks do not outweigh those that it has, though all of these are in every record there is."""
+    texts = search.Index({("only", 0): search.counts_of(("Redis forgets a cache at a restart", "", ""))})
+    row = [""] * reader.FIELDS
+    row[reader.ID] = row[reader.PATH] = "only"
+    content = pack([Part(tuple(row), 0, True)], {}, min_relevance=0.2, weights=texts.record_weights())
+    index = read_index(content, "/")
+    assert isinstance(index, Index)
+    assert records_by_words(index, "Move the cache to Redis")[0][1] >= index.min_relevance
 
 
 def test_a_plural_is_a_form_of_its_noun() -> None:

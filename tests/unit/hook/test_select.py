@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from orbit_registry.hook.context import (
     Selection,
 )
 from orbit_registry.hook.index import Index, read_index
-from orbit_registry.hook.pack import Part, pack
+from orbit_registry.hook.pack import Part, Weights, pack
 from orbit_registry.hook.render import END, START, render
 from orbit_registry.hook.select import (  # fmt: skip
     LONGEST_ERROR,
@@ -43,8 +43,11 @@ from orbit_registry.matching.compile import entry_of
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
 
 
-def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
-    """Return an index of made-up records in their order; each one's file is there, empty."""
+def index_of(root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mapping[str, float] | None = None) -> Index:
+    """Return an index of made-up records in their order; each one's file is there, empty.
+
+    `scores` are those of the records for the texts `anything` and `queries`.
+    """
     parts = []
     entries: dict[str, str] = {}
     for name, data in records.items():
@@ -62,6 +65,7 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
         for field, key in (
             (reader.AGENTS, "agents"), (reader.TASKS, "tasks"), (reader.CONTEXTS, "contexts"), (reader.TAGS, "tags"),
             (reader.ANTI_CONTEXTS, "anti_contexts"), (reader.GLOBS, "globs"), (reader.LINKS, "links"),
+            (reader.SAME, "same"),
         ):  # fmt: skip
             row[field] = reader.LIST.join(data.get(key, ()))
         entries |= {glob: entry_of(glob) or "" for glob in data.get("globs", ())}
@@ -71,7 +75,9 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
         flags |= reader.DOUBTED if "stale" in data or "ages_at" in data else 0
         flags |= reader.UNTRUSTED if data.get("untrusted") else 0
         parts.append(Part(tuple(row), flags, data.get("pushed", True)))
-    selection = read_index(pack(parts, entries), str(root))
+    by_path = {f"{name}.yaml": score for name, score in (scores or {}).items()}
+    weights = Weights({"anything": "term", "queries": "term"}, {"term": (1.0, by_path)}, 1.0)
+    selection = read_index(pack(parts, entries, weights=weights), str(root))
     assert isinstance(selection, Index)
     return selection
 
@@ -89,14 +95,12 @@ def dropped(selection: Selection) -> dict[str, str]:
 @pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: str(case["name"]))
 def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]) -> None:
     """A context shows the records of the case, by their ways, and says of each other one why it is left out."""
-    index = index_of(tmp_path, {name: DATA["records"][name] for name in case.get("records", ())})
+    records = {name: DATA["records"][name] for name in case.get("records", ())}
+    index = index_of(tmp_path, records, case.get("search"))
     already_shown = dict(case["context"])
     surface, now = already_shown.pop("surface", BRIEF), already_shown.pop("now", 0.0)
 
-    def search(text: str) -> Iterable[tuple[str, float]]:
-        return [(f"{name}.yaml", score) for name, score in case["search"].items()]
-
-    selection = select(index, Context(surface, now, search=search if "search" in case else None, **already_shown))
+    selection = select(index, Context(surface, now, **already_shown))
 
     assert shown(selection) == case["shown"]
     assert dropped(selection) == case.get("drops", {})
@@ -204,6 +208,38 @@ def test_caps_see_rank_and_the_text_has_the_order_of_kinds(tmp_path: Path) -> No
     records = {f"r{number}": {"globs": ["**"], "place": 1 if number in (3, 5) else 4} for number in range(6)}
     selection = select(index_of(tmp_path, records), Context(TOOL, 0, paths=["x"]))
     assert (shown(selection), dropped(selection)) == (["r3", "r0", "r1", "r2", "r4"], {"r5": "call cap"})
+
+
+def test_a_brief_has_what_fits_first_then_the_narrowest_scopes(tmp_path: Path) -> None:
+    """The words of the task come first, by their score; then records of its files, the fewest files first."""
+    records = {name: {"globs": ["**"], "place": place} for name, place in (("wide", 1), ("narrow", 5), ("middle", 4))}
+    index = index_of(tmp_path, {**records, "fits": {"place": 9}, "better": {}}, {"fits": 0.3, "better": 0.4})
+    context = Context(BRIEF, 0, paths=["x"], text="queries", widths={0: 90, 1: 1, 2: 7})
+    assert shown(select(index, context)) == ["better", "fits", "narrow", "middle", "wide"]
+
+
+@pytest.mark.parametrize("key", ["a", "/docs/deploying.md"])
+def test_a_brief_has_one_of_those_that_are_about_the_same(tmp_path: Path, key: str) -> None:
+    """What extends a shown record waits, and so does another version of its document; an edit is shown both."""
+    records = {"a": {"globs": ["**"], "same": ["/docs/deploying.md"]}, "b": {"globs": ["**"], "same": [key]}}
+    index = index_of(tmp_path, {**records, "c": {"globs": ["**"], "same": ["z"]}})
+    selection = select(index, Context(BRIEF, 0, paths=["x"]))
+    assert (shown(selection), dropped(selection), selection.omitted) == (["a", "c"], {"b": "version"}, 0)
+    assert shown(select(index, Context(TOOL, 0, paths=["x"]))) == ["a", "b", "c"]
+
+
+def test_what_an_earlier_record_extends_waits_in_a_brief(tmp_path: Path) -> None:
+    """The relation counts whichever of the two ranks first."""
+    index = index_of(tmp_path, {"a": {"globs": ["**"], "same": ["b"]}, "b": {"globs": ["**"]}})
+    assert shown(select(index, Context(BRIEF, 0, paths=["x"]))) == ["a"]
+
+
+def test_words_do_not_lead_to_what_concerns_planning(tmp_path: Path) -> None:
+    """A failed target is told to whoever works on its files, and to nobody for the words of a task."""
+    index = index_of(tmp_path, {"a": {"globs": ["src/**"], "gate": "path"}}, {"a": 1.0})
+    selection = select(index, Context(BRIEF, 0, text="queries"))
+    assert (shown(selection), dropped(selection)) == ([], {"a": "planning"})
+    assert shown(select(index, Context(BRIEF, 0, text="queries", paths=["src/a.py"]))) == ["a"]
 
 
 def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orbit_registry.briefs.task_class import TaskClass
 from orbit_registry.briefs.tasks import CLASSIFIER, COMMAND, class_of, resolve_task, why_unresolved
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import GitError, UsageError
 from orbit_registry.hook.context import BRIEF, CODE, DROPS, TRIGGERS, Context, Selection, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.index import ID, KIND, PATH
+from orbit_registry.hook.index import ID, KIND, PATH, Index
 from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
@@ -109,14 +110,8 @@ class Brief:
         return f"{HEADING}\n\n{block}" if block else ""
 
 
-Search = Callable[[str], Iterable[tuple[str, float]]]
-
-
-def brief(workspace: Workspace, request: BriefRequest, search: Search) -> Brief:
-    """Select records for work, add them to the session, and log the event; the index is brought up to date.
-
-    `search` returns the paths of the records that match a text, with scores from 0 to 1, the best first.
-    """
+def brief(workspace: Workspace, request: BriefRequest) -> Brief:
+    """Select records for work, add them to the session, and log the event; the index is brought up to date."""
     started = time.monotonic()
     inputs = _resolve_inputs(workspace, request)
     index = current_index(workspace)
@@ -129,7 +124,7 @@ def brief(workspace: Workspace, request: BriefRequest, search: Search) -> Brief:
     event.agent = inputs.agent[:LONGEST_NAME]
     event.details = details(inputs)
     try:
-        selection = select(index, _context(workspace, inputs, event.at, search), ledger)
+        selection = select(index, _context(workspace, inputs, event.at, index), ledger)
     except OSError as error:
         raise write_error(workspace.state / "log", error) from None
     event.set_selection(selection, tokens(render(selection)))
@@ -138,20 +133,30 @@ def brief(workspace: Workspace, request: BriefRequest, search: Search) -> Brief:
     return Brief(selection, ledger is not None, inputs)
 
 
-def _context(workspace: Workspace, inputs: BriefInputs, now: float, search: Search) -> Context:
+def _context(workspace: Workspace, inputs: BriefInputs, now: float, index: Index) -> Context:
     """Return the context for the selection, with categories and budgets of a named agent."""
     writes_code = inputs.task_class is not None and inputs.task_class.writes_code
     context = Context(
         BRIEF, now, paths=inputs.paths, tags=inputs.tags, agent=inputs.agent, task=inputs.task.id,
-        project=inputs.task.project, task_class=CODE if writes_code else "", text=inputs.task.words, search=search,
+        project=inputs.task.project, task_class=CODE if writes_code else "", text=inputs.task.words,
         min_relevance=workspace.config.setting("rules", "min_relevance"),
         budgets={kind.name: kind.brief["budget"] for kind in workspace.kinds if "budget" in kind.brief},
+        widths=_widths(workspace, index) if inputs.paths else {},
     )  # fmt: skip
     if inputs.categories is not None:
         limits = workspace.config.learnings
         context.categories, context.budgets = inputs.categories.names or (_NONE,), {}
         context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
     return context
+
+
+def _widths(workspace: Workspace, index: Index) -> Mapping[int, int]:
+    """Return how many tracked files the scope of each record has, by its number."""
+    try:
+        files = workspace.git.tracked() or ()
+    except GitError:
+        return {}
+    return Counter(hit >> 32 for file in files for hit in index.match(file))
 
 
 _NONE = ""

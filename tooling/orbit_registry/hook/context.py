@@ -4,7 +4,7 @@ import posix
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from orbit_registry.hook.index import Row
 
@@ -36,7 +36,9 @@ DROPS = {
     "context": "it holds in contexts that the task's text does not name",
     "anti-context": "the task's text names a context in which it does not hold",
     "procedural": "it is about how work is done: this is no work on code, no command of its purpose and not its error",
-    "below relevance": "the words of the prompt fit it less than `push.min_relevance` asks for",
+    "below relevance": "the words of the prompt or task fit it less than `push.min_relevance` asks for",
+    "planning": "it tells of a target, which concerns planning: elsewhere only a path of its scope leads to it",
+    "version": "another version of it is shown, or a record that replaces or extends it",
     "rule": "it is a rule that does not fit the text, or that no path, tag, project or shown record leads to",
     "already shown": "this session has it",
     "withheld": "this session does without it, to measure what showing it does",
@@ -79,7 +81,7 @@ class Context:
 
     __slots__ = (
         "agent", "budgets", "categories", "error", "min_relevance", "now", "paths", "per_call", "per_category",
-        "project", "purposes", "returned", "search", "surface", "tags", "task", "task_class", "text", "tokens",
+        "project", "purposes", "returned", "surface", "tags", "task", "task_class", "text", "tokens", "widths",
     )  # fmt: skip
 
     def __init__(
@@ -96,7 +98,6 @@ class Context:
         error: str = "",
         purposes: "Sequence[str]" = (),
         project: str = "",
-        search: "Callable[[str], Iterable[tuple[str, float]]] | None" = None,
         min_relevance: float = MIN_RELEVANCE,
         categories: "Sequence[str]" = (),
         per_category: int = 0,
@@ -104,33 +105,36 @@ class Context:
         tokens: int = TOKENS,
         returned: "Mapping[str, Sequence[str]] | None" = None,
         budgets: "Mapping[str, int] | None" = None,
+        widths: "Mapping[int, int] | None" = None,
     ) -> None:
         """Take the request.
 
-        `search` returns paths of records for a text with scores from 0 to 1, the best first. `categories` are an
-        agent's: each leads to its records, and records of others are left out. `purposes` are those of a command.
-        `per_category` and `per_call` of 0 are no cap; `tokens` are those of the whole reply, `budgets` those of a
-        kind's records. `returned` are ids that the surface answers with anyway, each with its links: they lead to
-        rules as shown records do.
+        `categories` are an agent's: each leads to its records, and records of others are left out. `purposes` are those
+        of a command. `per_category` and `per_call` of 0 are no cap; `tokens` are those of the whole reply, `budgets`
+        those of a kind's records. `returned` are ids that the surface answers with anyway, each with its links: they
+        lead to rules as shown records do. `widths` are the numbers of files in the scopes of records: where given,
+        narrow ones come first.
         """
         self.surface, self.now, self.paths, self.tags, self.error = surface, now, paths, tags, error
         self.agent, self.task, self.task_class, self.project = agent, task, task_class, project
-        self.text, self.search, self.min_relevance = text, search, min_relevance
+        self.text, self.min_relevance = text, min_relevance
         self.categories, self.per_category, self.per_call, self.tokens = categories, per_category, per_call, tokens
-        self.returned, self.budgets, self.purposes = returned or {}, budgets or {}, purposes
+        self.returned, self.budgets, self.widths = returned or {}, budgets or {}, widths or {}
+        self.purposes = purposes
 
 
 class Match:
     """A record that applies; `triggers` are pairs of what led to it and the glob, `text` is what is shown.
 
     What led to it is a key of `TRIGGERS` and its value, or `text`, `project` or `start`. `score` is above 0 where the
-    words of a prompt led to it: these come first.
+    words of a prompt or task led to it: these come first. `width` is the number of files in its scope, 0 where it does
+    not count.
     """
 
-    __slots__ = ("row", "score", "text", "triggers")
+    __slots__ = ("row", "score", "text", "triggers", "width")
 
     def __init__(self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0) -> None:
-        self.row, self.triggers, self.text, self.score = row, triggers, text or row.teaser, score
+        self.row, self.triggers, self.text, self.score, self.width = row, triggers, text or row.teaser, score, 0
 
 
 TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link", "$": "command"}

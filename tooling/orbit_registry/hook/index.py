@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 6
+FORMAT = 7
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -45,9 +45,9 @@ LONGEST_TAIL = 1 << 20
 (  # fields of a row
     ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, ORIGIN, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
     UPDATED_AT, RANK, VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS,
-    GLOBS,
-) = range(29)  # fmt: skip
-FIELDS = 29
+    SAME, GLOBS,
+) = range(30)  # fmt: skip
+FIELDS = 30
 LIST = "\x1f"
 _OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is no file, a pipe, answers at once
 DAMAGE = (IndexError, ValueError, OverflowError, TypeError)

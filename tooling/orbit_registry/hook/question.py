@@ -1,4 +1,4 @@
-"""Records that a prompt's words lead to, by the weights that the push index holds of them; whether it asks for code.
+"""Records that the words of a text lead to, by the weights that the push index holds of them; whether it asks for code.
 
 A score is that of `search.index`: what the words weigh in a record, as a part of what they weigh at most. A word that
 no record has counts as one that is in none. The index knows the words of records and their stems; another form of one
@@ -31,14 +31,15 @@ SHORTEST = 3
 """Letters that are left of a word, one more where its ending made another word of it."""
 
 
-def records_by_words(index: "Index", text: str) -> list[tuple[int, float]]:
+def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tuple[int, float]]:
     """Return the numbers of the pushed records that have words of a text, with scores from 0 to 1, the best first.
 
-    A path and an address are no words of it: what is known of a path stands in scopes.
+    A path and an address are no words of it: what is known of a path stands in scopes. A text of fewer than `fewest`
+    words that name something leads to none.
     """
     plain = " ".join(map(_without_path, text[:LONGEST].split()))
     query = list(dict.fromkeys(words(plain)))[:MOST]
-    if len(query) - len(GENERIC.intersection(query)) < FEWEST:
+    if len(query) - len(GENERIC.intersection(query)) < fewest:
         return []
     best, weights = 0, dict[int, int]()
     terms = set()
@@ -86,7 +87,10 @@ def asks_for_code(text: str) -> bool:
 
 def _without_path(word: str) -> str:
     """Return a word without the path in it; what is not ASCII stays, for some writing has no spaces."""
-    return "".join(" " if sign.isascii() else sign for sign in word) if "/" in word else word
+    if "/" not in word:
+        return word
+    is_path = word.count("/") > 1 or word[0] in "/~." or "." in word.rstrip(".,;:!?)")  # `read/write` is none
+    return "".join(" " if sign.isascii() else sign for sign in word) if is_path else word
 
 
 def _ranges(index: "Index", word: str) -> list[tuple[int, int]]:

@@ -49,16 +49,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-SEARCHED = 5
 EXAMINED = 200
 """Records, the first in push order, that are examined; the rest counts as omitted."""
 ENOUGH = PER_SESSION + 2 * PER_CALL
 """Matches after which a call that shows `PER_CALL` examines no more: a session was shown at most `PER_SESSION`."""
-BY_WORDS, NEAR_MISSES = 3, 3
-"""Most records that the words of a prompt show, and of those below the score that is asked for, that are noted."""
+BY_WORDS = {PROMPT: 3, BRIEF: 8}
+"""Most records that the words of a text lead to."""
+NEAR_MISSES = 3
+"""Most records below the score that is asked for that are noted."""
+UNKNOWN_WIDTH = 1 << 32
 NO_SCORES: "Mapping[int, float]" = {}
-ALWAYS, LINKED = "always", "relevant_and_linked"
-"""Gates of kinds: shown at every start; shown only if relevant and something leads to it."""
+ALWAYS, BY_PATH, LINKED = "always", "path", "relevant_and_linked"
+"""Gates of kinds: shown at every start; only by its paths; only if relevant and something leads to it."""
 
 
 def select(index: "Index", context: Context, session_log: "SessionLog | None" = None) -> Selection:
@@ -80,8 +82,8 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         return Selection([], 0, [], "nothing asked")
     triggers: Triggers = {}
     others: set[int] = set()
-    scores = _find_triggers(index, context, triggers, others)
-    by_words, misses = _find_by_words(index, context, triggers)
+    _find_triggers(index, context, triggers, others)
+    scores, by_words, misses = _find_by_words(index, context, triggers)
     by_words |= {
         number: 1.0 for number, ways in triggers.items() if _has(ways, "~")
     }  # what has just failed comes first
@@ -90,7 +92,8 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     beyond += len(others.difference(triggers))
     linked = _linked_matches(index, context, fitting, triggers, scores) if fitting or context.returned else []
     if not (fitting or linked):
-        return Selection([], 0, drops, "narrowed" if triggers else "no match")
+        is_narrowed = any(reason != "below relevance" for _, reason in drops)
+        return Selection([], 0, drops, "narrowed" if is_narrowed else "no match")
     # A file's state and the matching glob cost the most, so only the few shown records are asked for them.
     if session_log is None:
         selection = apply_caps(context, fitting, linked, drops, beyond, (), index.difference)
@@ -138,13 +141,10 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
 # ---------------------------------------------------------------------------------------------------------- triggers in
 
 
-def _find_triggers(
-    index: "Index", context: Context, triggers: "Triggers", others: set[int]
-) -> "dict[str, float] | None":
-    """Add what leads to each record, by its number: paths, tags, categories, errors, the text, the project.
+def _find_triggers(index: "Index", context: Context, triggers: "Triggers", others: set[int]) -> None:
+    """Add what leads to each record, by its number: paths, tags, categories, errors, the project.
 
-    `others` gets the numbers beyond the first `EXAMINED` of a path or category. Return the text's score of each record
-    by path; None without a search.
+    `others` gets the numbers beyond the first `EXAMINED` of a path or category.
     """
     led = [(f"/{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
     led += [(f"@{category}", index.hits_under("c", category)) for category in dict.fromkeys(context.categories)]
@@ -166,52 +166,39 @@ def _find_triggers(
     if context.surface in (SESSION, BRIEF):
         for hit in index.hits_under("g", ALWAYS):
             triggers.setdefault(hit >> 32, []).append(("start", ""))
-    if context.search is None or not context.text:
-        return None
-    scores = dict(context.search(context.text))
-    for number in _numbers(index, list(scores)[:SEARCHED]):
-        triggers.setdefault(number, []).append(("text", ""))
-    return scores
 
 
 def _find_by_words(
     index: "Index", context: Context, triggers: "Triggers"
-) -> "tuple[dict[int, float], list[tuple[Row, str]]]":
-    """Add what the words of a prompt lead to: the best `BY_WORDS` that may be shown.
+) -> "tuple[Mapping[int, float] | None, dict[int, float], list[tuple[Row, str]]]":
+    """Add what the words of a prompt or task lead to: the best `BY_WORDS` that may be shown.
 
-    Return their scores, and the dropped records, with reasons, that nothing else leads to.
+    Return the scores of all records, None where they decide about no rule; the scores of those that words lead to; and
+    the dropped records, with reasons, that nothing else leads to.
     """
-    scores: dict[int, float] = {}
+    by_words: dict[int, float] = {}
     drops: list[tuple[Row, str]] = []
-    if context.surface != PROMPT or not context.text:
-        return scores, drops
-    from orbit_registry.hook.question import records_by_words  # tool calls, which most calls are, have no use for it
+    if context.surface not in BY_WORDS or not context.text:
+        return None, by_words, drops
+    from orbit_registry.hook.question import FEWEST, records_by_words  # tool calls, which most calls are, do without
 
+    is_prompt = context.surface == PROMPT
+    ranked = records_by_words(index, context.text, FEWEST if is_prompt else 1)
+    scores = None if is_prompt else dict(ranked)
     misses = 0
-    for number, score in records_by_words(index, context.text)[:EXAMINED]:
-        row = index.row(number) if len(scores) < BY_WORDS and misses < NEAR_MISSES else None
+    for number, score in ranked[:EXAMINED]:
+        row = index.row(number) if len(by_words) < BY_WORDS[context.surface] and misses < NEAR_MISSES else None
         if row is None:
             break
         is_miss = score < index.min_relevance
         by = [*triggers.get(number, ()), ("text", "")]
-        reason = "below relevance" if is_miss else _drop_reason(row, context, by)
+        reason = "below relevance" if is_miss else _drop_reason(row, context, by, scores)
         misses += is_miss
         if not reason:
-            scores[number], triggers[number] = score, by
+            by_words[number], triggers[number] = score, by
         elif number not in triggers:
             drops.append((row, reason))
-    return scores, drops
-
-
-def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
-    """Return the pushed records of these files; it reads the whole index, hooks never search."""
-    requested = set(paths)
-    numbers = []
-    for number in range(index.pushed if requested else 0):
-        row = index.row(number)
-        if row is not None and row.values[PATH] in requested:
-            numbers.append(number)
-    return numbers
+    return scores, by_words, drops
 
 
 # -------------------------------------------------------------------------------------------------------- narrowing
@@ -221,19 +208,20 @@ def _narrow(
     index: "Index",
     context: Context,
     triggers: "Triggers",
-    scores: "dict[str, float] | None",
+    scores: "Mapping[int, float] | None",
     by_words: "Mapping[int, float]" = NO_SCORES,
 ) -> "tuple[list[Match], list[tuple[Row, str]], int]":
     """Return the matches, the dropped records with reasons, and how many records were not examined.
 
-    Those that have a score in `by_words` come first, the best of them at once.
+    Those that have a score in `by_words` come first, the best of them at once; then those of the narrowest scopes.
     """
     fitting: list[Match] = []
     drops: list[tuple[Row, str]] = []
     examined = 0
     numbers = sorted(triggers)
-    if by_words:
-        numbers.sort(key=lambda number: -by_words.get(number, 0.0))  # sorts are stable: the rest stays in push order
+    widths = context.widths
+    if by_words or widths:  # sorts are stable: the rest stays in push order
+        numbers.sort(key=lambda number: (-by_words.get(number, 0.0), widths.get(number, UNKNOWN_WIDTH)))
     if context.surface in (SESSION, BRIEF):
         numbers.sort(key=lambda number: is_anywhere(triggers[number]))
     most = EXAMINED * (1 + len(context.categories))
@@ -247,7 +235,9 @@ def _narrow(
         if reason:
             drops.append((row, reason))
         else:
-            fitting.append(Match(row, triggers[number], _pointer_line(row, context.now), by_words.get(number, 0.0)))
+            match = Match(row, triggers[number], _pointer_line(row, context.now), by_words.get(number, 0.0))
+            match.width = widths.get(number, UNKNOWN_WIDTH) if widths else 0
+            fitting.append(match)
     return fitting, drops, len(numbers) - examined
 
 
@@ -261,7 +251,7 @@ def _pointer_line(row: "Row", now: float) -> str:
 
 
 def _drop_reason(
-    row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "dict[str, float] | None" = None
+    row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None" = None
 ) -> str:
     """Return why a record is left out, whatever its session was shown; empty if it may be shown."""
     agents, tasks = row.words(AGENTS), row.words(TASKS)
@@ -289,6 +279,8 @@ def _drop_reason(
     procedural = row.flags & PROCEDURAL or row.values[GATE] == "procedural"
     if procedural and context.task_class != CODE and not _helps_here(context, triggers):
         return "procedural"
+    if row.values[GATE] == BY_PATH and not any(trigger[0] == "/" or trigger == "project" for trigger, _ in triggers):
+        return "planning"
     if row.values[GATE] == LINKED and not _is_relevant_rule(row, context, triggers, scores):
         return "rule"
     return "stale" if procedural and row.doubt(context.now) else ""
@@ -310,7 +302,7 @@ def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]") -> bool
 
 
 def _is_relevant_rule(
-    row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "dict[str, float] | None"
+    row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None"
 ) -> bool:
     """Say whether something leads to a rule and it is relevant: by its score, or without a search by a path or link."""
     by = {trigger[0] for trigger, _ in triggers}
@@ -323,11 +315,11 @@ def _is_relevant_rule(
         or ("project", "") in triggers
         or (context.project and row.values[PROJECT] == context.project)
     )
-    return bool(led) and scores.get(row.values[PATH], 0.0) >= context.min_relevance
+    return bool(led) and scores.get(row.number, 0.0) >= context.min_relevance
 
 
 def _linked_matches(
-    index: "Index", context: Context, fitting: "list[Match]", triggers: "Triggers", scores: "dict[str, float] | None"
+    index: "Index", context: Context, fitting: "list[Match]", triggers: "Triggers", scores: "Mapping[int, float] | None"
 ) -> "list[Match]":
     """Return the rules that only matching records lead to."""
     leading = linked_rules(index, [match.row for match in fitting], context.returned)

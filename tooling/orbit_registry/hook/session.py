@@ -7,6 +7,7 @@ import posix
 from time import time
 
 from orbit_registry.hook.context import (
+    BRIEF,
     FRAME_TOKENS,
     PER_SESSION,
     PROCEDURAL_TOKENS,
@@ -15,7 +16,7 @@ from orbit_registry.hook.context import (
     Selection,
     is_anywhere,
 )
-from orbit_registry.hook.index import CATEGORY, GONE, ID, KIND, PATH, PLACE, PRIME, PROCEDURAL
+from orbit_registry.hook.index import CATEGORY, GONE, ID, KIND, PATH, PLACE, PRIME, PROCEDURAL, SAME
 from orbit_registry.hook.project import private_folder
 
 TYPE_CHECKING = False
@@ -174,7 +175,7 @@ def apply_caps(
                 (row, "call cap") for row in cut
             ]
             selection.matches.sort(
-                key=lambda match: (-match.score, int(match.row.values[PLACE] or 0), match.row.number)
+                key=lambda match: (-match.score, match.width, int(match.row.values[PLACE] or 0), match.row.number)
             )
             return selection
         linked = led
@@ -184,8 +185,8 @@ def _is_linked(match: Match, visible: "set[str]") -> bool:
     return any(trigger[0] == "=" and trigger[1:] in visible for trigger, _ in match.triggers)
 
 
-def _rank(match: Match) -> tuple[bool, float, int]:
-    return is_anywhere(match.triggers), -match.score, match.row.number
+def _rank(match: Match) -> tuple[bool, float, int, int]:
+    return is_anywhere(match.triggers), -match.score, match.width, match.row.number
 
 
 def _within_caps(
@@ -203,6 +204,7 @@ def _within_caps(
     of_category: dict[str, int] = {}
     budgets = dict(context.budgets)
     matches: list[Match] = []
+    relatives: set[str] = set()
     omitted = beyond
     for choice in fitting:
         row = choice.row
@@ -214,6 +216,9 @@ def _within_caps(
             continue
         if context.per_call and len(matches) >= context.per_call:
             drops.append((row, "call cap"))
+        elif context.surface == BRIEF and _is_relative(row, matches, relatives):
+            drops.append((row, "version"))
+            continue
         elif len(matches) >= room:
             drops.append((row, "session cap"))
         elif category and context.per_category and of_category.get(category, 0) >= context.per_category:
@@ -228,6 +233,7 @@ def _within_caps(
                 choice.text = f"- [{row.values[ID]}] has changed since it was read: {row.values[PATH]}"
             already_shown.add(row.values[ID])  # ids may repeat where branches met
             matches.append(choice)
+            relatives.update(row.words(SAME))
             remaining -= cost
             procedural -= of_these
             if row.values[KIND] in budgets:
@@ -239,6 +245,14 @@ def _within_caps(
         return Selection(matches, omitted, drops)
     known_already = any(reason == "already shown" for _, reason in drops)
     return Selection([], omitted, drops, "capped" if omitted else "already shown" if known_already else "narrowed")
+
+
+def _is_relative(row: "Row", matches: list[Match], relatives: set[str]) -> bool:
+    """Say whether one of the matches replaces or extends a record, is replaced or extended by it, or is a version."""
+    return row.values[ID] in relatives or any(
+        word in relatives if word[0] == "/" else any(match.row.values[ID] == word for match in matches)
+        for word in row.words(SAME)
+    )
 
 
 def tokens(text: str) -> int:

@@ -25,6 +25,8 @@ from orbit_registry.workspace.config import Config
 LONGEST_TEASER = 400
 _SEPARATORS = re.compile("[\x00-\x1f]")
 _SPECIAL = re.compile(r"[*?[{]")
+_SAME = frozenset({"amends", "extends"})
+"""Relations of records of which a brief shows one."""
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
 
 
@@ -101,6 +103,9 @@ def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapp
     globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and entry_of(glob) is not None]
     globs += [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
     links = [link.to for link in record.links]
+    same = [*record.supersedes, *(link.to for link in record.links if link.rel in _SAME)]
+    if record.text("path") and "versions" in record.data:
+        same.append(f"/{record.text('path')}")
     pushed = status.phase != "closed" and status.pushed and not origin.inbox
     cause = origin.cause if pushed else ""
     lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags, links)
@@ -111,7 +116,7 @@ def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapp
         "" if key is None else repr(key), str(len(distinct_votes(record.votes))), record.text("project") or "",
         str(record.kind.place(record.data)), cause, _number(ages),
         compiled_pattern(record.text("error_pattern") or ""),
-        *(LIST.join(map(_word, words)) for words in lists), LIST.join(globs),
+        *(LIST.join(map(_word, words)) for words in (*lists, same)), LIST.join(globs),
     )  # fmt: skip
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
     flags |= reader.EXPIRES if expiry is not None else 0

@@ -32,6 +32,8 @@ SHORTEST_GRAM, LONGEST_GRAM = 3, 5
 SMOOTHING = 60
 """What is added to ranks before they are turned over: the usual constant of reciprocal rank fusion."""
 _STATE = "source date tasks feature status_raw confidence basis versions path file source_ref content_hash chunking"
+UNKNOWN = 1.5
+"""Most that a term of no text is worth, in terms of one text: among few texts it would outweigh all that is found."""
 NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
 """Fields that are not read as text: identity, state and what has a weight of its own."""
 
@@ -82,6 +84,10 @@ class Index:
     def worth(self, term: str) -> float:
         """Return what a term weighs in a text of nothing else."""
         frequency = len(self.holders(term))
+        worth = self._worth_of(frequency)
+        return worth if frequency or not self.keys else min(worth, UNKNOWN * self._worth_of(1))
+
+    def _worth_of(self, frequency: int) -> float:
         return math.log1p((len(self.keys) - frequency + 0.5) / (frequency + 0.5)) * (K1 + 1)
 
     def weights(self, term: str) -> Iterator[tuple[int, float]]:

@@ -19,7 +19,6 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import version_factor
-from orbit_registry.repository.skills import SKILL
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import chunks, index_of, parts_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
@@ -138,18 +137,6 @@ class Searcher:
         hits = tuple(self._hit(query, candidate) for candidate in _ordered(candidates, limit, half_life_days())[:limit])
         unknown = tuple(word for word, its in query.words.items() if not any(map(self._index.holders, its)))
         return SearchResult(hits, max(number - len(hits), 0), unknown, budget.name, note=self._note)
-
-    def similar_records(self, text: str) -> list[tuple[str, float]]:
-        """Return the files of the records that fit a text, with scores from 0 to 1, the best first."""
-        query = Query(text)
-        if not query.words or query.is_generic:
-            return []
-        deep = BUDGETS["deep"]
-        candidates, _ = self._candidates(query, replace(deep, linked=False), 0)
-        shared = [
-            each for each in candidates if each.record.kind.name != SKILL and not each.record.path.startswith("~/")
-        ]
-        return [(each.record.path, each.score.total) for each in _ordered(shared, deep.limit, half_life_days())]
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the records' vectors and those of some texts; None where no model is configured.
