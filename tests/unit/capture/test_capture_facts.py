@@ -143,7 +143,7 @@ def test_three_times_the_same_order_is_a_habit(project: Project) -> None:
     [
         ("pytest -q", "bash: line 1: pytest: command not found", "pytest: command not found"),
         ("pytest -q", "zsh: command not found: pytest", "command not found: pytest"),
-        ("make lint", "sh: 1: shellcheck: not found\nmake: *** [Makefile:2: lint] Error 127", ""),
+        ("make lint", "sh: 1: shellcheck: not found\nmake: *** [Makefile:2: lint] Error 127", "shellcheck: not found"),
         ("pytest -q", "[Errno 2] No such file or directory: 'pytest'", "No such file or directory*pytest"),
         ("pytest -q", "/usr/bin/python: No module named pytest", "No module named*pytest"),
     ],

@@ -191,7 +191,10 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
         return
     kind = payload.get("type")
     if row.get("type") == "session_meta":
-        yield TranscriptEntry("session", str(payload.get("id")), arguments={"cwd": payload.get("cwd")})
+        source = payload.get("source")
+        parent = payload.get("parent_thread_id") or (isinstance(source, dict) and "subagent" in source)
+        arguments = {"cwd": payload.get("cwd"), "parent": parent}
+        yield TranscriptEntry("session", str(payload.get("id")), arguments=arguments)
     elif row.get("type") == "event_msg" and kind in ("turn_aborted", "thread_rolled_back"):
         yield TranscriptEntry("stopped")
     elif row.get("type") != "response_item":
@@ -202,9 +205,11 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
         yield from (TranscriptEntry(entry_kind, clipped(text)) for text in texts_of(payload.get("content")))
     elif kind in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call"):
         action = payload.get("action")
-        arguments = action if isinstance(action, dict) else _arguments(payload.get("arguments", payload.get("input")))
+        tool_arguments = (
+            action if isinstance(action, dict) else _arguments(payload.get("arguments", payload.get("input")))
+        )
         tool = str(payload.get("name") or kind)
-        yield TranscriptEntry("call", call=str(payload.get("call_id")), tool=tool, arguments=arguments)
+        yield TranscriptEntry("call", call=str(payload.get("call_id")), tool=tool, arguments=tool_arguments)
     elif isinstance(kind, str) and kind.endswith("_output"):
         output = payload.get("output")
         text = "\n".join(texts_of(output.get("content") if isinstance(output, dict) else output))

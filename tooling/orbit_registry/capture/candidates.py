@@ -28,9 +28,10 @@ _ORDER = re.compile(
     r"|\bsystem prompt\b|\byou (?:must|are now|will|shall|have to|need to)\b|\bas an? (?:ai|assistant|agent|model)\b"
     r"|\b(?:do not|don['’]t|never) (?:tell|mention|reveal|ask|inform)\b|\b(?:new|following|these) instructions?\b"
     r"|\b(?:run|execute|paste|type|send|post|upload|download|fetch|open|visit|install) (?:this|the following|it)\b"
-    r"|https?://|\bwww\.|\b(?:curl|wget|eval|sudo|chmod|base64|rm -|nc -|ssh |scp )|[$`]\(|\|\s*(?:ba|z)?sh\b|<\/?[a-z]"
-    r"|\b(?:assistant|system|user|human)\s*:",
+    r"|https?://|\bwww\.|[$`]\(|\|\s*(?:ba|z)?sh\b|<\/?[a-z]|\b(?:assistant|system|user|human)\s*:",
 )
+_DANGEROUS = re.compile(r"\b(?:curl|wget|eval|sudo|chmod|base64|rm -|nc -|ssh |scp )", re.IGNORECASE)
+"""Commands that no fact needs; a person's rule may forbid one."""
 """Text that reads as an instruction or leads elsewhere: no fact about a project needs it."""
 
 
@@ -46,7 +47,8 @@ class Provenance:
 
     def as_data(self, finding: Finding) -> dict[str, object]:
         """Return the `provenance` field of a record made from a finding."""
-        source = "tool" if finding.pattern == "command" and self.source != "web" else self.source
+        source = {"command": "tool", "correction": "user"}.get(finding.pattern, self.source)
+        source = self.source if self.source == "web" else source
         data = {"source": source, "pattern": finding.pattern, "subject": finding.subject, "agent": self.agent,
                 "session": self.session, "transcript": self.transcript, "commit": self.commit}  # fmt: skip
         return {name: value for name, value in data.items() if value}
@@ -99,7 +101,8 @@ def _refuse_unfit(finding: Finding) -> None:
     texts = (finding.summary, finding.body, finding.error_pattern, *finding.paths, *finding.inputs)
     if any(any(find_secrets(text)) for text in texts):
         raise _KnownError("holds what looks like a secret")
-    if finding.pattern == "command" and any(reads_as_instruction(text) for text in texts):
+    is_free = finding.pattern == "command" and any(reads_as_instruction(text) for text in texts)
+    if is_free or (finding.pattern == "correction" and _ORDER.search(finding.summary)):
         raise _KnownError("reads as an instruction")
 
 
@@ -111,7 +114,7 @@ def _refuse_recalled(finding: Finding, recalled: Sequence[str]) -> None:
 
 def reads_as_instruction(text: str) -> bool:
     """Say whether a text gives orders to its reader, or leads to another place."""
-    return bool(_ORDER.search(text))
+    return bool(_ORDER.search(text) or _DANGEROUS.search(text))
 
 
 def _plain(text: str) -> str:
@@ -199,7 +202,7 @@ def _fields(
     fields: dict[str, object] = {
         "summary": inert_line(finding.summary)[: workspace.kinds[KIND].schema.longest("summary")],
         "body": inert_text(finding.body)[:LONGEST_BODY],
-        "confidence": "medium" if finding.pattern == "recovery" else "low",
+        "confidence": "medium" if finding.pattern in ("recovery", "correction") else "low",
         "procedural": finding.procedural or None,
         "error_pattern": finding.error_pattern,
         "scope": {axis: words for axis, words in scope.items() if words},

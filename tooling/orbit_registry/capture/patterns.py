@@ -1,29 +1,31 @@
 """Findings of a session: a command that worked after another failed, an order of commands, habits of the code.
 
-A finding is phrased here: of a transcript it holds known commands and names that the project has, never free text.
+A finding is phrased here: of a transcript it holds known commands and names that the project has. Free text is quoted
+from a person's rules alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import PurePosixPath
 from typing import Literal
 
-from orbit_registry.capture.project import PURPOSE, PURPOSE_PHRASES, Project, ProjectCommand, read_command
+from orbit_registry.capture.project import PURPOSE_PHRASES, Project, ProjectCommand, read_command
 from orbit_registry.capture.turns import Step, Turn
+from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.select import compiled_pattern, contains_pattern, normalized
 
-Pattern = Literal["recovery", "sequence", "discovery", "fact", "command"]
+Pattern = Literal["recovery", "sequence", "discovery", "fact", "command", "correction"]
 MOST_KEYS = 500
 """Limit of each thing that is counted."""
 FEWEST_TURNS = 3
 """Repetitions that make an order of commands, or a search, a habit."""
 QUIET, MOST = 2, 5
-"""Most findings of a session: without a failed command, and with one."""
+"""Most findings of a session: without a failed command or a word of the person, and with one."""
 _IDENTIFIER = re.compile(
     r"(?:\\b|(?:class|interface|type|def|function|struct|enum) )?"
     r"([A-Z][A-Za-z0-9]{3,40}|[a-z]+_[a-z0-9_]{3,40})(?:\\b)?\Z"
@@ -34,17 +36,40 @@ _PASSED = re.compile(
 _FAILED = re.compile(
     r"(?im)\b[1-9]\d* (?:failed|failing|errors?)\b|^(?:error|failed)\b|test result: FAILED|build failure"
 )
+_TEST_FAILED = re.compile(
+    r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^\s*(?:--- )?fail\b|test result: FAILED|AssertionError"
+)
 FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(regex), fault, pattern)
     for regex, fault, pattern in (
-        (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is missing", "No module named*"),
-        (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is missing", "Cannot find module*"),
+        (r"file or directory not found|(?i:no tests (?:ran|found|were found))|collected 0 items", "", ""),
+        (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is missing", "No module named*{1}"),
+        (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is missing", "Cannot find module*{1}"),
+        (r"(?:can't find package|library stub for module named) ['\"]([\w.]{1,60})", "a module is missing", "{0}"),
         (r"\b(?:ImportError|ERR_MODULE_NOT_FOUND)\b", "an import fails", "ImportError"),
+        (r"KeyError: '([A-Z][A-Z0-9_]{2,40})'", "a variable is not set", "{0}"),
+        (r"\b([A-Z][A-Z0-9_]{2,40}): (?:unbound variable|parameter not set)", "a variable is not set", "{0}"),
+        (r"(?i:(?:environment |env )variable:? ['\"`]?)([A-Z][A-Z0-9_]{2,40})\b", "a variable is not set", "{0}"),
+        (r"\b([A-Z][A-Z0-9_]{2,40})\b['\"`]? (?:is|was|must be) (?:not set|not defined|set|required|missing)",
+         "a variable is not set", "{0}"),
         (r"(?i)no such (?:(?:sub)?command|task|session|target)\b", "the command is missing", "no such command"),
         (r"(?i)missing script:?", "the script is missing", "missing script"),
         (r"\bERR_PNPM_NO_SCRIPT\b", "the script is missing", "ERR_PNPM_NO_SCRIPT"),
         (r"No rule to make target", "the target is missing", "No rule to make target"),
+        (r"could not determine executable to run", "the program is missing", "{0}"),
+        (r"command not found: ([\w.+-]{2,30})", "the program is missing", "{0}"),
+        (r"([\w.+-]{2,30}): (?:command )?not found\b", "the program is missing", "{0}"),
         (r"(?i)command not found\b", "the program is missing", "command not found"),
+        (r"Executable doesn't exist[^\n]{0,200}?(playwright|puppeteer)", "a browser is missing",
+         "Executable doesn't exist*{1}"),
+        (r"(?i)could not (?:find|read) `?(Cargo\.toml|package\.json|pyproject\.toml)\b`?|(go\.mod) file not found",
+         "the folder is another one", "{0}"),
+        (r"(?i)(?:port |:)(\d{4,5})\b[^\n]{0,80}connection refused", "a connection is refused", "{1}*refused"),
+        (r"ECONNREFUSED [^\n]{0,60}:(\d{4,5})\b", "a connection is refused", "ECONNREFUSED*{1}"),
+        (r"(?i)\b(?:ECONNREFUSED|ConnectionRefusedError|connection refused)\b|could not connect to server",
+         "a connection is refused", ""),
+        (r"Cannot connect to the Docker daemon", "a service is not up", "{0}"),
+        (r"(?i)relation ['\"]?\w+['\"]? does not exist|no such table", "a table is missing", ""),
         (r"(?i)not found\b", "the program is missing", "not found"),
         (r"is not recognized as", "the program is missing", "is not recognized as"),
         (r"No such file or directory: '", "the program is missing", "No such file or directory"),
@@ -53,15 +78,26 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"(?i)this project (?:is configured to|requires) use?\b|\buse (?:pnpm|yarn|npm|bun) instead",
          "the project uses another tool", ""),
         (r"\b(?:EACCES|EPERM)\b|(?i:permission denied)", "permission is denied", ""),
-        (r"\b(?:ECONNREFUSED|ConnectionRefusedError)\b", "a connection is refused", ""),
         (r"(?i)unrecognized arguments|unknown option|no such option", "an option is unknown", "unrecognized arguments"),
         (r"\bDJANGO_SETTINGS_MODULE\b|\bImproperlyConfigured\b", "settings are missing", "ImproperlyConfigured"),
     )
 )  # fmt: skip
-"""Faults of the environment: regex of the output, description, and start of the `error_pattern`.
+"""Faults of the environment: regex of the output, description, and `error_pattern`; without a description it is none.
 
-The pattern is completed with a module or the program; it is empty where it would match all kinds of errors.
+In a pattern `{0}` is what was matched and `{1}` a name in it. A name is kept only if the project or the table of
+programs has it; a pattern without one is completed with the program, and is empty where it would match all errors.
 """
+PREPARED_BY = {
+    "a connection is refused": ("start",), "a service is not up": ("start",), "a browser is missing": ("install",),
+    "a module is missing": ("generate", "build"), "an import fails": ("generate", "build"),
+    "a table is missing": ("migrate",),
+}  # fmt: skip
+"""Purposes of the command that, run in between, made the same command work."""
+UNKNOWN = "something of its environment is missing"
+"""Fault where the same program worked in another way, and what it said of the first run is none of the forms."""
+MOST_OUTPUT = 4_000
+_ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]+)=")
+_LITERAL = re.compile(r"[ -~]{4,120}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +128,9 @@ class _Stumble:
     error_pattern: str
     paths: list[str] = field(default_factory=list)
     times: int = 1
+    output: str = ""
+    first: ProjectCommand | None = None
+    """What was run in between, if the same command worked after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +155,7 @@ class Observer:
         self._orders: Counter[tuple[ProjectCommand, ...]] = Counter()
         self._sought: dict[str, set[int]] = {}
         self._facts: dict[str, Finding] = {}
+        self._rules: dict[str, Finding] = {}
         self._turn = 0
         self._now: list[_Stumble] = []
         """Those that this turn recovered from."""
@@ -123,6 +163,11 @@ class Observer:
     def learn(self, turn: Turn) -> None:
         """Learn from one turn."""
         self._turn += 1
+        for rule in turn.rules[: MOST - len(self._rules)]:
+            paths = self._project.paths_in(rule)
+            body = "A person said so in a session."
+            finding = Finding("correction", f"said:{rule[:200]}", rule, body, 20, rule, paths, procedural=False)
+            self._rules.setdefault(rule, finding)
         if turn.rejected:
             self._open.clear()
             return
@@ -150,40 +195,77 @@ class Observer:
             self._sought.setdefault(name[1], set()).add(self._turn)
 
     def _run(self, step: Step, written_paths: list[str]) -> list[ProjectCommand]:
-        line = read_command(step.command)
-        if not line.ways:
+        line = read_command(step.command, self._project.root)
+        every = [way for way in map(self._project.known, line.ways) if way is not None]
+        self._prepare(every, step)
+        ways = [way for way in every if way.purpose in PURPOSE_PHRASES]
+        if not ways:
             return []
         says_so = not line.is_piped or bool(_PASSED.search(step.output) and not _FAILED.search(step.output))
         if says_so and not step.failed:
-            defined = [way for way in line.ways if self._project.inputs_of(way)]
+            defined = [way for way in ways if self._project.inputs_of(way)]
             for way in defined:
                 if way in self._worked or len(self._worked) < MOST_KEYS:
                     self._worked[way] += 1
                     self._recover(way, [*step.paths, *written_paths])
             return defined
-        if len(line.ways) == 1 and self._is_vouched(line.ways[0]):
-            self._stumble(line.ways[0], step, written_paths)
+        if len(ways) == 1 and self._is_vouched(ways[0]) and not (line.is_piped and _PASSED.search(step.output)):
+            self._stumble(ways[0], step, written_paths)
         return []
 
+    def _prepare(self, ways: Iterable[ProjectCommand], step: Step) -> None:
+        """Note what may have made a failed command work: a service that was started, files that were generated."""
+        for way in ways:
+            for stumble in self._open.values():
+                fits = way.purpose in PREPARED_BY.get(stumble.fault, ()) and way.words != stumble.way.words
+                if fits and not step.failed:
+                    stumble.first = way
+
     def _stumble(self, way: ProjectCommand, step: Step, written_paths: list[str]) -> None:
+        fault, error = self._fault_of(way, step.output)
+        if not fault:
+            return
+        stumble = _Stumble(way, fault, error, [*step.paths, *written_paths], output=step.output[-MOST_OUTPUT:])
+        open_stumble = self._open.setdefault(way.purpose, stumble)
+        open_stumble.times += open_stumble is not stumble
+        if open_stumble.fault == UNKNOWN != fault:
+            stumble.times = open_stumble.times
+            self._open[way.purpose] = stumble
+
+    def _fault_of(self, way: ProjectCommand, output: str) -> tuple[str, str]:
+        """Return the fault of the environment that an output tells of, and its pattern; empty if it tells of none."""
         for regex, fault, pattern in FORMS:
-            match = regex.search(step.output)
+            match = regex.search(output)
             if match is not None:
-                name = match[1] if match.lastindex and self._project.has_module(match[1]) else ""
-                error = f"{pattern}{name}" if name else _error_pattern(step.output, pattern, way.tool)
-                stumble = _Stumble(way, fault, error, [*step.paths, *written_paths])
-                open_stumble = self._open.setdefault(way.purpose, stumble)
-                open_stumble.times += open_stumble is not stumble
-                return
+                return fault, self._error_of(match, pattern, output, way.tool)
+        is_told = way.purpose in ("test", "build", "install") and not _TEST_FAILED.search(output)
+        return UNKNOWN if is_told else "", ""
+
+    def _error_of(self, match: re.Match[str], pattern: str, output: str, program: str) -> str:
+        name = next(filter(None, match.groups()), "")
+        if "{" in pattern and _LITERAL.match(match[0]) and (not name or self._project.has_name(name)):
+            return pattern.replace("{0}", match[0]).replace("{1}", name)
+        words = pattern.partition("*")[0] if pattern != "{0}" else match[0].replace(name, "*") if name else ""
+        return _error_pattern(output, words, program)
 
     def _is_vouched(self, way: ProjectCommand) -> bool:
         parts = filter(None, re.split("[:_-]", way.script))
-        return bool(self._project.inputs_of(way)) or all(part in PURPOSE for part in parts)
+        return bool(self._project.inputs_of(way)) or all(part in SCRIPTS for part in parts)
 
     def _recover(self, way: ProjectCommand, paths: list[str]) -> None:
         stumble = self._open.pop(way.purpose, None)
-        if stumble is None or stumble.way.words == way.words:
+        if stumble is None:
             return
+        bad = stumble.way
+        is_same = (bad.words, bad.folder) == (way.words, way.folder)
+        if (is_same and stumble.first is None) or (
+            stumble.fault == UNKNOWN and (bad.tool, bad.script) != (way.tool, way.script)
+        ):
+            return
+        stumble.first = stumble.first if bad.words == way.words else None
+        variables = set(_ASSIGNED.findall(way.words)).difference(_ASSIGNED.findall(bad.words))
+        if name := next((name for name in variables if re.search(rf"\b{name}\b", stumble.output)), ""):
+            stumble.fault, stumble.error_pattern = "a variable is not set", stumble.error_pattern or name
         stumble.paths += paths
         before, _, count = self._recovered.get(way.purpose, (stumble, way, 0))
         stumble.times += before.times if count else 0
@@ -221,12 +303,18 @@ class Observer:
             self._facts.setdefault(finding.subject, finding)
 
     def findings(self) -> list[Finding]:
-        """Return the findings, the weightiest first; few for a session without a failed command."""
-        findings = [*self._recoveries(), *self._discoveries(), *self._sequences(), *self._facts.values()]
+        """Return the findings, the weightiest first."""
+        findings = [
+            *self._rules.values(),
+            *self._recoveries(),
+            *self._discoveries(),
+            *self._sequences(),
+            *self._facts.values(),
+        ]
         if "test" not in self._recovered:
             findings += self._test_runner()
         findings.sort(key=lambda finding: (-finding.weight, finding.subject))
-        return findings[: MOST if self._recovered else QUIET]
+        return findings[: MOST if self._recovered or self._rules else QUIET]
 
     def attempts(self) -> list[Attempt]:
         """Return the purposes with a failed command, the unsolved ones last."""
@@ -235,15 +323,22 @@ class Observer:
             for purpose, (stumble, way, _) in self._recovered.items()
         ] + [
             Attempt(purpose, stumble.times, (stumble.way.tool,), False, stumble.fault)
-            for purpose, stumble in self._open.items() if purpose not in self._recovered
+            for purpose, stumble in self._open.items() if purpose not in self._recovered and stumble.fault != UNKNOWN
         ]  # fmt: skip
 
     def _recoveries(self) -> Iterator[Finding]:
         for purpose, (stumble, way, count) in self._recovered.items():
-            good, bad = f"`{way.words}`", f"`{stumble.way.words}`"
-            summary = f"{PURPOSE_PHRASES[purpose]} with {good}; {bad} fails here: {stumble.fault}."
+            is_same = stumble.way.words == way.words
+            good, bad = (f"`{_in_folder(entry) if is_same else entry.words}`" for entry in (way, stumble.way))
             often = "once" if count == 1 else f"{count} times"
-            body = f"{bad} failed and {good} worked after it, {often}; no file was changed between."
+            if stumble.first is not None:
+                first = f"`{stumble.first.words}`"
+                summary = f"{PURPOSE_PHRASES[purpose]} with {good} once {first} has run; before that {stumble.fault}."
+                body = f"{good} failed, and worked after {first}, {often}; no file was edited between."
+                good = f"{first} has run"
+            else:
+                summary = f"{PURPOSE_PHRASES[purpose]} with {good}; {bad} fails here: {stumble.fault}."
+                body = f"{bad} failed and {good} worked after it, {often}; no file was changed between."
             yield Finding(
                 "recovery", f"run:{purpose}", summary, body, 10 + count, good, _scope(stumble.paths, self._project),
                 self._project.inputs_of(way), error_pattern=stumble.error_pattern,
@@ -289,6 +384,10 @@ def _error_pattern(text: str, words: str, program: str) -> str:
         if any(contains_pattern(compiled_pattern(pattern), line) for line in lines):
             return pattern
     return ""
+
+
+def _in_folder(way: ProjectCommand) -> str:
+    return f"cd {way.folder} && {way.words}" if way.folder else way.words
 
 
 def _is_test(path: str) -> bool:

@@ -9,99 +9,129 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.hook.call import path_words
+from orbit_registry.hook.purpose import (
+    ACTIONS,
+    RUNNERS,
+    TOOLS,
+    WITH_VALUE,
+    WRAPPERS,
+    name_of,
+    program_at,
+    purpose_of,
+    script_of,
+)
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.workspace.files import inside, read_bytes
 from orbit_registry.workspace.workspace import Workspace
 
-_PURPOSES = {
-    "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",
-    "lint": "lint lints linter check checks eslint ruff clippy vet",
-    "types": "types type typecheck typing tsc mypy pyright",
-    "build": "build compile bundle dist",
-    "format": "format fmt prettier black",
-    "install": "install setup bootstrap sync ci",
-}
-PURPOSE = {word: purpose for purpose, words in _PURPOSES.items() for word in words.split()}
 PURPOSE_PHRASES = {
     "test": "Tests run", "lint": "The linter runs", "types": "Types are checked", "build": "The project is built",
     "format": "Code is formatted", "install": "Dependencies are installed",
 }  # fmt: skip
-_TOOLS = {
-    tool: purpose
-    for purpose, tools in {
-        "test": "pytest py.test unittest nose2 jest vitest mocha ava rspec phpunit ctest tox",
-        "types": "mypy pyright tsc pyrefly",
-        "lint": "ruff eslint flake8 pylint golangci-lint shellcheck biome oxlint",
-        "format": "black prettier isort gofmt rustfmt",
-        "build": "webpack rollup esbuild tsup",
-    }.items()
-    for tool in tools.split()
-}
-_RUNNERS = frozenset(
-    ("npm", "pnpm", "yarn", "bun", "make", "just", "nox", "task", "rake", "cargo", "go", "mvn", "mvnw", "gradle",
-     "gradlew", "dotnet", "mix", "deno", "composer", "swift")
-)  # fmt: skip
-_WRAPPERS = {
-    "uv": ("run",), "poetry": ("run",), "pdm": ("run",), "hatch": ("run",), "pipenv": ("run",), "rye": ("run",),
-    "bundle": ("exec",), "pnpm": ("exec", "dlx"), "yarn": ("exec", "dlx"), "npm": ("exec",), "npx": (), "bunx": (),
-}  # fmt: skip
+_WRAPPER_WORDS = frozenset(word for phrase in WRAPPERS for word in phrase.split())
+_GIVEN = frozenset(("run", "compose", "pip"))
+"""Words of a runner before its script."""
+_DROPPED = frozenset(("env", "time", "nice"))
+"""Wrappers that change nothing about what a command needs."""
 _FILTERS = frozenset(["tail", "head", "grep", "cat", "tee", "less", "sed", "awk", "sort", "uniq", "wc", "cut"])
-_PYTHON = re.compile(r"(?:python|python3(?:\.\d{1,2})?|py)\Z")
+_NEUTRAL = frozenset(("cd", "echo", "sleep", "set", "pwd", "true", "which", "ls", "cat", "printf", "date", "clear"))
+"""Programs beside which a line is still what its other commands are."""
 _SCRIPT = re.compile(r"[a-z]{1,12}(?:[:_-][a-z0-9]{1,12}){0,2}\Z")
 _PLACE = re.compile(r"(?:\./)?[\w.-]{1,30}(?:/[\w.-]{1,30}){0,3}/\Z")
+_FOLDER = re.compile(r"(?!\.\.)[\w.-]{1,30}(?:/(?!\.\.)[\w.-]{1,30}){0,3}\Z")
 _SETTING = re.compile(r"([A-Z][A-Z0-9_]{1,30})=(0|1|true|false|\.|src|lib|test)\Z")
-_ANY_SETTING = re.compile(r"[A-Za-z_]\w*=")
+_ANY_SETTING = re.compile(r"([A-Za-z_]\w*)=")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,40}\Z")
+_ENVIRONMENT = re.compile(r"(?:(?:[\w.-]{1,20}/){1,3}bin/activate|\.env(?:\.[a-z]{1,12})?)\Z")
 _NUMBER = re.compile(r"\d?>&?\d?\Z")
+_MARKS = frozenset("|&;()")
+_PLAIN = re.compile(r"[A-Za-z0-9][\w.-]{0,30}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectCommand:
-    """Command of a project: `words` start it, `tool` does it, `script` is what a runner was given."""
+    """Command of a project: `words` start it, `tool` does it, `script` is what a runner was given.
+
+    `names` are words in it that only the project knows: a service, a group, a variable whose value is left out.
+    """
 
     purpose: str
     words: str
     tool: str
     script: str = ""
+    names: tuple[str, ...] = ()
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """Commands of one line; the exit code of a piped line is not that of the last command."""
+    """Commands of one line; the exit code of a piped one, or of one before `;`, is not that of its commands."""
 
     ways: tuple[ProjectCommand, ...]
     is_piped: bool = False
 
 
-def read_command(text: str) -> CommandLine:
-    """Return the commands of a line; none where it is more than known programs joined by `&&`."""
+def read_command(text: str, root: str = "") -> CommandLine:
+    """Return the commands of a line; none where it holds a program that is not known."""
     try:
-        lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+        lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
         words = list(lexer)
     except ValueError:
         return CommandLine(())
-    pieces = list(_pieces(words))
-    if any(mark in ("||", ";", "&", "(", ")") for mark, _ in pieces):
+    if any(word and set(word) <= _MARKS and word not in ("|", "&&", ";", "&") for word in words):
         return CommandLine(())
     ways: list[ProjectCommand] = []
-    piped = other = 0
-    for mark, piece in pieces:
+    prefix: list[str] = []
+    names: list[str] = []
+    folder, hides_code = "", words[-1:] == ["&"]
+    for mark, piece in _pieces(words):
+        hides_code |= bool(ways) and mark in ("|", ";", "&")
+        program = piece[0]
         if mark == "|":
-            piped += 1
-            other += piece[0] not in _FILTERS
-        elif piece[0] == "cd":
-            continue
+            if program not in _FILTERS:
+                return CommandLine(())
+        elif program == "cd" and len(piece) == 2:
+            folder = _folder(folder, piece[1], root)
+        elif program == "export" or all(map(_ANY_SETTING.match, piece)):
+            settings = _settings(piece[program == "export" :])
+            prefix, names = prefix + settings[0], names + settings[1]
+        elif program in ("source", ".") and len(piece) == 2 and _ENVIRONMENT.match(piece[1]):
+            prefix = [f"source {piece[1]} &&", *prefix]
         elif (way := project_command(piece)) is not None:
-            ways.append(way)
-        else:
-            other += 1
-    return CommandLine(() if other else tuple(ways), is_piped=piped > 0)
+            command = " ".join([*prefix, way.words])
+            ways.append(replace(way, words=command, names=(*names, *way.names), folder=folder))
+        elif program not in _NEUTRAL:
+            return CommandLine(())
+    return CommandLine(tuple(ways), hides_code)
+
+
+def _folder(folder: str, path: str, root: str) -> str:
+    """Return the folder of the project that a `cd` leads to; empty for the root, and for one that is not known."""
+    path = path.rstrip("/").removeprefix("./")
+    if root and (path == root or path.startswith(f"{root}/")):
+        folder, path = "", path[len(root) + 1 :]
+    return "/".join(filter(None, (folder, path))) if _FOLDER.match(path) else ""
+
+
+def _settings(words: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return settings as they are written down, and the names of those whose value is left out."""
+    settings: list[str] = []
+    names: list[str] = []
+    for word in words:
+        name = word.partition("=")[0]
+        if _SETTING.match(word):
+            settings.append(word)
+        elif "=" in word and _VARIABLE.match(name):
+            settings.append(f"{name}=…")
+            names.append(name)
+    return settings, names
 
 
 def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -113,7 +143,7 @@ def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
             skip = False
         elif _NUMBER.match(word) or word in (">", ">>", "<", ">&", "&>"):
             skip = not word.endswith(("&1", "&2"))
-        elif word and set(word) <= set("|&;()"):
+        elif word and set(word) <= _MARKS:
             if piece:
                 yield mark, piece
             mark, piece = word, []
@@ -124,45 +154,64 @@ def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def project_command(words: Sequence[str]) -> ProjectCommand | None:
-    """Return one command; None where its program, script or environment setting is unknown."""
-    remaining = list(words)
-    prefix: list[str] = []
-    while remaining and _ANY_SETTING.match(remaining[0]):
-        if not _SETTING.match(remaining[0]):
-            return None
-        prefix.append(remaining.pop(0))
-    while remaining and (verbs := _WRAPPERS.get(remaining[0])) is not None:
-        if verbs and not {*remaining[1:2]} & {*verbs}:
-            break
-        count = 2 if verbs else 1
-        prefix += remaining[:count]
-        del remaining[:count]
-    if len(remaining) > 2 and _PYTHON.match(_name(remaining[0]) or "") and remaining[1] == "-m":
-        prefix += [remaining[0], "-m"]
-        del remaining[:2]
-    name = _name(remaining[0]) if remaining else None
-    if name is None or (prefix[-1:] == ["-m"] and remaining[0] != name):
+    """Return one command; None where its program, its script or a word before them is unknown."""
+    position = 0
+    while position < len(words) and _ANY_SETTING.match(words[position]):
+        position += 1
+    prefix, names = _settings(words[:position])
+    command = words[position:]
+    start = program_at(command)
+    if len(prefix) < position or start >= len(command) or not _take_prefix(command[:start], prefix, names):
         return None
-    arguments = [word for word in remaining[1:] if not word.startswith("-")]
-    if name in _TOOLS:
-        action = [word for word in arguments[:1] if name in ("ruff", "biome") and word in ("check", "format", "lint")]
-        purpose = "format" if action == ["format"] else _TOOLS[name]
-        return ProjectCommand(purpose, " ".join([*prefix, remaining[0], *action]), name)
-    return _script(name, remaining, arguments, prefix) if name in _RUNNERS else None
-
-
-def _script(name: str, command: Sequence[str], arguments: list[str], prefix: Sequence[str]) -> ProjectCommand | None:
-    runs = ["run"] if arguments[:1] == ["run"] else []
-    flags = ("-s", "-e", "--session", "--sessions")
-    flagged = [following for word, following in pairwise(command[1:]) if word in flags]
-    script = next(iter(flagged if name == "nox" else arguments[len(runs) :]), "")
+    raw = command[start]
+    name = _name(raw)
+    if name is None or (prefix[-1:] == ["-m"] and raw != name):
+        return None
+    purpose, script = purpose_of(command), ""
+    if name in TOOLS:
+        action = [word for word in command[start + 1 : start + 2] if word in ACTIONS.get(name, ())]
+        return ProjectCommand(purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names))
+    if name not in RUNNERS or not purpose:
+        return None
+    script = script_of(command[start:])
     if not _SCRIPT.match(script):
         return None
-    purpose = next((PURPOSE[part] for part in re.split("[:_-]", script) if part in PURPOSE), None)
-    if purpose is None:
-        return None
-    words = [*prefix, command[0], *(["-s"] if name == "nox" else runs), script]
-    return ProjectCommand(purpose, " ".join(words), name, script)
+    position = command.index(script, start)
+    given = ["-s"] if name == "nox" else [word for word in command[start:position] if word in _GIVEN]
+    services: list[str] = []
+    if name.startswith("docker"):
+        services = [word for word in command[position + 1 :] if _PLAIN.match(word)]
+        given = [*given, script, "-d"] if "-d" in command else [*given, script]
+    else:
+        given.append(script)
+    return ProjectCommand(purpose, " ".join([*prefix, raw, *given, *services]), name, script, (*names, *services))
+
+
+def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> bool:
+    """Add the words before a program: wrappers, options with their values, services; False if one is no plain name."""
+    value_follows = False
+    for position, word in enumerate(words):
+        if value_follows or word[:1] != "-":
+            setting = _settings([word]) if _ANY_SETTING.match(word) else None
+            plain = (
+                _name(word) is not None if position == 0 else bool(_PLAIN.match(word)) or bool(setting and setting[0])
+            )
+            if not plain:
+                return False
+            if setting is not None:
+                prefix += setting[0]
+                names += setting[1]
+            elif word not in _DROPPED:
+                prefix.append(word)
+                if name_of(word) not in _WRAPPER_WORDS or value_follows:
+                    names.append(word)
+            value_follows = False
+        elif word == "-m":
+            prefix.append(word)
+        elif word in WITH_VALUE:
+            prefix.append(word)
+            value_follows = True
+    return True
 
 
 def _name(word: str) -> str | None:
@@ -172,6 +221,8 @@ def _name(word: str) -> str | None:
 
 
 LARGEST = 1_000_000
+MOST_NAMES = 500
+"""Names that are looked for in the files of a project."""
 MOST_READ = 60
 """Files of one suffix that are read to tell how imports are written."""
 FEWEST, SHARE = 5, 0.9
@@ -185,7 +236,8 @@ _TOOL_INPUTS = {
     "vitest": ("vitest.config.ts", "vite.config.ts", "package.json"), "tox": ("tox.ini", "pyproject.toml"),
     "cargo": ("Cargo.toml",), "go": ("go.mod",), "mvn": ("pom.xml",), "mvnw": ("pom.xml",), "mix": ("mix.exs",),
     "gradle": ("build.gradle", "build.gradle.kts"), "gradlew": ("build.gradle", "build.gradle.kts"),
-    "composer": ("composer.json",), "deno": ("deno.json",), "swift": ("Package.swift",), "rake": ("Rakefile",),
+    "composer": ("composer.json",), "rspec": ("Gemfile",), "deno": ("deno.json",), "swift": ("Package.swift",),
+    "rake": ("Rakefile",),
 }  # fmt: skip
 _SCRIPT_FILES = {
     "make": (("Makefile", "makefile", "GNUmakefile"), r"(?m)^{}[ \t]*:"),
@@ -193,8 +245,13 @@ _SCRIPT_FILES = {
     "nox": (("noxfile.py",), r"(?m)^def {}\(|name=[\"']{}[\"']"),
     "task": (("Taskfile.yml", "Taskfile.yaml"), r"(?m)^  {}:"),
 }
+_MANIFESTS = ("Cargo.toml", "package.json", "pyproject.toml", "go.mod", "puppeteer")
 _PACKAGES = ("npm", "pnpm", "yarn", "bun")
-_ANY = ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml", "go.mod")
+_ANY = ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml", "go.mod", "Gemfile")
+_VARIABLES = frozenset(
+    ("CI", "NODE_ENV", "NODE_OPTIONS", "PYTHONPATH", "JAVA_HOME", "GOFLAGS", "RUSTFLAGS", "RAILS_ENV", "TZ", "LANG")
+)
+"""Variables that programs read, whatever the project."""
 _PYTHON_OWN = re.compile(r"(?m)^(?:from (\.+)[\w.]* import|from (\w+)(?:\.[\w.]+)? import|import (\w+))")
 _SCRIPT_OWN = re.compile(r"""(?m)^\s*(?:import|export)\b[^'"\n]*['"](\.{1,2}/[^'"\n]+|[@~]/[^'"\n]+)['"]""")
 _SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mts", ".mjs")
@@ -208,6 +265,7 @@ class Project:
         self._workspace = workspace
         self._texts: dict[str, str] = {}
         self._grounds: dict[ProjectCommand, tuple[str, ...]] = {}
+        self._mentioned: dict[str, bool] = {}
 
     @cached_property
     def tracked(self) -> list[str]:
@@ -255,13 +313,56 @@ class Project:
         if way.tool in _SCRIPT_FILES:
             names, form = _SCRIPT_FILES[way.tool]
             definition = re.compile(form.replace("{}", re.escape(way.script)))
-            yield from [path for path in names if path in self.files and definition.search(self.text(path))][:1]
+            places = _in_or_above(way.folder, names)
+            yield from [path for path in places if path in self.files and definition.search(self.text(path))][:1]
         elif way.tool in _PACKAGES:
             field = f"package.json#scripts.{way.script}"
             is_install = way.script in ("install", "ci") and " run " not in way.words
-            yield from [source for source in ("package.json" if is_install else field,) if self.has_input(source)]
+            places = _in_or_above(way.folder, ("package.json" if is_install else field,))
+            yield from [source for source in places if self.has_input(source)][:1]
         else:
-            yield from [source for source in _TOOL_INPUTS.get(way.tool, _ANY) if self.has_input(source)][:1]
+            places = _in_or_above(way.folder, _TOOL_INPUTS.get(way.tool, _ANY))
+            yield from [source for source in places if self.has_input(source)][:1]
+
+    @property
+    def root(self) -> str:
+        """The project's folder."""
+        return str(self._workspace.root)
+
+    def known(self, way: ProjectCommand) -> ProjectCommand | None:
+        """Return a command without variables that the project's files don't name; None for another name or folder."""
+        if way.folder and not any(path.startswith(f"{way.folder}/") for path in self.tracked):
+            return None
+        words, names = way.words, []
+        for name in way.names:
+            if name in _VARIABLES or self._mentions(name):
+                names.append(name)
+            elif f"{name}=… " in words:
+                words = words.replace(f"{name}=… ", "")
+            else:
+                return None
+        return replace(way, words=words, names=tuple(names))
+
+    def _mentions(self, word: str) -> bool:
+        if word not in self._mentioned and len(self._mentioned) < MOST_NAMES:
+            self._mentioned[word] = bool(self._workspace.git.ask("grep", "-lwF", "-e", word, "--", ":!*.md"))
+        return self._mentioned.get(word, False)
+
+    def paths_in(self, sentence: str) -> tuple[str, ...]:
+        """Return globs of the files and folders that a sentence names."""
+        globs = []
+        for word in path_words(sentence.replace("`", " ")):
+            path = word.strip("/")
+            if path in self.files:
+                globs.append(path)
+            elif any(file.startswith(f"{path}/") for file in self.tracked):
+                globs.append(f"{path}/**")
+        return tuple(dict.fromkeys(globs))[:5]
+
+    def has_name(self, name: str) -> bool:
+        """Say whether a name in an error is a program of the tables, a port, or one that the project's files hold."""
+        is_program = name in TOOLS or name in RUNNERS or name.isdigit() or name in _MANIFESTS
+        return is_program or self.has_module(name) or (bool(_VARIABLE.match(name)) and self._mentions(name))
 
     def has_module(self, name: str) -> bool:
         """Say whether a module is the project's own."""
@@ -328,6 +429,11 @@ class Project:
         mentioned = [stem for stem in (*near, added_path.stem) if re.search(rf"\b{re.escape(stem)}\b", text)]
         count = len(mentioned) - 1
         return count if mentioned[-1:] == [added_path.stem] and count >= max(3, SHARE * len(near)) else 0
+
+
+def _in_or_above(folder: str, names: Iterable[str]) -> list[str]:
+    """Return names in a folder, then at the root."""
+    return [*(f"{folder}/{name}" for name in names if folder), *names]
 
 
 def _habit(count: Counter[str]) -> str:

@@ -202,6 +202,7 @@ def read_session(
         progress = Progress()
         entries = entries_in(transcript_path, reader.entries, progress, on_progress)
         try:
+            session.is_agents |= transcript_path != path
             for turn in turns(entries, str(workspace.root), session):
                 observer.learn(turn)
                 latest.append(turn_data(turn))

@@ -31,7 +31,8 @@ _ESCAPED = (START.replace("<", "&lt;").replace(">", "&gt;"), END.replace("<", "&
 
 _INJECTED_TAGS = (
     "project-notes|system-reminder|hook_context|environment_context|user_instructions|user-prompt-submit-hook|"
-    "local-command-[a-z]+|command-[a-z]+|ide_[a-z]+|skills_instructions|permissions instructions|private|INSTRUCTIONS"
+    "local-command-[a-z]+|command-[a-z]+|ide_[a-z]+|skills_instructions|permissions instructions|private|INSTRUCTIONS|"
+    "bash-[a-z]+|task-notification|teammate-message|user_shell_command|subagent_notification|skill|turn_aborted"
 )
 _INJECTED = re.compile(
     rf"(?s)(?:<|&lt;)(?P<tag>{_INJECTED_TAGS})\b[^>\n]{{0,200}}?(?:>|&gt;).*?(?:(?:<|&lt;)/(?P=tag)(?:>|&gt;)|\Z)"

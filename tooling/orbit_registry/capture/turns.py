@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from orbit_registry.agents.agent import TranscriptEntry
+from orbit_registry.capture.corrections import is_printed, rules_in
 from orbit_registry.capture.transcripts import injected_in, without_injected
 from orbit_registry.hook.call import Call, in_project
 from orbit_registry.hook.payload import READING, WRITING, take_tool
@@ -16,7 +18,7 @@ from orbit_registry.hook.tools import SEARCHES, SHELLS, WRITES
 MOST_WAITING, MOST_STEPS, MOST_CALLS = 200, 400, 20_000
 MOST_PATHS = 20
 LONGEST_COMMAND, LONGEST_PROMPT, LONGEST_PATTERN = 2_000, 1_000, 200
-MOST_RECALLED = 200
+MOST_RECALLED = MOST_PRINTED = 200
 Action = Literal["run", "write", "read", "search", "foreign", "other"]
 _FOREIGN = re.compile(r"(?i)\A(?:mcp[_:]|.*(?:web|browser|fetch|url|http))")
 _OWN_MCP = re.compile(r"(?i)\Amcp_{1,2}orbit")
@@ -48,6 +50,8 @@ class Turn:
     answer: str = ""
     steps: list[Step] = field(default_factory=list)
     rejected: bool = False
+    rules: tuple[str, ...] = ()
+    """Sentences of the prompt that say what is always or never done."""
 
 
 @dataclass(slots=True)
@@ -63,6 +67,10 @@ class Session:
     """It read the web or a foreign server, so its content is untrusted."""
     recalled: dict[str, None] = field(default_factory=dict)
     """Lines that were put before the model, which are no findings of it."""
+    printed: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_PRINTED))
+    """The latest outputs of tools."""
+    is_agents: bool = False
+    """Another agent wrote its prompts."""
 
 
 def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> Iterator[Turn]:
@@ -78,7 +86,7 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
                 continue
             turn.rejected = turn.rejected or bool(_REJECTION.match(prompt))
             yield _over(turn, session)
-            turn = Turn(prompt[:LONGEST_PROMPT])
+            turn = Turn(prompt[:LONGEST_PROMPT], rules=() if session.is_agents else _rules(prompt, session))
         elif entry.kind == "answer":
             turn.answer = without_injected(entry.text)[-LONGEST_PROMPT:]
         elif entry.kind == "stopped":
@@ -86,9 +94,7 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
         elif entry.kind == "injected":
             _recall(session, [entry.text])
         elif entry.kind == "session" and not session.id:
-            session.id = entry.text[:200]
-            cwd = entry.arguments.get("cwd") if isinstance(entry.arguments, Mapping) else None
-            session.folder = cwd if isinstance(cwd, str) else ""
+            _begin(session, entry)
         elif entry.kind == "call" and entry.call not in seen_calls:
             seen_calls[entry.call], waiting[entry.call] = None, (entry.tool, entry.arguments)
             if len(waiting) > MOST_WAITING:
@@ -97,12 +103,24 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
                 del seen_calls[next(iter(seen_calls))]
         elif entry.kind == "result" and entry.call in waiting:
             step = _step(*waiting.pop(entry.call), entry, root, session)
+            session.printed.append(entry.text)
             if step.action == "foreign":
                 session.is_foreign = True
             turn.steps.append(step)
             if len(turn.steps) > MOST_STEPS:
                 del turn.steps[: MOST_STEPS // 2]
     yield _over(turn, session)
+
+
+def _begin(session: Session, entry: TranscriptEntry) -> None:
+    members = entry.arguments if isinstance(entry.arguments, Mapping) else {}
+    session.id = entry.text[:200]
+    session.folder = cwd if isinstance(cwd := members.get("cwd"), str) else ""
+    session.is_agents = bool(members.get("parent"))
+
+
+def _rules(prompt: str, session: Session) -> tuple[str, ...]:
+    return tuple(rule for rule in rules_in(prompt) if not is_printed(rule, session.printed))
 
 
 def _over(turn: Turn, session: Session) -> Turn:

@@ -1,4 +1,4 @@
-"""Purpose of a command: to test, lint, check types, build, format or install; programs and wrappers are tables."""
+"""Purpose of a command: to test, lint, build, install, start a service, …; programs and wrappers are tables."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,27 +16,37 @@ SCRIPTS = _by_word({
     "build": "build compile bundle dist",
     "format": "format fmt prettier black",
     "install": "install setup bootstrap sync ci",
+    "start": "up start serve services service",
+    "generate": "generate codegen gen proto protos stubs",
+    "migrate": "migrate migrations",
 })  # fmt: skip
 """Words in the name of what a runner is given: `test:unit`, `lint`."""
 TOOLS = _by_word({
-    "test": "pytest py.test unittest nose2 jest vitest mocha ava rspec phpunit ctest gotestsum playwright cypress",
+    "test": "pytest py.test unittest nose2 jest vitest mocha ava rspec phpunit ctest tox gotestsum playwright cypress",
     "types": "mypy pyright tsc pyrefly",
     "lint": "ruff eslint flake8 pylint golangci-lint shellcheck biome oxlint rubocop",
     "format": "black prettier isort gofmt rustfmt",
-    "build": "webpack rollup esbuild tsup",
+    "build": "webpack rollup esbuild tsup", "generate": "prisma buf sqlc protoc",
+    "migrate": "alembic", "start": "redis-server pg_ctl postgres mongod",
 })  # fmt: skip
 """Programs with one purpose."""
+ACTIONS = {
+    "ruff": ("check", "format"), "biome": ("check", "format", "lint"), "playwright": ("test", "install"),
+    "cypress": ("run", "install"), "prisma": ("generate", "migrate"),
+}  # fmt: skip
+"""What some of them are told to do, which may be another purpose."""
 _RUNNERS = (
-    "npm pnpm yarn bun make gmake just nox tox task rake cargo go mvn mvnw gradle gradlew dotnet mix deno composer "
-    "swift bazel sbt rails manage.py pip pip3 uv poetry pdm bundle nx turbo lerna invoke inv hatch flutter dart zig"
+    "npm pnpm yarn bun make gmake just nox task rake cargo go mvn mvnw gradle gradlew dotnet mix deno composer "
+    "docker docker-compose podman swift bazel sbt rails manage.py pip pip3 uv poetry pdm bundle nx turbo lerna invoke "
+    "inv hatch flutter dart zig"
 )
 RUNNERS = frozenset(_RUNNERS.split())
 """Programs whose purpose is in their arguments."""
 WRAPPERS = dict.fromkeys((
     "uv run", "uvx", "uv tool run", "poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "pixi run",
     "conda run", "pipx run", "bundle exec", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "npm exec", "npx",
-    "bunx", "bun x", "mise exec", "python -m", "coverage run -m", "dotenv run", "doppler run", "xvfb-run", "env",
-    "time", "nice",
+    "bunx", "bun x", "mise exec", "python -m", "coverage run -m", "dotenv run", "corepack", "doppler run", "xvfb-run",
+    "env", "time", "nice",
 ), 0) | dict.fromkeys((
     "docker compose exec", "docker compose run", "docker-compose exec", "docker-compose run", "docker exec",
     "docker run", "podman exec", "podman run", "direnv exec",
@@ -81,7 +91,8 @@ def program_at(words: "Sequence[str]") -> int:
             if phrase in WRAPPERS:
                 end, operands = position, WRAPPERS[phrase]
         if not end:
-            return start
+            is_manage = words[start + 1 : start + 2] == ["manage.py"] and name_of(words[start]) == "python"
+            return start + is_manage
         start = end
         while start < len(words) and (words[start][:1] == "-" or operands or _is_setting(words[start])):
             if words[start][:1] == "-":
@@ -97,13 +108,13 @@ def _is_setting(word: str) -> bool:
 
 def script_of(words: "Sequence[str]") -> str:
     """Return what a runner is given: the session of nox, the script after `run`, else the first plain argument."""
-    if name_of(words[0]) in ("nox", "tox"):
+    if name_of(words[0]) == "nox":
         flagged = [words[position + 1] for position, word in enumerate(words[:-1]) if word in _SESSIONS]
         return flagged[0] if flagged else ""
     plain: list[str] = []
     skip = False
     for word in words[1:]:
-        if not skip and word[:1] != "-" and word not in ("run", "pip"):
+        if not skip and word[:1] != "-" and word not in ("run", "pip", "compose"):
             plain.append(word)
         skip = word in WITH_VALUE and not skip
     return plain[0] if plain else ""
@@ -113,13 +124,12 @@ def purpose_of(words: "Sequence[str]") -> str:
     """Return the purpose of a command, behind its wrappers; empty if unknown."""
     words = words[program_at(words) :]
     name = name_of(words[0]) if words else ""
-    if name == "python" and len(words) > 1 and name_of(words[1]) in RUNNERS:
-        words, name = words[1:], name_of(words[1])
     if name in TOOLS:
-        return "format" if name in ("ruff", "biome") and "format" in words[1:2] else TOOLS[name]
+        action = words[1] if words[1:2] and words[1] in ACTIONS.get(name, ()) else ""
+        return SCRIPTS.get(action, TOOLS[name])
     script = script_of(words) if name in RUNNERS else ""
     parts = script.replace("_", ":").replace("-", ":").split(":")
-    return next((SCRIPTS[part] for part in parts if part in SCRIPTS), "test" if name == "tox" else "")
+    return next((SCRIPTS[part] for part in parts if part in SCRIPTS), "")
 
 
 def purposes_in(headline: str) -> "list[str]":

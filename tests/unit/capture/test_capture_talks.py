@@ -1,0 +1,100 @@
+"""What capture finds in sessions as they are: the talks of tests/cases/capture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.unit.capture.talks import write_talk
+
+from orbit_registry.capture.run import CaptureResult, capture
+from orbit_registry.registry import Registry
+from orbit_registry.workspace.workspace import Workspace
+
+Git = Callable[..., str]
+CASES = Path(__file__).parents[2] / "cases/capture"
+MOST_ORDINARY = 2
+
+
+def cases_of(name: str) -> Mapping[str, Any]:
+    """Return the content of a file of cases."""
+    cases: Mapping[str, Any] = yaml.safe_load((CASES / name).read_text("utf-8"))
+    return cases
+
+
+def make_workspace(root: Path, git: Git, files: Mapping[str, str]) -> Workspace:
+    """Return a project with some files."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    git(root, "init", "-q")
+    Registry.init(root)
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "Shop")
+    return Registry.open(root).workspace
+
+
+def captured(workspace: Workspace, folder: Path, agent: str, talk: str, number: int = 0) -> CaptureResult:
+    """Return what a talk teaches; nothing is written."""
+    path = write_talk(folder / f"rollout-{number}.jsonl", agent, workspace.root, talk, number)
+    return capture(workspace, [], [(agent, path)], dry_run=True)
+
+
+def problem(case: Mapping[str, Any], result: CaptureResult) -> str:
+    """Return what a session's candidates lack; empty if what it is about was found, and nothing that is wrong."""
+    pattern, *words = case["finds"]
+    for candidate in result.candidates:
+        data = candidate.record.data
+        if data["provenance"]["pattern"] == pattern and all(
+            word.casefold() in data["summary"].casefold() for word in words
+        ):
+            error = case.get("error", "")
+            return "" if error.casefold() in data.get("error_pattern", "").casefold() else f"pattern {data}"
+    return f"{[entry.record.data['summary'] for entry in result.candidates]} {dict(result.skipped)}"
+
+
+@pytest.mark.parametrize(
+    ("name", "fewest"),
+    [("stumbles.yaml", 14), ("unseen.yaml", 7), ("unseen_too.yaml", 7)],
+    ids=lambda value: str(value),
+)
+def test_most_stumbles_are_found(tmp_path: Path, git: Git, name: str, fewest: int) -> None:
+    """In both formats; the cases say which are not."""
+    cases = cases_of(name)
+    (tmp_path / "shop").mkdir()
+    workspace = make_workspace(tmp_path / "shop", git, cases["files"])
+    problems = {
+        case["name"]: problem(case, captured(workspace, tmp_path, case["agent"], case["talk"], number))
+        for number, case in enumerate(cases["sessions"])
+    }
+    missed = [title for title, text in problems.items() if text]
+    assert missed == [case["name"] for case in cases["sessions"] if case.get("missed")], problems
+    assert len(problems) - len(missed) >= fewest
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_ordinary_turns_teach_next_to_nothing(tmp_path: Path, git: Git, agent: str) -> None:
+    """250 turns in ten sessions give two candidates at most, none of them a word of a tool, a page or a person."""
+    (tmp_path / "shop").mkdir()
+    workspace, ordinary = (
+        make_workspace(tmp_path / "shop", git, cases_of("stumbles.yaml")["files"]),
+        cases_of("ordinary.yaml"),
+    )
+    summaries = set()
+    count = 0
+    for number, name in enumerate(ordinary["names"]):
+        turns = [
+            turn.replace("{name}", name).replace("{n}", str(7 * number + position))
+            for position, turn in enumerate(islice(ordinary["turns"], 25))
+        ]
+        count += len(turns)
+        result = captured(workspace, tmp_path, agent, "".join(turns), number)
+        for candidate in result.candidates:
+            assert candidate.record.data["provenance"]["pattern"] not in ("correction", "recovery"), candidate
+            summaries.add(candidate.record.data["summary"])
+    assert count == 250
+    assert len(summaries) <= MOST_ORDINARY, summaries

@@ -1,0 +1,103 @@
+"""Rules for the future in a person's words: sentences of a prompt that say what is always or never done here.
+
+A sentence has to begin like a rule. What is pasted, asked, told of the past or said of one change is left alone: a
+lesson that is missed costs less than a wrong one. The words are English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+MOST_RULES = 3
+"""Rules of one prompt: more of them are a document."""
+LONGEST, LONGEST_PROMPT = 280, 6_000
+FEWEST_WORDS, MOST_WORDS = 3, 45
+_PASTED = re.compile(
+    r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)|^[ \t]*(?:[>|]|\d+[:|]|[+-][^\s-]|\$ ).*?$|^(?: {4}|\t).*?$"
+    r"|\"[^\"\n]{15,}\"|“[^”]{15,}”",
+    re.MULTILINE | re.DOTALL,
+)
+"""Fences, quotations, tables, numbered lines, diffs, shells, indented text."""
+_WRAPPED = re.compile(r"\n(?=[a-z])")
+_SENTENCE = re.compile(r"(?:[^.!?;\n`]|`[^`\n]*`|\.(?=\S))+[.!?;]*")
+_CLAUSE = re.compile(r"(?:, |: | - | [—–] |\bbecause )(?:but |and |since |as )?(?=we\b)", re.IGNORECASE)
+_LATER = r"for (?:the )?future|(?:for )?(?:the )?next time|in general|from now on"
+_REMINDER = r"(?:remember|keep in mind|(?:the|our) (?:rule|convention) (?:here )?is)"
+_OPENINGS = (
+    "no|nope|stop|wait|hm+|ok(?:ay)?|oh|ah|hey|well|and|but|also|so|please|pls|again|btw|by the way|fyi|yes|as i said"
+    "|like i said|looks? good|good|great|fine|nice|thanks|thank you|one more thing|generally|rule"
+    "|you (?:should|must|have to)"
+)
+_OPENED = re.compile(rf"(?i)\A(?:(?:{_OPENINGS})\b[\s,:—–-]*|[\s*•-]+)+")
+_OPENING = re.compile(rf"(?i)\A(?:(?:{_OPENINGS}|{_LATER}|{_REMINDER}(?: that| to)?)\b[\s,:—–-]*|[\s*•-]+)+")
+_REMEMBER = re.compile(
+    rf"(?i)(?:rule|{_REMINDER}|{_LATER}) *[:—–] *\w|from now on\b|(?:the|our) (?:rule|convention)"
+    rf"|{_REMINDER} (?:(?:that )?(?:we|to|never|always)|that (?:the|all|every|our|each|only|an?))\b"
+)
+_REPO = (
+    r"\b(?:in (?:this|the|our) (?:whole |entire )?(?:repo(?:sitory)?|project|code ?base|package|monorepo)"
+    r"|in our \w+(?: \w+)?|ever|anywhere|around here)\b"
+)
+_HERE = rf"(?:\bhere\b|{_REPO})"
+_NO_RULE = (
+    "mind been seen had got get see saw heard knew know said understood thought was were is are be have has did do "
+    "does a an the nice good great happy fun again once ever so too quite in on at for to and or than worked work fail "
+    "end wanted want need receive hit found felt happen crash hang lose forget miss struggle wonder wait ran made took "
+    "came went wrote kept left sent built paid meant gave"
+)
+_VERB = rf"(?!(?:{'|'.join(_NO_RULE.split())}|run into|run out|\w+ed|\w+ing|\w+ly|\w*[^su]s)\b)[a-z][a-z-]+\b"
+_RULES = tuple(re.compile(text, re.IGNORECASE) for text in (
+    rf"we (?:always|never|only) {_VERB}",
+    rf"we (?:do ?n['’]?t|do not) (?:ever )?{_VERB}.*{_HERE}",
+    rf"we (?:use|prefer|keep|put|write|name|pin|log|store)\b.*(?:{_HERE}|, not | instead of | rather than |, never )",
+    rf"(?:always|never) {_VERB}",
+    rf"(?:do ?n['’]?t|do not|avoid|no more|use|prefer) [a-z`].*{_REPO}",
+    rf"(?:do ?n['’]?t|do not) {_VERB} (?!that\b|this\b|it\b).*\bagain\b",
+    rf"\w[^,]{{2,60}} (?:is|are) (?:always|never) .*(?:{_REPO}|\bin our \w)",
+    rf"{_REPO},? (?:we|use|never|always|do)\b",
+    rf"(?!(?:i|you|it|there|this|that|they)\b)[a-z`].*{_REPO}.*\b(?:never|always|only|not)\b",
+))  # fmt: skip
+"""Beginnings of a rule. "Use X instead of Y here" may be said of one line, so a request needs the whole project."""
+_ONE_TIME = re.compile(
+    r"(?i)\b(?:yet|for now|for the moment|this time|today|tomorrow|right now|until (?:i|we|tomorrow)|anything|"
+    r"in this (?:pr|commit|branch)|just (?:tell|explain|look|read))\b"
+)
+_NEEDS_CONTEXT = re.compile(r"(?i)(?:we )?(?:always|never|do ?n['’]?t) \w+ (?:one|it|that|this|them|those|these)\b")
+"""A rule of what the sentence before names."""
+_OF_CODE = re.compile(r"(?i)\A(?:always|never) (?:return|raise|throw|show|render)\b")
+"""What one function is to do, rather than who works here."""
+
+
+def rules_in(prompt: str) -> Iterator[str]:
+    """Yield the sentences of a prompt that are rules, without the words that open them."""
+    rules: dict[str, None] = {}
+    before = ""
+    for match in _SENTENCE.finditer(_WRAPPED.sub(" ", _PASTED.sub("\n", prompt[:LONGEST_PROMPT]))):
+        sentence = " ".join(match[0].split())
+        if not sentence.endswith("?") and not _ONE_TIME.search(sentence) and (rule := _rule_in(sentence)):
+            rule = f"{before} {rule}" if _NEEDS_CONTEXT.match(rule) and len(before) + len(rule) < LONGEST else rule
+            rules[rule.strip()] = None
+        before = sentence
+    yield from list(rules)[:MOST_RULES]
+
+
+def _rule_in(sentence: str) -> str:
+    """Return the rule that a sentence states, or its clause that begins with `we`; empty if none does."""
+    plain = _OPENING.sub("", sentence)
+    is_rule = bool(_REMEMBER.match(_OPENED.sub("", sentence)))
+    for text in (plain, *(plain[match.end() :] for match in _CLAUSE.finditer(plain))):
+        fits = len(text) <= LONGEST and FEWEST_WORDS <= len(text.split()) <= MOST_WORDS
+        if fits and (is_rule or any(rule.match(text) for rule in _RULES)) and not _OF_CODE.match(text):
+            return f"{text[:1].upper()}{text[1:]}"
+    return ""
+
+
+def is_printed(rule: str, outputs: Iterable[str]) -> bool:
+    """Say whether a tool or a page printed a sentence: it is no word of the person who pastes it."""
+    words = _plain(rule)
+    return any(words in _plain(output) for output in outputs)
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
