@@ -35,7 +35,7 @@ from orbit_registry.hook.purpose import SCRIPTS
         ("docker compose -f dev.yml exec -T web pytest -q", ["test docker compose -f dev.yml exec web pytest"]),
         ("docker compose up -d db cache; sleep 3", ["start docker compose up -d db cache"]),
         ("python manage.py test shop", ["test python manage.py test"]),
-        ("make -C web lint\ncargo clippy -- -D warnings", ["lint make lint", "lint cargo clippy"]),
+        ("make -C web lint\ncargo clippy -- -D warnings", ["lint make lint -C web", "lint cargo clippy"]),
         ("pnpm exec playwright install chromium", ["install pnpm exec playwright install"]),
         ("uvx ruff check && go vet ./...", ["lint uvx ruff check", "lint go vet"]),
     ],

@@ -32,6 +32,10 @@ Git = Callable[..., str]
         ("hm ok but next time: ask before you add a package", "Ask before you add a package"),
         ("We use tabs here, not spaces", "We use tabs here, not spaces"),
         ("You must never edit\ngenerated files by hand.", "Never edit generated files by hand."),
+        ("That passes, but please never use sleep in tests.", "Never use sleep in tests."),
+        ("Add an entry. We always write one for flags.", "Add an entry. We always write one for flags."),
+        ("ok, except: float is banned in this codebase", "Float is banned in this codebase"),
+        ("Branches always start with a ticket here, e.g. A-1.", "Branches always start with a ticket here, e.g. A-1."),
         ("Keep in mind that the API is read by three other teams.", "The API is read by three other teams."),
     ],
 )
@@ -48,6 +52,9 @@ def test_a_rule_is_quoted_without_what_opens_it(prompt: str, rule: str) -> None:
         "Don't touch anything yet.", "If it is empty, always return 0.", "Always return a copy of the list.",
         "Use a set instead of a list here.", "```\\nWe never use var here.\\n```", "> Always squash in this repo.",
         'Write into the readme: "We never deploy on Fridays. Always ask first."', "    we never use var in this repo",
+        "If the list is empty, never call the api.", "Fetch it, always use the cache.",
+        "Put it in this repo, not in core.",
+        "Use the client of our utils.", "The pages always load slowly.", "When it is full, we drop the oldest.",
         "We don't have docs for that in this repo.", "It always fails on Windows.", "Never returns null, does it?",
     ],
 )  # fmt: skip

@@ -20,13 +20,17 @@ _PASTED = re.compile(
 )
 """Fences, quotations, tables, numbered lines, diffs, shells, indented text."""
 _WRAPPED = re.compile(r"\n(?=[a-z])")
-_SENTENCE = re.compile(r"(?:[^.!?;\n`]|`[^`\n]*`|\.(?=\S))+[.!?;]*")
-_CLAUSE = re.compile(r"(?:, |: | - | [—–] |\bbecause )(?:but |and |since |as )?(?=we\b)", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs)\.|[^.!?;\n`]|`[^`\n]*`|\.(?=\S))+[.!?;]*")
+LONGEST_SENTENCE = 600
+_CLAUSE = re.compile(
+    r"(?:, |: | - | [—–] |\bbecause )(?:but |and |since |as )?|\b(?P<turn>but|please) (?:please )?", re.I
+)
+_CONDITION = re.compile(r"(?i)(?:if|when|whenever|once|unless|in case|as soon as|while|for each)\b")
 _LATER = r"for (?:the )?future|(?:for )?(?:the )?next time|in general|from now on"
 _REMINDER = r"(?:remember|keep in mind|(?:the|our) (?:rule|convention) (?:here )?is)"
 _OPENINGS = (
     "no|nope|stop|wait|hm+|ok(?:ay)?|oh|ah|hey|well|and|but|also|so|please|pls|again|btw|by the way|fyi|yes|as i said"
-    "|like i said|looks? good|good|great|fine|nice|thanks|thank you|one more thing|generally|rule"
+    "|like i said|looks? good|good|great|fine|nice|thanks|thank you|one more thing|generally|rule|except"
     "|you (?:should|must|have to)"
 )
 _OPENED = re.compile(rf"(?i)\A(?:(?:{_OPENINGS})\b[\s,:—–-]*|[\s*•-]+)+")
@@ -35,11 +39,10 @@ _REMEMBER = re.compile(
     rf"(?i)(?:rule|{_REMINDER}|{_LATER}) *[:—–] *\w|from now on\b|(?:the|our) (?:rule|convention)"
     rf"|{_REMINDER} (?:(?:that )?(?:we|to|never|always)|that (?:the|all|every|our|each|only|an?))\b"
 )
-_REPO = (
-    r"\b(?:in (?:this|the|our) (?:whole |entire )?(?:repo(?:sitory)?|project|code ?base|package|monorepo)"
-    r"|in our \w+(?: \w+)?|ever|anywhere|around here)\b"
-)
-_HERE = rf"(?:\bhere\b|{_REPO})"
+_WHOLE = r"in (?:this|the|our) (?:whole |entire )?(?:repo(?:sitory)?|project|code ?base|monorepo)"
+_REPO = rf"\b(?:{_WHOLE}|ever|anywhere|around here)\b"
+_HERE = rf"(?:\bhere\b|\bin our \w|{_REPO})"
+_OVER = r"(?:, not | instead of | rather than |, never )"
 _NO_RULE = (
     "mind been seen had got get see saw heard knew know said understood thought was were is are be have has did do "
     "does a an the nice good great happy fun again once ever so too quite in on at for to and or than worked work fail "
@@ -47,18 +50,24 @@ _NO_RULE = (
     "came went wrote kept left sent built paid meant gave"
 )
 _VERB = rf"(?!(?:{'|'.join(_NO_RULE.split())}|run into|run out|\w+ed|\w+ing|\w+ly|\w*[^su]s)\b)[a-z][a-z-]+\b"
+_DO_NOT = r"(?:do ?n['’]?t|do not)"
 _RULES = tuple(re.compile(text, re.IGNORECASE) for text in (
-    rf"we (?:always|never|only) {_VERB}",
-    rf"we (?:do ?n['’]?t|do not) (?:ever )?{_VERB}.*{_HERE}",
-    rf"we (?:use|prefer|keep|put|write|name|pin|log|store)\b.*(?:{_HERE}|, not | instead of | rather than |, never )",
-    rf"(?:always|never) {_VERB}",
-    rf"(?:do ?n['’]?t|do not|avoid|no more|use|prefer) [a-z`].*{_REPO}",
-    rf"(?:do ?n['’]?t|do not) {_VERB} (?!that\b|this\b|it\b).*\bagain\b",
-    rf"\w[^,]{{2,60}} (?:is|are) (?:always|never) .*(?:{_REPO}|\bin our \w)",
+    rf"we (?:always|never|only|must(?: not|n['’]t)?) {_VERB}",
+    rf"we {_DO_NOT} (?:ever )?{_VERB}.*{_HERE}",
+    rf"we (?:use|prefer|keep|put|write|name|pin|log|store)\b.*(?:{_HERE}|{_OVER})",
+    rf"(?:{_DO_NOT}|avoid|no more) [a-z`].*{_REPO}",
+    rf"(?:use|prefer) .*(?:{_OVER}.*{_REPO}|{_REPO}.*{_OVER})",
+    rf"\w[^,]{{2,60}} (?:(?:is|are) (?:always|never)|(?:always|never) {_VERB}) .*{_HERE}",
+    r"\w[^,]{2,60} (?:is|are) (?:banned|forbidden|not allowed|off limits)\b",
     rf"{_REPO},? (?:we|use|never|always|do)\b",
-    rf"(?!(?:i|you|it|there|this|that|they)\b)[a-z`].*{_REPO}.*\b(?:never|always|only|not)\b",
+    rf"(?!(?:i|you|it|there|this|that|they)\b)[a-z`].*{_REPO}.*\b(?:never|always)\b",
 ))  # fmt: skip
 """Beginnings of a rule. "Use X instead of Y here" may be said of one line, so a request needs the whole project."""
+_ORDERS = tuple(re.compile(text, re.IGNORECASE) for text in (
+    rf"(?:always|never) {_VERB}",
+    rf"{_DO_NOT} {_VERB} (?!that\b|this\b|it\b).*\bagain\b",
+))  # fmt: skip
+"""Rules that a sentence has to begin with: in a later clause they may be said of one function."""
 _ONE_TIME = re.compile(
     r"(?i)\b(?:yet|for now|for the moment|this time|today|tomorrow|right now|until (?:i|we|tomorrow)|anything|"
     r"in this (?:pr|commit|branch)|just (?:tell|explain|look|read))\b"
@@ -75,22 +84,26 @@ def rules_in(prompt: str) -> Iterator[str]:
     before = ""
     for match in _SENTENCE.finditer(_WRAPPED.sub(" ", _PASTED.sub("\n", prompt[:LONGEST_PROMPT]))):
         sentence = " ".join(match[0].split())
-        if not sentence.endswith("?") and not _ONE_TIME.search(sentence) and (rule := _rule_in(sentence)):
-            rule = f"{before} {rule}" if _NEEDS_CONTEXT.match(rule) and len(before) + len(rule) < LONGEST else rule
-            rules[rule.strip()] = None
+        is_told = sentence.endswith("?") or len(sentence) > LONGEST_SENTENCE or _ONE_TIME.search(sentence)
+        rule = "" if is_told else next(_rules_of(sentence), "")
+        if rule:
+            is_part = _NEEDS_CONTEXT.match(rule) and len(before) + len(rule) < LONGEST
+            rules[f"{before} {rule}".strip() if is_part else rule] = None
         before = sentence
     yield from list(rules)[:MOST_RULES]
 
 
-def _rule_in(sentence: str) -> str:
-    """Return the rule that a sentence states, or its clause that begins with `we`; empty if none does."""
+def _rules_of(sentence: str) -> Iterator[str]:
+    """Yield the sentence or its clauses that are rules."""
     plain = _OPENING.sub("", sentence)
-    is_rule = bool(_REMEMBER.match(_OPENED.sub("", sentence)))
-    for text in (plain, *(plain[match.end() :] for match in _CLAUSE.finditer(plain))):
-        fits = len(text) <= LONGEST and FEWEST_WORDS <= len(text.split()) <= MOST_WORDS
-        if fits and (is_rule or any(rule.match(text) for rule in _RULES)) and not _OF_CODE.match(text):
-            return f"{text[:1].upper()}{text[1:]}"
-    return ""
+    is_reminder = bool(_REMEMBER.match(_OPENED.sub("", sentence)))
+    clauses = [(plain, True)]
+    if not _CONDITION.match(plain):
+        clauses += [(plain[match.end() :], bool(match["turn"])) for match in _CLAUSE.finditer(plain)]
+    for text, begins in clauses:
+        fits = len(text) <= LONGEST and FEWEST_WORDS <= len(text.split()) <= MOST_WORDS and not _OF_CODE.match(text)
+        if fits and (is_reminder or any(rule.match(text) for rule in (*_RULES, *(_ORDERS if begins else ())))):
+            yield f"{text[:1].upper()}{text[1:]}"
 
 
 def is_printed(rule: str, outputs: Iterable[str]) -> bool:

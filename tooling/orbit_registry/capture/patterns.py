@@ -68,6 +68,7 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"ECONNREFUSED [^\n]{0,60}:(\d{4,5})\b", "a connection is refused", "ECONNREFUSED*{1}"),
         (r"(?i)\b(?:ECONNREFUSED|ConnectionRefusedError|connection refused)\b|could not connect to server",
          "a connection is refused", ""),
+        (r"\[build failed\]", "a part is not generated", ""),
         (r"Cannot connect to the Docker daemon", "a service is not up", "{0}"),
         (r"(?i)relation ['\"]?\w+['\"]? does not exist|no such table", "a table is missing", ""),
         (r"(?i)not found\b", "the program is missing", "not found"),
@@ -87,14 +88,15 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
 In a pattern `{0}` is what was matched and `{1}` a name in it. A name is kept only if the project or the table of
 programs has it; a pattern without one is completed with the program, and is empty where it would match all errors.
 """
+UNKNOWN = "something of its environment is missing"
+"""Fault where the same program worked in another way, and what it said of the first run is none of the forms."""
 PREPARED_BY = {
     "a connection is refused": ("start",), "a service is not up": ("start",), "a browser is missing": ("install",),
     "a module is missing": ("generate", "build"), "an import fails": ("generate", "build"),
-    "a table is missing": ("migrate",),
+    "a table is missing": ("migrate",), "a part is not generated": ("generate", "build"),
+    UNKNOWN: ("start", "generate", "migrate", "build"),
 }  # fmt: skip
 """Purposes of the command that, run in between, made the same command work."""
-UNKNOWN = "something of its environment is missing"
-"""Fault where the same program worked in another way, and what it said of the first run is none of the forms."""
 MOST_OUTPUT = 4_000
 _ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]+)=")
 _LITERAL = re.compile(r"[ -~]{4,120}\Z")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import GitError, OrbitError
@@ -35,8 +36,10 @@ PURPOSE_PHRASES = {
     "format": "Code is formatted", "install": "Dependencies are installed",
 }  # fmt: skip
 _WRAPPER_WORDS = frozenset(word for phrase in WRAPPERS for word in phrase.split())
-_GIVEN = frozenset(("run", "compose", "pip"))
+_VERBS = frozenset(("run", "compose", "pip"))
 """Words of a runner before its script."""
+_PARTS = frozenset(("-w", "--workspace", "-F", "--filter", "-C", "--prefix"))
+"""Options of a runner that name a part of the project."""
 _DROPPED = frozenset(("env", "time", "nice"))
 """Wrappers that change nothing about what a command needs."""
 _FILTERS = frozenset(["tail", "head", "grep", "cat", "tee", "less", "sed", "awk", "sort", "uniq", "wc", "cut"])
@@ -177,14 +180,16 @@ def project_command(words: Sequence[str]) -> ProjectCommand | None:
     if not _SCRIPT.match(script):
         return None
     position = command.index(script, start)
-    given = ["-s"] if name == "nox" else [word for word in command[start:position] if word in _GIVEN]
-    services: list[str] = []
+    verbs = ["-s"] if name == "nox" else [word for word in command[start:position] if word in _VERBS]
+    details: list[str] = []
     if name.startswith("docker"):
+        details = ["-d"] if "-d" in command else []
         services = [word for word in command[position + 1 :] if _PLAIN.match(word)]
-        given = [*given, script, "-d"] if "-d" in command else [*given, script]
     else:
-        given.append(script)
-    return ProjectCommand(purpose, " ".join([*prefix, raw, *given, *services]), name, script, (*names, *services))
+        pairs = [pair for pair in pairwise(command[start:]) if pair[0] in _PARTS and _PLAIN.match(pair[1])]
+        details, services = [word for pair in pairs for word in pair], [value for _, value in pairs]
+    line = [*prefix, raw, *verbs, script, *details, *(services if name.startswith("docker") else ())]
+    return ProjectCommand(purpose, " ".join(line), name, script, (*names, *services))
 
 
 def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> bool:

@@ -205,7 +205,8 @@ def read_session(
             session.is_agents |= transcript_path != path
             for turn in turns(entries, str(workspace.root), session):
                 observer.learn(turn)
-                latest.append(turn_data(turn))
+                if turn.prompt or turn.steps:
+                    latest.append(turn_data(turn))
         except OSError as error:
             message = f"{transcript_path} can't be read: {(error.strerror or str(error)).lower()}"
             if transcript_path != path:  # the session's own transcript is enough
