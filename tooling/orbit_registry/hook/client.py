@@ -10,7 +10,7 @@ from time import monotonic, time
 
 from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
 from orbit_registry.hook.events import MOMENTS, Event, append
-from orbit_registry.hook.index import ID, NoIndex, open_index
+from orbit_registry.hook.index import ID, OPTIONS, NoIndex, open_index
 from orbit_registry.hook.payload import parse_json
 from orbit_registry.hook.project import HOSTS, note_host_session, pending_count, project_paths, project_root, prune
 from orbit_registry.hook.render import render
@@ -154,7 +154,8 @@ class HookCall:
             if call.can_show_message and (number := pending_count(root)):
                 waiting = "1 record awaits" if number == 1 else f"{number} records await"
                 call.message = f"{waiting} review: orbit queue"
-            if paths or call.error or call.text or call.purposes or call.surface == SESSION:
+            is_request = paths or call.error or call.text or call.purposes or call.arguments
+            if is_request or call.surface == SESSION:
                 text, behind = self._chosen(root, call, paths, session_log)
             else:
                 event.skip_reason, text, behind = "nothing asked", "", []
@@ -190,7 +191,12 @@ class HookCall:
             files = "1 file holds" if index.unread == 1 else f"{index.unread} files hold"
             text = f"{files} no record that can be read: orbit check"
             call.message = f"{call.message}\n{text}" if call.message else text
-        chosen = select(index, context_of(call, paths, event.at), session_log)
+        context = context_of(call, paths, event.at)
+        if call.arguments and index.lookup(OPTIONS)[0]:
+            from orbit_registry.hook.options import added_names  # only where decisions reject something
+
+            context.names = added_names(call.arguments, paths[0] if paths else "", root)
+        chosen = select(index, context, session_log)
         if call.error:
             rows = (index.row(number) for number, _ in error_matches(index, call.error))
             event.failed = [row.values[ID] for row in rows if row is not None][:MOST_FAILED]

@@ -80,7 +80,7 @@ class Context:
     """Request of a selection; paths count from the project's root, `now` in seconds since 1970."""
 
     __slots__ = (
-        "agent", "budgets", "categories", "error", "min_relevance", "now", "paths", "per_call", "per_category",
+        "agent", "budgets", "categories", "error", "min_relevance", "names", "now", "paths", "per_call", "per_category",
         "project", "purposes", "returned", "surface", "tags", "task", "task_class", "text", "tokens", "widths",
     )  # fmt: skip
 
@@ -106,21 +106,22 @@ class Context:
         returned: "Mapping[str, Sequence[str]] | None" = None,
         budgets: "Mapping[str, int] | None" = None,
         widths: "Mapping[int, int] | None" = None,
+        names: "Sequence[str]" = (),
     ) -> None:
         """Take the request.
 
         `categories` are an agent's: each leads to its records, and records of others are left out. `purposes` are those
-        of a command. `per_category` and `per_call` of 0 are no cap; `tokens` are those of the whole reply, `budgets`
-        those of a kind's records. `returned` are ids that the surface answers with anyway, each with its links: they
-        lead to rules as shown records do. `widths` are the numbers of files in the scopes of records: where given,
-        narrow ones come first.
+        of a command, `names` packages and modules that are about to be added. `per_category` and `per_call` of 0 are no
+        cap; `tokens` are those of the whole reply, `budgets` those of a kind's records. `returned` are ids that the
+        surface answers with anyway, each with its links: they lead to rules as shown records do. `widths` are the
+        numbers of files in the scopes of records: where given, narrow ones come first.
         """
         self.surface, self.now, self.paths, self.tags, self.error = surface, now, paths, tags, error
         self.agent, self.task, self.task_class, self.project = agent, task, task_class, project
         self.text, self.min_relevance = text, min_relevance
         self.categories, self.per_category, self.per_call, self.tokens = categories, per_category, per_call, tokens
         self.returned, self.budgets, self.widths = returned or {}, budgets or {}, widths or {}
-        self.purposes = purposes
+        self.purposes, self.names = purposes, names
 
 
 class Match:
@@ -128,17 +129,20 @@ class Match:
 
     What led to it is a key of `TRIGGERS` and its value, or `text`, `project` or `start`. `score` is above 0 where the
     words of a prompt or task led to it: these come first. `width` is the number of files in its scope, 0 where it does
-    not count.
+    not count. `key` is what the session's log has of it: the id, with a position behind it where a rejected option is
+    shown.
     """
 
-    __slots__ = ("row", "score", "text", "triggers", "width")
+    __slots__ = ("key", "row", "score", "text", "triggers", "width")
 
     def __init__(self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0) -> None:
         self.row, self.triggers, self.text, self.score, self.width = row, triggers, text or row.teaser, score, 0
+        self.key = row.values[0]
 
 
-TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link", "$": "command"}
-"""Prefixes of triggers: a path, a tag, a category, a pattern of errors, a shown record, a command's purpose."""
+TRIGGERS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link", "$": "command", "!": "option"}
+"""Prefixes of triggers: a path, a tag, a category, a pattern of errors, a shown record, a command's purpose, a rejected
+option."""
 
 
 class Selection:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 7
+FORMAT = 8
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -45,10 +45,14 @@ LONGEST_TAIL = 1 << 20
 (  # fields of a row
     ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, ORIGIN, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
     UPDATED_AT, RANK, VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS,
-    SAME, GLOBS,
-) = range(30)  # fmt: skip
-FIELDS = 30
+    SAME, GLOBS, REJECTED,
+) = range(31)  # fmt: skip
+FIELDS = 31
 LIST = "\x1f"
+OPTIONS = "o"
+"""Axis of the rejected options, each under the first word of its names; alone it says that there are any."""
+PHRASES, EXACT = "\x1e", "="
+"""What parts an option's names and the text that is shown; prefix of a name that only an import can mean."""
 _OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is no file, a pipe, answers at once
 DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
 

@@ -37,6 +37,11 @@ class Weights(NamedTuple):
     terms: Mapping[str, tuple[float, Mapping[str, float]]]
     unknown: float
 
+    def count_of(self, word: str) -> int:
+        """Return in how many records a word is."""
+        _, by_path = self.terms.get(self.term_of.get(word, ""), (0.0, ()))
+        return len(by_path)
+
 
 NO_WEIGHTS = Weights({}, {}, 0.0)
 WEIGHT_UNIT = 1 << 24
@@ -74,6 +79,7 @@ def pack(
         if row[reader.ERROR]:
             patterns[row[reader.ERROR]].append(base)
     uses: dict[Use, list[int]] = {(key, "", "", ""): numbers for key, numbers in keyed.items()}
+    uses |= _option_uses(part.row[reader.REJECTED] for part in ranked)
     uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
     _spread(uses, hits, entries)
     pushed = sum(part.pushed for part in ranked)
@@ -81,6 +87,17 @@ def pack(
     flags = bytes(part.flags for part in ranked)
     counts = (half_life_us, holdout, settings, unread, round(min_relevance * 1_000_000), _fixed(weights.unknown))
     return _assembled(uses, rows, flags, pushed, counts)
+
+
+def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
+    """Return the hits of each name of a rejected option: the record's number and the option's position in it."""
+    uses: defaultdict[Use, list[int]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        for position, option in enumerate(row.split(reader.LIST) if row else ()):
+            for phrase in option.split(reader.PHRASES)[:-1]:
+                first = phrase.lstrip(reader.EXACT).partition(" ")[0]
+                uses[f"{reader.OPTIONS}{first}", "", "", phrase].append(number << 32 | position)
+    return {**uses, (reader.OPTIONS, "", "", ""): []} if uses else {}
 
 
 def _word_uses(weights: Weights, numbers: Mapping[str, int]) -> dict[Use, list[int]]:

@@ -109,6 +109,8 @@ def take_tool(call: Call, tool: str, arguments: object) -> None:
         return
     if isinstance(arguments, dict):
         call.paths = named_paths(arguments)
+        if name in WRITING:
+            call.arguments = arguments
     if name in READING:
         call.reads = call.paths
 

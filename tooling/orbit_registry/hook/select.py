@@ -28,6 +28,7 @@ from orbit_registry.hook.index import (
     GATE,
     ID,
     LINKS,
+    OPTIONS,
     PATH,
     PHASE,
     PROCEDURAL,
@@ -77,6 +78,7 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         or context.categories
         or context.returned
         or context.purposes
+        or context.names
     )
     if not (has_request or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
@@ -87,7 +89,10 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     by_words |= {
         number: 1.0 for number, ways in triggers.items() if _has(ways, "~")
     }  # what has just failed comes first
+    options = _find_options(index, context, triggers, by_words)
     fitting, drops, beyond = _narrow(index, context, triggers, scores, by_words)
+    if options:
+        _show_options(fitting, options)
     drops += misses
     beyond += len(others.difference(triggers))
     linked = _linked_matches(index, context, fitting, triggers, scores) if fitting or context.returned else []
@@ -101,7 +106,8 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         try:
             selection = apply_caps(context, fitting, linked, drops, beyond, session_log.begin(), index.difference)
             if selection.matches:
-                session_log.add([match.row.values[ID] for match in selection.matches])
+                ids = ((match.row.values[ID], match.key) for match in selection.matches)
+                session_log.add([*dict.fromkeys(record_id for pair in ids for record_id in pair)])
         finally:
             session_log.end()
         if index.holdout:
@@ -199,6 +205,30 @@ def _find_by_words(
         elif number not in triggers:
             drops.append((row, reason))
     return scores, by_words, drops
+
+
+def _find_options(index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]) -> dict[int, int]:
+    """Add the decisions that reject what a prompt or an added name means; return the position of each one's option."""
+    text = context.text if context.surface == PROMPT else ""
+    if not (text or context.names) or not index.lookup(OPTIONS)[0]:
+        return {}
+    from orbit_registry.hook.options import options_named  # few projects' calls have use for it
+
+    options = options_named(index, text, context.names)
+    for number in options:
+        triggers.setdefault(number, []).append(("!", ""))
+        by_words[number] = 1.0
+    return options
+
+
+def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
+    """Let the matches that reject an option show it, once for each option."""
+    from orbit_registry.hook.options import option_line
+
+    for match in fitting:
+        position = options.get(match.row.number)
+        if position is not None:
+            match.text, match.key = option_line(match.row, position), f"{match.key}.{position + 1}"
 
 
 # -------------------------------------------------------------------------------------------------------- narrowing

@@ -211,7 +211,7 @@ def _within_caps(
         cost = tokens(choice.text) + 1  # its line's end
         of_these = cost if row.flags & PROCEDURAL else 0
         category = row.values[CATEGORY]
-        if row.values[ID] in already_shown:
+        if choice.key in already_shown:
             drops.append((row, "already shown"))
             continue
         if context.per_call and len(matches) >= context.per_call:
@@ -231,7 +231,7 @@ def _within_caps(
         else:
             if differs:
                 choice.text = f"- [{row.values[ID]}] has changed since it was read: {row.values[PATH]}"
-            already_shown.add(row.values[ID])  # ids may repeat where branches met
+            already_shown.update((row.values[ID], choice.key))  # ids may repeat where branches met
             matches.append(choice)
             relatives.update(row.words(SAME))
             remaining -= cost

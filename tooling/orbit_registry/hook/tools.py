@@ -37,6 +37,8 @@ SEARCHES = frozenset(
     ("glob", "grep", "ls", "list", "find", "list_directory", "list_dir", "search_file_content", "grep_search",
      "file_search", "codebase_search", "rg", "search")
 )  # fmt: skip
+ADDING = frozenset(("install", "i", "add", "get", "require"))
+"""Words after a program that installs packages."""
 DEEPEST, MOST_VALUES = 8, 500
 """Depth and number of the values of an unknown tool's arguments that are searched."""
 _LAST_WORDS = frozenset(
@@ -76,6 +78,8 @@ def _take_own(call: Call, name: str, arguments: "Payload") -> None:
             call.paths, call.candidate_paths = [resolve_path(folder, below)], []
         return
     if name in WRITES or patch:
+        call.arguments = arguments
+    if name in WRITES or patch:
         call.task_class = "code"
     if patch:
         call.folder = resolve_path(call.folder, field(arguments, *FOLDER_FIELDS))
@@ -96,6 +100,8 @@ def _take_command(call: Call, command: object) -> None:
         return
     command_words = paths_in_command(command)
     words = (command if isinstance(command, str) else " ".join(command))[:LONGEST_TEXT].split()
+    if not ADDING.isdisjoint(words):
+        call.arguments = {"command": " ".join(words)}
     call.command = checksum(" ".join(words).encode("utf-8", "surrogatepass")) * _SPREAD >> 16 & 0xFFFFFFFFFFFF
     call.purposes = command_words.purposes
     call.paths_are_heuristic = True
@@ -106,6 +112,7 @@ def _take_command(call: Call, command: object) -> None:
     )
     if command_words.is_patch:
         call.task_class = "code"
+        call.arguments = {"command": command if isinstance(command, str) else "\n".join(command)}
 
 
 def _walk(call: Call, arguments: object) -> None:

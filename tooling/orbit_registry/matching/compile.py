@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -93,8 +93,14 @@ def safe(text: str) -> str:
     return line if len(line) <= LONGEST_TEASER else f"{line[: LONGEST_TEASER - 1].rstrip()}…"
 
 
-def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapping[str, int | None] = WINDOWS) -> Part:
-    """Return a record compiled; it is already free of secrets."""
+def part_of(
+    record: Record,
+    origin: Origin,
+    half_life_days: float,
+    windows: Mapping[str, int | None] = WINDOWS,
+    rejected: Sequence[str] = (),
+) -> Part:
+    """Return a record compiled; it is already free of secrets. `rejected` are its rejected options, compiled."""
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
     expiry, ages = (
@@ -116,7 +122,7 @@ def part_of(record: Record, origin: Origin, half_life_days: float, windows: Mapp
         "" if key is None else repr(key), str(len(distinct_votes(record.votes))), record.text("project") or "",
         str(record.kind.place(record.data)), cause, _number(ages),
         compiled_pattern(record.text("error_pattern") or ""),
-        *(LIST.join(map(_word, words)) for words in (*lists, same)), LIST.join(globs),
+        *(LIST.join(map(_word, words)) for words in (*lists, same)), LIST.join(globs), LIST.join(rejected),
     )  # fmt: skip
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
     flags |= reader.EXPIRES if expiry is not None else 0

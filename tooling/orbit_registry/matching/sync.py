@@ -17,6 +17,7 @@ from orbit_registry.hook.pack import Weights, is_whole, pack
 from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.matching.compile import Origin, entries_of, order_in, part_of, settings_of, with_breadth
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
+from orbit_registry.matching.rejected import rejected_rows
 from orbit_registry.matching.sources import digest_of
 from orbit_registry.matching.trust import trust_files, untrusted
 from orbit_registry.model.freshness import Cause
@@ -172,9 +173,15 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     """Return the bytes of an index, and how many records it holds."""
     half_life, windows = half_life_days(), volatility_windows(workspace.config)
     entries = {entry.path: entry for entry in inputs.entries}
+    records = inputs.prose.filled(inputs.records)
+    weights = _weights(workspace, inputs, records)
+    clean = free_of_secrets(records)
+    rejected = rejected_rows(clean, weights.count_of)
     parts = [
-        part_of(record, _origin(workspace, inputs, entries[record.path]), half_life, windows)
-        for record in free_of_secrets(inputs.records)
+        part_of(
+            record, _origin(workspace, inputs, entries[record.path]), half_life, windows, rejected.get(record.path, ())
+        )
+        for record in clean
     ]
     unread = len(entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, parts)
@@ -183,16 +190,16 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     half_life_us = round(half_life * 86_400_000_000)
     content = pack(
         parts, globs, half_life_us, _holdout(workspace), settings_of(workspace.config), unread,
-        _min_relevance(workspace), _weights(workspace, inputs),
+        _min_relevance(workspace), weights,
     )  # fmt: skip
     return content, len(parts)
 
 
-def _weights(workspace: Workspace, inputs: Inputs) -> Weights:
+def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> Weights:
     """Return what words weigh in the records; it takes most of the time that an index does."""
     from orbit_registry.search.index import index_of  # syncs that find nothing to do need no stemmer
 
-    records = list(inputs.prose.filled(inputs.records))
+    records = list(filled)
     if inputs.personal is not None:
         home, root = inputs.personal.home, workspace.root
         records += (

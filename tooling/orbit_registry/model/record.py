@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
 from orbit_registry.model.ids import Link, natural_key
 from orbit_registry.model.kind import Kind, Phase, Status
 from orbit_registry.model.scope import Scope, scope_from
@@ -41,6 +42,8 @@ class Record:
     votes: tuple[Vote, ...] = ()
     page: str | None = None
     """Page of the site that already shows its document, set by a build."""
+    options: Options = NO_OPTIONS
+    """The options that its long text states, filled in with it."""
 
     @property
     def id(self) -> str:
@@ -161,6 +164,14 @@ class Record:
     def evidence(self) -> tuple[tuple[str, str], ...]:
         """Pairs of kind and reference."""
         return tuple([(str(entry["kind"]), str(entry["reference"])) for entry in self._maps("evidence")])
+
+    @property
+    def rejected(self) -> tuple[RejectedOption, ...]:
+        """Rejected options: those that its text states, then those that only its file does."""
+        entries = self._maps("rejected")
+        own = [RejectedOption(str(entry["option"]), str(entry.get("reason") or "")) for entry in entries]
+        names = {option.option.casefold() for option in self.options.rejected}
+        return (*self.options.rejected, *(option for option in own if option.option.casefold() not in names))
 
     @property
     def source(self) -> Source | None:

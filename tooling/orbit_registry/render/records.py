@@ -9,6 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RecordNotFoundError
+from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Cause, Freshness, expires_at
 from orbit_registry.model.rank import rank_order
@@ -163,17 +164,24 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
     head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
     source = record.source if record.kind.in_file else None
     text = {"text": {"path": source.path, "taken_from": record.text("path")}} if source is not None else {}
+    rejected = {"rejected": [option.as_data() for option in record.rejected]} if record.rejected else {}
     votes = {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
     return {
         **head,
         "title": record.title,
         **record.data,
+        **rejected,
         **head,
         **({"expired": True} if _is_expired(record) else {}),
         **(text if record.kind.in_file else {}),
         **votes,
         **({"prose": record.prose, "digest": record.digest} if prose else {}),
     }
+
+
+def rejected_line(option: RejectedOption) -> str:
+    """Return a rejected option with its reason as one line."""
+    return f"{option.option}: {option.reason}" if option.reason else option.option
 
 
 _OWN_LINES = frozenset(("id", "title", "status", "date", "tasks", "feature", "category", "path", "labels"))
@@ -217,6 +225,7 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
         ("paths", ", ".join(record.scope.paths)),
         ("tags", ", ".join(record.scope.tags)),
         ("labels", ", ".join(record.words("labels"))),
+        *(("rejected" if not at else "", rejected_line(option)) for at, option in enumerate(record.rejected)),
         ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
         ("links", ", ".join(f"{link.rel} {link.to}" for link in record.links)),
         ("supersedes", ", ".join(record.supersedes)),
@@ -287,7 +296,7 @@ def details_text(record: Record) -> str:
     return "".join(f"\n\n{part}" for part in parts)
 
 
-_ON_LINES = frozenset({"links", "evidence", "labels", "tasks", "deciders"})
+_ON_LINES = frozenset({"links", "evidence", "labels", "tasks", "deciders", "rejected"})
 """Lists that `record_text` puts on a line."""
 
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orbit_registry.errors import OrbitError
+from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
@@ -114,6 +115,14 @@ class Document:
         entry = self.entry(heading)
         return None if entry is None else (entry.span.start, entry_span(entry))
 
+    def options(self, position: tuple[int, tuple[int, int]]) -> Options:
+        """Return the options that the decision at a position from `locate` states."""
+        from orbit_registry.formats.adr.options import read_options
+        from orbit_registry.formats.markdown import parse_markdown
+        from orbit_registry.formats.position import Span
+
+        return read_options(parse_markdown(self.text), Span(*position[1]))
+
     def prose(self, position: tuple[int, tuple[int, int]]) -> str:
         """Return the prose at a position from `locate`."""
         start, end = position[1]
@@ -136,10 +145,18 @@ class Documents:
 
     def prose_of(self, record: Record) -> str | None:
         """Return a record's prose from its document; None where no document has it."""
+        document, position = self._position(record)
+        return document.prose(position) if document and position else None
+
+    def options_of(self, record: Record) -> Options:
+        """Return the options that a record's document states."""
+        document, position = self._position(record)
+        return document.options(position) if document and position else NO_OPTIONS
+
+    def _position(self, record: Record) -> tuple[Document | None, tuple[int, tuple[int, int]] | None]:
         source = record.source
         document = self.by_path.get(source.path) if source else None
-        position = document.locate(source.heading) if document and source else None
-        return document.prose(position) if document and position else None
+        return document, document.locate(source.heading) if document and source else None
 
 
 def heading_of(entry: AdrDocument, format_name: str) -> str | None:
@@ -195,12 +212,17 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
         )
     prose = documents.prose_of(record)
     if prose is not None:
-        return replace(record, prose=prose)
+        return replace(record, prose=prose, options=documents.options_of(record))
     body = workspace.root / record.body_path
     try:
-        return replace(record, prose=read_text(body, limit=DOCUMENT_LIMIT)) if body.exists() else record
+        text = read_text(body, limit=DOCUMENT_LIMIT) if body.exists() else None
     except OrbitError:
         return record
+    return record if text is None else replace(record, prose=text, options=_options_of_body(record.body_path, text))
+
+
+def _options_of_body(path: str, text: str) -> Options:
+    return Document(path, text).options((0, (0, len(text))))
 
 
 def entry_text(document: Document, entry: AdrDocument) -> str:
@@ -237,44 +259,55 @@ class ProseReading:
         return self._text(record.source.path)[0] if record.source and record.kind.in_document else None
 
     def filled(self, records: Iterable[Record]) -> RecordSet:
-        """Return the records with their prose."""
+        """Return the records with their prose, and decisions with the options that it states."""
         records = list(records)
         headings: dict[str, set[str]] = defaultdict(set)
         for record in records:
-            if record.kind.in_document and record.source is not None and record.source.path in self.states:
-                headings[record.source.path].add(_heading(record))
-        spans = self._workspace.cache.files(
+            if record.kind.in_document and (path := self._home(record)) is not None:
+                headings[path].add(_heading(record, path))
+        entries = self._workspace.cache.files(
             "prose",
             self._workspace.root,
             headings,
-            lambda path, content: _spans(path, content.decode("utf-8", "replace"), headings[path]),
+            lambda path, content: _entries(path, content.decode("utf-8", "replace"), headings[path]),
             limit=DOCUMENT_LIMIT,
         )
-        return RecordSet(self._filled(record, spans) for record in records)
+        return RecordSet(self._filled(record, entries) for record in records)
 
-    def _filled(self, record: Record, spans: Mapping[str, FileValue]) -> Record:
+    def _home(self, record: Record) -> str | None:
+        """Return the file with a decision's prose: its document, else its body."""
+        paths = (record.source.path if record.source is not None else "", record.body_path)
+        return next((path for path in paths if path in self.states), None)
+
+    def _filled(self, record: Record, entries: Mapping[str, FileValue]) -> Record:
         if record.kind.in_record:
             return record
-        source, prose = record.source, None
-        if source is not None and source.path in self.states:
-            if record.kind.in_file:
-                prose = self._text(source.path)[0] or ""
-            else:
-                prose = self._in_document(record, source.path, spans.get(source.path))
-        if prose is None:
-            prose = self._text(record.body_path)[0]
-        return record if prose is None else replace(record, prose=prose)
+        source = record.source
+        if record.kind.in_file:
+            text = self._text(source.path)[0] if source is not None else None
+            return record if source is None or source.path not in self.states else replace(record, prose=text or "")
+        home = self._home(record)
+        filled = None if home is None else self._in_document(record, home, entries.get(home))
+        if filled is None and home != record.body_path:
+            filled = self._in_document(record, record.body_path, None)
+        return filled or record
 
-    def _in_document(self, record: Record, path: str, spans: FileValue | None) -> str | None:
+    def _in_document(self, record: Record, path: str, cached: FileValue | None) -> Record | None:
+        """Return a record with prose and options from a file; None where it does not hold the decision."""
         text, sha256 = self._text(path)
         if text is None:
             return None
-        heading = _heading(record)
-        by_heading = spans.value if spans is not None and spans.sha256 == sha256 else {}
+        heading = _heading(record, path)
+        by_heading = cached.value if cached is not None and cached.sha256 == sha256 else {}
         if heading not in by_heading:
-            by_heading = _spans(path, text, [heading])
-        span = by_heading[heading]
-        return None if span is None else text[slice(*span)].strip("\r\n")
+            by_heading = _entries(path, text, [heading])
+        entry = by_heading[heading]
+        if entry is None:
+            return None
+        start, end, chosen, rejected = entry
+        prose = text if heading == _BODY else text[start:end].strip("\r\n")
+        options = Options(tuple(RejectedOption(*option) for option in rejected), chosen)
+        return replace(record, prose=prose, options=options if rejected or chosen else NO_OPTIONS)
 
     def _text(self, path: str) -> tuple[str | None, str]:
         if path not in self.states:
@@ -291,20 +324,33 @@ class ProseReading:
             return None, ""
 
 
-def _heading(record: Record) -> str:
-    """Return a record's heading as a JSON key; empty for a document's only entry."""
+_BODY = "*"
+"""Key of a file that holds nothing but a decision's prose."""
+_CachedEntry = list[Any]
+"""As JSON: start and end of a decision's prose, what was chosen, and pairs of a rejected option and its reason."""
+
+
+def _heading(record: Record, path: str) -> str:
+    """Return the key of a record's entry in a file, for JSON; empty for a document's only entry."""
+    if path == record.body_path:
+        return _BODY
     heading = record.source.heading if record.source else None
     return "" if heading is None else f"#{heading}"
 
 
-def _spans(path: str, text: str, headings: Iterable[str]) -> dict[str, list[int] | None]:
-    """Return the span of the prose under each heading; None where there is no such heading."""
+def _entries(path: str, text: str, headings: Iterable[str]) -> dict[str, _CachedEntry | None]:
+    """Return what stands under each heading; None where there is no such heading."""
     document = Document(path, text)
-    spans: dict[str, list[int] | None] = {}
+    entries: dict[str, _CachedEntry | None] = {}
     for heading in sorted(headings):
-        position = document.locate(heading[1:] if heading else None)
-        spans[heading] = None if position is None else [*position[1]]
-    return spans
+        is_body = heading == _BODY
+        position = (0, (0, len(text))) if is_body else document.locate(heading[1:] if heading else None)
+        entries[heading] = None
+        if position is not None:
+            options = document.options(position)
+            rejected = [[option.option, option.reason] for option in options.rejected]
+            entries[heading] = [*position[1], options.chosen, rejected]
+    return entries
 
 
 _PLACEHOLDER = re.compile(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from orbit_registry.errors import RefusedError
+from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import NEEDLES, find_secrets, without_secrets
 from orbit_registry.formats.yaml import load
@@ -193,7 +194,14 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
     votes = tuple(
         replace(vote, voter_model=redact(vote.voter_model), task_id=redact(vote.task_id)) for vote in record.votes
     )
-    return replace(record, data=data, prose=redact(record.prose), votes=votes)
+    return replace(
+        record, data=data, prose=redact(record.prose), votes=votes, options=_redacted_options(record, redact)
+    )
+
+
+def _redacted_options(record: Record, redact: Callable[[str], str]) -> Options:
+    options = tuple(RejectedOption(redact(option.option), redact(option.reason)) for option in record.options.rejected)
+    return Options(options, redact(record.options.chosen))
 
 
 def _text_of(record: Record) -> str:

@@ -31,6 +31,7 @@ CONTENT = (
     "tags",
     "links",
     "evidence",
+    "rejected_options",
     "legacy_ids",
     "votes",
     "versions",
@@ -150,6 +151,9 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
         yield "tags", _encode({"record_id": record_id, "axis": axis, "tag": word})
     for position, (kind, reference) in enumerate(record.evidence):
         yield "evidence", _encode({"record_id": record_id, "position": position, "kind": kind, "reference": reference})
+    for position, option in enumerate(record.rejected):
+        row = {"record_id": record_id, "position": position, "option": option.option, "reason": option.reason or None}
+        yield "rejected_options", _encode(row)
     for version in sorted(set(record.words("versions"))):
         yield "versions", _encode({"record_id": record_id, "version": version})
     under: dict[str, str] = {}  # where chunks overlap, the last one with the anchor
@@ -314,7 +318,7 @@ def _time(at: datetime) -> str:
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 
 
 def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:

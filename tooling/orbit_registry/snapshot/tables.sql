@@ -68,6 +68,13 @@ CREATE TABLE evidence (
     reference VARCHAR NOT NULL
 );
 
+CREATE TABLE rejected_options (
+    record_id VARCHAR NOT NULL,
+    position INTEGER NOT NULL,
+    option VARCHAR NOT NULL,
+    reason VARCHAR
+);
+
 CREATE TABLE legacy_ids (
     legacy_id VARCHAR NOT NULL,
     record_id VARCHAR NOT NULL

@@ -40,7 +40,7 @@ _RUN_IN = re.compile(
 _LONGEST = 300
 """Longest heading that may state a value."""
 _WORD = re.compile(r"[^\W\d_]+")
-_COST = re.compile(
+COST = re.compile(
     r"[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
     r"(?:(?:costs?|kosten|co[uû]ts?|costos?|costes?|custos?|costi|koszty?|kostnad(?:er)?|стоимость|コスト|代价|成本|비용)"
     r"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:：.—–]"
@@ -52,7 +52,7 @@ _COST = re.compile(
     r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s])",
     re.IGNORECASE,
 )
-_FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
+FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
 
 
 _CONTEXT_AND = (
@@ -66,7 +66,7 @@ def section_key(heading: str) -> str:
     """Return the standard name of a section's heading, or `other`."""
     if len(heading) > _LONGEST:
         return "other"
-    name = plain(_ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", _TAG.sub("", heading).strip()))))
+    name = plain(without_numbering(heading))
     key = SECTION_OF.get(name)
     if key is None:  # `背景 / Context`, `Negative (costs)`
         key = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)
@@ -81,6 +81,11 @@ def section_key(heading: str) -> str:
     if key is None and name.startswith(("consequences ", "consequences,")):
         return "consequences"
     return key or "other"
+
+
+def without_numbering(heading: str) -> str:
+    """Return a heading's words without tags, numbers and ornaments around them."""
+    return _ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", _TAG.sub("", heading).strip())))
 
 
 def heading_value(title: str) -> tuple[str, int, int] | None:
@@ -144,7 +149,7 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
 def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Position | None:
     """Return the position of a cost: `Cost:`, `Negative:`, `Bad, because`, or a filled negative section."""
     for line in visible_lines(document, body, document.code):
-        if _COST.match(document.text, line.start, body.end):
+        if COST.match(document.text, line.start, body.end):
             return document.lines.position(line.start)
     for section in sections:
         if section.key == "negative" and is_filled(document, section.body):
@@ -156,7 +161,7 @@ def is_filled(document: Document, body: Span) -> bool:
     """Say whether a section has a line that is neither a heading nor a placeholder."""
     for line in visible_lines(document, body, document.html):
         content = document.text[line.start : line.end].strip()
-        if not content.startswith("#") and not _FILLER.match(content):
+        if not content.startswith("#") and not FILLER.match(content):
             return True
     return False
 

@@ -57,6 +57,29 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectedOption:
+    """An option that was considered and rejected; the reason may be empty."""
+
+    option: str
+    reason: str = ""
+
+    def as_data(self) -> dict[str, str]:
+        """Return it as a record holds it."""
+        return {"option": self.option, **({"reason": self.reason} if self.reason else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of a decision; `chosen` is empty where no text says which one it was."""
+
+    rejected: tuple[RejectedOption, ...] = ()
+    chosen: str = ""
+
+
+NO_OPTIONS = Options()
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """One fact of the header, and the style that states it; `span` covers the value as written."""
 

@@ -1,0 +1,127 @@
+"""Rejected options of decision documents: which they are, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.formats.adr.options import read_options
+from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.formats.position import Span
+
+MADR = """# Use PostgreSQL for the job queue
+
+## Considered Options
+
+* {options}
+
+## Decision Outcome
+
+Chosen option: {chosen}
+
+## Pros and Cons of the Options
+
+### Redis
+
+* Good, because it is fast
+* Bad, because it is one more
+  server to run. It also needs backups.
+"""
+
+
+def rejected(text: str) -> list[tuple[str, str]]:
+    """Return the rejected options of a text with their reasons."""
+    options = read_options(parse_markdown(text), Span(0, len(text)))
+    return [(option.option, option.reason) for option in options.rejected]
+
+
+def section(heading: str, *lines: str) -> str:
+    """Return a decision with one more section."""
+    return "\n".join(("# Use PostgreSQL", "", "## Decision", "", "We use it.", "", f"## {heading}", "", *lines, ""))
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        '"PostgreSQL", because we run it.',
+        "PostgreSQL, because we run it.",
+        "**PostgreSQL** because we run it",
+        '"[PostgreSQL](https://www.postgresql.org)"',
+        "Option 1",
+        'both "PostgreSQL" and nothing else.',
+    ],
+)
+def test_madr_rejects_what_was_not_chosen(chosen: str) -> None:
+    """The considered options without the chosen one, each with its first drawback."""
+    options = "\n* ".join(("Option 1: PostgreSQL", "Option 2: Redis", "A file, as today"))
+
+    assert rejected(MADR.format(options=options, chosen=chosen)) == [
+        ("Redis", "it is one more server to run"),
+        ("A file, as today", ""),
+    ]
+
+
+def test_no_option_is_rejected_where_none_is_chosen() -> None:
+    """A list of options alone does not say which of them the decision left."""
+    assert rejected(MADR.format(options="PostgreSQL\n* Redis", chosen="a mixture of all")) == []
+
+
+def test_marks_say_which_option_was_chosen() -> None:
+    """Headings with `(chosen)`, and a reason in the text below the others."""
+    text = section(
+        "Options considered",
+        *("### Option A: Redis", "", "Fast. Needs a server.", ""),
+        *("### Option B: PostgreSQL (chosen)", "", "We run it.", ""),
+        *("### Option C: RabbitMQ", "", "**Rejected:** nobody knows it. Ever."),
+    )
+
+    assert rejected(text) == [("Redis", "Fast. Needs a server"), ("RabbitMQ", "nobody knows it")]
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "option", "reason"),
+    [
+        ("Alternatives considered", "- **Redis.** Rejected: one more server.", "Redis", "one more server"),
+        ("Alternatives considered", "- Redis — one more server. It is fast.", "Redis", "one more server. It is fast"),
+        ("Alternatives rejected", "1. Redis: one more server", "Redis", "one more server"),
+        ("Alternatives", "| Option | Verdict |\n|---|---|\n| Redis | one more server |", "Redis", "one more server"),
+        ("Verworfene Alternativen", "- Redis, weil noch ein Server", "Redis", "noch ein Server"),
+        ("Alternativas descartadas", "- Redis: otro servidor", "Redis", "otro servidor"),
+        ("代替案", "- Redis: サーバーが増える", "Redis", "サーバーが増える"),
+        ("Notes", "Rejected: Redis, because it is one more server.", "Redis", "it is one more server"),
+        ("Notes", "- Rejected: Redis (one more server)", "Redis (one more server)", ""),
+        ("Notes", "- **Rejected: Redis.** One more server.", "Redis", "One more server"),
+        ("Notes", "- **Redis** — rejected; one more server.", "Redis", "one more server"),
+        ("Notes", "- **Redis — rejected.** One more server.", "Redis", "One more server"),
+        ("Notes", "Verworfen: Redis, weil noch ein Server", "Redis", "noch ein Server"),
+        ("Notes", "Rejeté : Redis, car un serveur de plus", "Redis", "un serveur de plus"),
+        ("Rejected: Redis", "One more server.", "Redis", "One more server"),
+        ("Why not Redis?", "One more server.", "Redis", "One more server"),
+    ],
+)
+def test_forms_of_a_rejected_option(heading: str, line: str, option: str, reason: str) -> None:
+    """Sections of alternatives, and lines that say it of one option, in several languages."""
+    assert rejected(section(heading, line)) == [(option, reason)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "line"),
+    [
+        ("Alternatives considered", "- **PostgreSQL (chosen).** We run it."),
+        ("Alternatives considered", "- None."),
+        ("Alternatives considered", "- {title of option 1}"),
+        ("Consequences", "- Requests without a key are rejected: clients have to send one."),
+        ("Context", "```\nRejected: Redis\n```"),
+        ("Notes", "The gate says\nRejected: no key, which is what clients see."),
+        ("Status", "Rejected"),
+    ],
+)
+def test_what_is_no_rejected_option(heading: str, line: str) -> None:
+    """The chosen one, placeholders, code, and the word in another sense."""
+    assert rejected(section(heading, line)) == []
+
+
+def test_an_option_is_listed_once() -> None:
+    """A section and a line may say the same."""
+    text = section("Alternatives considered", "- Redis: one more server") + "\n## Notes\n\n- Rejected: Redis\n"
+
+    assert rejected(text) == [("Redis", "one more server")]

@@ -1,0 +1,235 @@
+"""Rejected options: which prompts, edits and commands name one, and what is shown of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.formats.adr.model import Options, RejectedOption
+from orbit_registry.hook import index as reader
+from orbit_registry.hook.context import PROMPT, TOOL, Context
+from orbit_registry.hook.index import Index, read_index
+from orbit_registry.hook.options import added_names
+from orbit_registry.hook.pack import Part, pack
+from orbit_registry.hook.payload import call_from_payload
+from orbit_registry.hook.select import select
+from orbit_registry.hook.session import SessionLog
+from orbit_registry.matching.rejected import rejected_rows
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+
+NAMES = (
+    "Redis", "PostgreSQL / MySQL", "Apache Kafka (Kafka)", "Polling", "Event sourcing", "Use Fuse.js",
+    "SnakeYAML Engine", "Do nothing", "Option 2", "Kinesis or SQS", "A queue", "Go",
+)  # fmt: skip
+
+
+def decision(number: int, title: str, *names: str, chosen: str = "", **fields: object) -> Record:
+    """Return a decision of a day that has rejected some options."""
+    data = {"id": f"ADR-{number:04d}", "status": "accepted", "title": title, "date": f"2026-01-{number:02d}", **fields}
+    options = Options(tuple(RejectedOption(name, f"reason {at}") for at, name in enumerate(names)), chosen)
+    return Record(load_kinds()["adr"], data, f"ADR-{number:04d}.yaml", options=options)
+
+
+def index_of(root: Path, *records: Record) -> Index:
+    """Return an index of decisions whose files are there, empty."""
+    rows = rejected_rows(records, lambda word: 9 if word == "invoice" else 1)
+    (root / ".orbit/state").mkdir(parents=True)
+    parts = []
+    for record in records:
+        file = root / record.path
+        file.write_text("", "utf-8")
+        row = [""] * reader.FIELDS
+        row[reader.ID], row[reader.PATH], row[reader.PHASE] = record.id, record.path, record.phase
+        row[reader.MTIME], row[reader.SIZE] = str(file.stat().st_mtime_ns), "0"
+        row[reader.TEASER] = f"- [{record.id}] {record.title}\n  more: docs/{record.id}.md"
+        row[reader.REJECTED] = reader.LIST.join(rows.get(record.path, ()))
+        parts.append(Part(tuple(row), 0, record.phase == "live"))
+    index = read_index(pack(parts, {}), str(root))
+    assert isinstance(index, Index)
+    return index
+
+
+def shown(index: Index, session: str = "", **request: Any) -> list[str]:
+    """Return what a request shows, without the lines that name the documents."""
+    context = Context(PROMPT if "text" in request else TOOL, 0.0, **request)
+    log = SessionLog(index.root, session) if session else None
+    return [match.text.partition("\n")[0] for match in select(index, context, log).matches]
+
+
+def option_of(line: str) -> str:
+    """Return the option that a line names."""
+    return line.partition(" rejected ")[2].partition(": ")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("Move the jobs to Redis", "Redis"),
+        ("could redis hold the sessions?", "Redis"),
+        ("port it to MySQL", "PostgreSQL / MySQL"),
+        ("port it to postgresql", "PostgreSQL / MySQL"),
+        ("send the orders through kafka", "Apache Kafka (Kafka)"),
+        ("model it with event sourcing", "Event sourcing"),
+        ("search with fuse.js in the browser", "Use Fuse.js"),
+        ("let the snakeyaml engine read it", "SnakeYAML Engine"),
+        ("read from Kinesis", "Kinesis or SQS"),
+        ("use polling for the status", "Polling"),
+        ("switch to polling", "Polling"),
+    ],
+)
+def test_a_prompt_names_an_option(tmp_path: Path, text: str, option: str) -> None:
+    """By all words of its name, in their order; one common word alone only where somebody uses it."""
+    index = index_of(tmp_path, decision(1, "Use a table as the queue", *NAMES))
+
+    assert list(map(option_of, shown(index, text=text))) == [option]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the status is slow because of the polling interval",
+        "the event was sourced from the engine of a snake",
+        "go on with option 2 and do nothing else",
+        "why is the queue empty?",
+        "rename src/redis/client.py",
+        "continue",
+        "",
+    ],
+)
+def test_a_prompt_that_names_none(tmp_path: Path, text: str) -> None:
+    """Words of names apart from each other, common words, paths."""
+    assert shown(index_of(tmp_path, decision(1, "Use a table", *NAMES)), text=text) == []
+
+
+def test_what_is_shown_says_how_to_reopen_the_question(tmp_path: Path) -> None:
+    """The option, the reason, the decision, what to do; once a session, and the decision counts as shown."""
+    index = index_of(tmp_path, decision(1, "Use a table", "Redis", "Valkey"))
+
+    assert shown(index, "s", text="use redis") == [
+        "- [ADR-0001] rejected Redis: reason 0 (Use a table); to reopen: propose an ADR that supersedes ADR-0001"
+    ]
+    assert shown(index, "s", text="redis again") == []
+    assert list(map(option_of, shown(index, "s", text="then valkey"))) == ["Valkey"]
+    assert list(map(option_of, shown(index, "other", text="redis"))) == ["Redis"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        decision(2, "Keep sessions in Redis"),
+        decision(2, "Sessions", "A table", chosen="Redis"),
+        decision(1, "Use a table, and Redis for sessions", "Redis"),
+    ],
+)
+def test_an_option_that_was_accepted_later_is_not_shown(tmp_path: Path, other: Record) -> None:
+    """A live decision's title or choice has it, be it the same one."""
+    assert shown(index_of(tmp_path, decision(1, "Use a table", "Redis"), other), text="use redis") == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        decision(2, "Use Valkey instead of Redis"),
+        decision(2, "Keep sessions in Redis", status="proposed"),
+        decision(2, "Keep sessions in Redis", status="superseded"),
+        decision(2, "Keep sessions in Redis", date="2025-01-01"),
+    ],
+)
+def test_an_option_that_was_not_accepted_since_is_shown(tmp_path: Path, other: Record) -> None:
+    """An earlier decision, one that is not live, and a title that says what it is used instead of."""
+    assert shown(index_of(tmp_path, decision(1, "Use a table", "Redis"), other), text="use redis")
+
+
+@pytest.mark.parametrize("status", ["proposed", "rejected", "superseded", "deprecated", "unknown"])
+def test_only_live_decisions_reject(tmp_path: Path, status: str) -> None:
+    """A decision that is not accepted keeps nobody from an option."""
+    assert shown(index_of(tmp_path, decision(1, "Use a table", "Redis", status=status)), text="use redis") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "names"),
+    [
+        ("a.py", "import redis", ["redis"]),
+        ("a.py", "import os, redis.asyncio as r", ["os", "redis.asyncio"]),
+        ("a.py", "    from redis.client import Redis", ["redis.client"]),
+        ("a.py", "from . import redis\nfrom .redis import x", []),
+        ("a.ts", "import { createClient } from 'redis';", ["redis"]),
+        ("a.ts", "import {\n  a,\n} from '@acme/redis';\nimport x from './redis'", ["@acme/redis"]),
+        ("a.js", "const r = require('redis')\nconst s = 'redis'", ["redis"]),
+        ("a.go", 'import (\n\t"os"\n\tr "github.com/redis/go-redis/v9"\n)', ["os", "github.com/redis/go-redis/v9"]),
+        ("a.rs", "use redis::Commands;", ["redis::Commands"]),
+        ("A.java", "import static redis.clients.jedis.Jedis.x;", ["redis.clients.jedis.Jedis.x"]),
+        ("a.rb", "require 'redis'", ["redis"]),
+        ("a.c", "#include <hiredis/hiredis.h>", ["hiredis/hiredis.h"]),
+        ("a.cs", "using StackExchange.Redis;", ["StackExchange.Redis"]),
+        ("package.json", '"description": "No redis",\n"redis": "^4.0.0", "private": true', ["redis"]),
+        ("requirements-dev.txt", "# redis\nredis[hiredis]>=5\n-r x.txt", ["redis"]),
+        ("pyproject.toml", 'dependencies = ["redis>=5", "click"]', ["dependencies", "redis", "click"]),
+        ("Cargo.toml", 'redis = "0.25"', ["redis"]),
+        ("go.mod", "require github.com/redis/go-redis/v9 v9.5.1", ["github.com/redis/go-redis/v9"]),
+        ("pom.xml", "<artifactId>jedis</artifactId>", ["jedis"]),
+        ("build.gradle", "implementation 'redis.clients:jedis:5.1.0'", ["redis.clients:jedis:5.1.0"]),
+        ("README.md", "import redis", []),
+        ("a.py", 'text = "import redis"\n# import redis', []),
+    ],
+)
+def test_names_that_an_edit_adds(tmp_path: Path, path: str, new: str, names: list[str]) -> None:
+    """Lines of imports in code and lines of dependency files; prose and other lines name nothing."""
+    assert [name for name in added_names({"new_string": new}, path, str(tmp_path)) if name != "0.25"] == names
+
+
+def test_only_what_is_added_counts(tmp_path: Path) -> None:
+    """Neither what an edit replaces, nor what a written file has already, nor what a patch removes."""
+    (tmp_path / "a.py").write_text("import redis\n", "utf-8")
+    patch = "*** Begin Patch\n*** Update File: a.py\n-import redis\n+import valkey\n import kafka\n*** End Patch"
+
+    assert added_names({"old_string": "import redis\nx", "new_string": "import redis\ny"}, "a.py", str(tmp_path)) == []
+    assert added_names({"content": "import redis\nimport kafka"}, "a.py", str(tmp_path)) == ["kafka"]
+    assert added_names({"content": "import redis"}, "b.py", str(tmp_path)) == ["redis"]
+    assert added_names({"command": patch}, "a.py", str(tmp_path)) == ["valkey"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "names"),
+    [
+        ("Edit", {"file_path": "a.py", "old_string": "", "new_string": "import redis"}, ["redis"]),
+        ("MultiEdit", {"file_path": "a.py", "edits": [{"old_string": "", "new_string": "import redis"}]}, ["redis"]),
+        ("Bash", {"command": "cd x && npm install --save redis@4"}, ["redis"]),
+        ("Bash", {"command": "pip install 'redis>=5'; git add kafka"}, ["redis"]),
+        ("Bash", {"command": "go get github.com/redis/go-redis/v9"}, ["github.com/redis/go-redis/v9"]),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Add File: a.py\n+import redis\n*** End Patch"}, ["redis"]),
+        ("shell", {"command": ["apply_patch", "*** Begin Patch\n*** Add File: a.py\n+import redis"]}, ["redis"]),
+        ("Bash", {"command": "git add redis.py"}, []),
+        ("Read", {"file_path": "a.py"}, []),
+    ],
+)
+def test_tools_that_add_names(tool: str, arguments: dict[str, object], names: list[str]) -> None:
+    """Edits, patches and commands that install, by the payload of an agent."""
+    call = call_from_payload({"tool_name": tool, "tool_input": json.loads(json.dumps(arguments))}, "PreToolUse", TOOL)
+
+    assert added_names(call.arguments, call.paths[0] if call.paths else "", "/nowhere") == names
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("redis", ["Redis"]),
+        ("django-redis", ["Redis"]),
+        ("fuse.js", ["Use Fuse.js"]),
+        ("fuse", ["Use Fuse.js"]),
+        ("org.snakeyaml:snakeyaml-engine:2.7", ["SnakeYAML Engine"]),
+        ("polling", ["Polling"]),
+        ("http-polling-client", []),
+        ("hiredis", []),
+        ("", []),
+    ],
+)
+def test_a_package_names_an_option(tmp_path: Path, name: str, options: list[str]) -> None:
+    """By its words; an option with a common name by that name alone."""
+    index = index_of(tmp_path, decision(1, "Use a table as the queue", *NAMES))
+
+    assert list(map(option_of, shown(index, names=[name]))) == options

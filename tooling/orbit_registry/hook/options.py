@@ -1,0 +1,247 @@
+"""Rejected options that a prompt names, or that a tool call adds as an import or a dependency.
+
+It is loaded only where the index holds rejected options. Of an edit, lines of imports and of dependency files are read.
+"""
+
+from orbit_registry.hook.call import LONGEST_TEXT, PATCH, field
+from orbit_registry.hook.index import DAMAGE, EXACT, ID, OPTIONS, PHRASES, REJECTED
+from orbit_registry.hook.project import content_of
+from orbit_registry.hook.tools import ADDING
+from orbit_registry.hook.words import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from orbit_registry.hook.call import Payload
+    from orbit_registry.hook.index import Index, Row
+
+MOST_NAMES, LONGEST_LINE, LONGEST_FILE = 200, 400, 400_000
+"""Names of a call that are looked up, characters of a line and of a text that are read."""
+NEW = ("content", "new_string", "newString", "new_str", "file_text", "replacement", "insert_text", "code_edit",
+       "new_source", "newText", "contents")  # fmt: skip
+OLD = ("old_string", "oldString", "old_str", "oldText")
+ADOPTING = ("use", "using", "adopt", "adopting", "switch", "switching", "move", "migrate", "introduce", "choose", "try")
+"""Words before the name of what somebody wants to use; small words between them do not count."""
+_IMPORTS = frozenset(
+    ("import", "from", "require", "require_relative", "use", "using", "include", "gem", "extern", "export", "const",
+     "let", "var", "alias", "library")
+)  # fmt: skip
+_ASSIGNING = frozenset(("export", "const", "let", "var"))
+_BETWEEN = frozenset(("static", "type", "typeof", "crate", "namespace", "pub", "lazy"))
+_FILES = frozenset(
+    ("package.json", "composer.json", "pyproject.toml", "go.mod", "cargo.toml", "pom.xml", "build.gradle", "gemfile",
+     "build.gradle.kts", "libs.versions.toml", "mix.exs", "setup.py", "setup.cfg", "pipfile")
+)  # fmt: skip
+_PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".html", ".csv", ".svg")
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:\\")
+_VERSION = frozenset("^~<>=*0123456789")
+_SOURCES = ("workspace:", "catalog:", "latest", "npm:", "file:", "git", "http")
+_INSTALLERS = frozenset(
+    ("npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "cargo", "go", "gem", "bundle",
+     "composer", "conda", "deno", "dotnet", "mix")
+)  # fmt: skip
+_ENDS = str.maketrans(dict.fromkeys(";|&()\n", " ; ") | dict.fromkeys("\"'", ""))
+
+
+def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int, int]:
+    """Return the pushed records that reject an option which a text or a name of a package means, with its position."""
+    matches: dict[int, int] = {}
+    query = words(" ".join([word for word in text[:LONGEST_TEXT].split() if "/" not in word]))
+    _add_matches(index, matches, query, frozenset(), query)
+    for name in names:
+        forms = [words(part) for part in (name, *name.replace(":", "/").replace("\\", "/").split("/"))]
+        exact = frozenset([sign.join(form) for form in forms for sign in (" ", "")])
+        _add_matches(index, matches, [*exact, *(word for form in forms for word in form)], exact, forms[0])
+    return matches
+
+
+def option_line(row: "Row", position: int) -> str:
+    """Return what is shown of a rejected option of a record."""
+    options = row.words(REJECTED)
+    option = options[position].rpartition(PHRASES)[2] if position < len(options) else ""
+    record_id = row.values[ID]
+    title, _, more = row.teaser.partition("\n")
+    title = title.removeprefix(f"- [{record_id}] ")
+    line = f"- [{record_id}] rejected {option} ({title}); to reopen: propose an ADR that supersedes {record_id}"
+    return f"{line}\n{more}" if more else line
+
+
+def _add_matches(
+    index: "Index", matches: dict[int, int], keys: "Iterable[str]", exact: frozenset[str], query: list[str]
+) -> None:
+    """Add the options that are under a key and whose name is in a query or, whatever it is, one of `exact`."""
+    joined = f" {' '.join(query)} "
+    try:
+        for key in dict.fromkeys(keys):
+            for number in index.lookup(f"{OPTIONS}{key}")[1] if key else ():
+                phrase = index.pattern_text(number)
+                if phrase.lstrip(EXACT) in exact or f" {phrase} " in joined or _is_adopted(phrase, joined):
+                    start, end = index.range_of(number)
+                    for hit in index.hits[start:end].tolist():
+                        if hit < index.pushed << 32:
+                            matches.setdefault(hit >> 32, hit & 0xFFFFFFFF)
+    except DAMAGE:
+        index.damaged = True
+
+
+def _is_adopted(phrase: str, joined: str) -> bool:
+    """Say whether a query adopts an option that has a common name: `use polling`."""
+    return phrase[0] == EXACT and " " not in phrase and any(f" {verb} {phrase[1:]} " in joined for verb in ADOPTING)
+
+
+# ------------------------------------------------------------------------------------------- names that a call adds
+
+
+def added_names(arguments: "Payload", path: str, root: str) -> list[str]:
+    """Return the packages and modules that a tool's input adds; `path` is the file's, from the root, if it is one."""
+    names: dict[str, None] = {}
+    command = field(arguments, "command")
+    if PATCH not in command:
+        names.update(dict.fromkeys(_installed(command)))
+    for text in arguments.values():
+        if isinstance(text, str) and PATCH in text[:LONGEST_TEXT]:
+            for file, new, old in _hunks(text[:LONGEST_FILE]):
+                names.update(_difference(file, new, old))
+    edits = arguments.get("edits")
+    for edit in (arguments, *(edits if isinstance(edits, list) else ())):
+        if isinstance(edit, dict) and path:
+            new, old = field(edit, *NEW)[:LONGEST_FILE], field(edit, *OLD)
+            added = _difference(path, new, old)
+            if added and not old and (current := _current(f"{root}/{path}")) != new:  # it is not written yet
+                added = _difference(path, new, current)
+            names.update(added)
+    return list(names)[:MOST_NAMES]
+
+
+def _current(path: str) -> str:
+    try:
+        return content_of(path, LONGEST_FILE).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def _difference(path: str, new: str, old: str) -> dict[str, None]:
+    """Return the names that a new text of a file has and the old one has not."""
+    names = dict.fromkeys(_names_in(path, new))
+    if names and old:
+        for name in _names_in(path, old):
+            names.pop(name, None)
+    return names
+
+
+def _hunks(patch: str) -> "Iterator[tuple[str, str, str]]":
+    """Yield file, added and removed lines of each part of a patch."""
+    path, added, removed = "", list[str](), list[str]()
+    for line in patch.split("\n"):
+        if line.startswith("*** "):
+            yield path, "\n".join(added), "\n".join(removed)
+            path, added, removed = line.partition(": ")[2].strip(), [], []
+        elif line[:1] == "+":
+            added.append(line[1:])
+        elif line[:1] == "-":
+            removed.append(line[1:])
+    yield path, "\n".join(added), "\n".join(removed)
+
+
+def _names_in(path: str, text: str) -> "Iterator[str]":
+    file = path.rpartition("/")[2].casefold()
+    is_requirements = file.startswith("requirements") and file.endswith((".txt", ".in"))
+    if file in _FILES or is_requirements:
+        names_of = (
+            _requirement if is_requirements
+            else _json_names if file.endswith(".json")
+            else _module if file == "go.mod"
+            else _tag_names if file == "pom.xml"
+            else _declared
+        )  # fmt: skip
+    elif file.endswith(_PROSE):
+        return
+    else:
+        names_of = _imported
+    for line in text.split("\n"):
+        if line and len(line) <= LONGEST_LINE:
+            for name in names_of(line.strip()):
+                if name and name[0] not in ".~#/" and not name.startswith("@/"):
+                    yield name.removeprefix("node:")
+
+
+def _quoted(line: str) -> list[str]:
+    """Return the texts in quotes on a line."""
+    parts = line.replace("'", '"').replace("`", '"').split('"')
+    return parts[1::2] if len(parts) > 2 else []
+
+
+def _start(text: str) -> str:
+    """Return the name that a text begins with: of `redis>=5` it is `redis`."""
+    end = 0
+    while end < len(text) and text[end] in _NAME and (text[end] != "@" or end == 0):
+        end += 1
+    return text[:end].rstrip(".:") if end == len(text) or text[end : end + 3].strip()[:1] in tuple("<>=!~;[@^,") else ""
+
+
+def _imported(line: str) -> "Iterable[str]":
+    """Return the modules of a line that imports, in most languages."""
+    bare = line.lstrip("#")
+    end = 0
+    while end < len(bare) and (bare[end].isalpha() or bare[end] == "_"):
+        end += 1
+    word, tail = bare[:end], bare[end:].strip()
+    if line[:1] in '"`})' and line[-1:] in "\"`;'":  # in a block of Go, or the end of an import over several lines
+        return _quoted(line) if " from " in line or " " not in line else ()
+    if line[-1:] == '"' and line.count(" ") == 1 and "/" in line.partition(' "')[2]:  # in such a block, with an alias
+        return _quoted(line)
+    if word not in _IMPORTS or not tail:
+        return ()
+    names = _quoted(tail)
+    if word in _ASSIGNING:
+        return names[-1:] if " from " in tail or "require(" in tail or "import(" in tail else ()
+    if names:
+        return names[-1:]
+    head = tail.partition(" import ")[0].partition(";")[0].partition("{")[0]
+    parts = [[token for token in part.split() if token not in _BETWEEN] for part in head.split(",")]
+    return [tokens[0].strip("<>()*") for tokens in parts if tokens and len(tokens) in (1, 3)]
+
+
+def _json_names(line: str) -> "Iterator[str]":
+    for part in line.split(","):
+        texts = _quoted(part)
+        if len(texts) == 2 and (texts[1][:1] in _VERSION or texts[1].startswith(_SOURCES)):
+            yield texts[0]
+
+
+def _requirement(line: str) -> "Iterable[str]":
+    return (_start(line.partition("#")[0].strip()),) if line[0] not in "#-" else ()
+
+
+def _module(line: str) -> "Iterable[str]":
+    return [token for token in line.removeprefix("require ").split()[:1] if "." in token]
+
+
+def _tag_names(line: str) -> "Iterable[str]":
+    return [line.partition(f"<{tag}>")[2].partition("<")[0] for tag in ("artifactId", "groupId") if f"<{tag}>" in line]
+
+
+def _declared(line: str) -> "Iterator[str]":
+    """Yield the names of a line of TOML, Gradle or a similar file: a key, and what is in quotes without prose."""
+    key, equals, _ = line.partition("=")
+    if equals and _NAME.issuperset(key.strip()):
+        yield key.strip()
+    if line.startswith("{:"):
+        yield line[2:].partition(",")[0]
+    yield from map(_start, _quoted(line))
+
+
+def _installed(command: str) -> "Iterator[str]":
+    """Yield the packages that a shell's command installs: `npm install redis`."""
+    installer = is_adding = False
+    for token in command.translate(_ENDS).split():
+        if token == ";":
+            installer = is_adding = False
+        elif is_adding:
+            if token[0] != "-" and not token.startswith("."):
+                yield _start(token)
+        elif installer and token in ADDING:
+            is_adding = True
+        elif token.rpartition("/")[2] in _INSTALLERS:
+            installer = True

@@ -1,0 +1,145 @@
+"""Names of rejected options as the push index holds them: the words by which a prompt or an import names one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from orbit_registry.formats import yaml
+from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.hook.index import EXACT, PHRASES
+from orbit_registry.hook.words import words
+from orbit_registry.model.record import Record
+from orbit_registry.search.text import stem
+
+LONGEST_PHRASE = 6
+"""Words of a name; nobody writes a longer one out again."""
+SURE_LENGTH = 2
+"""Words of more than two letters that make a name of common words one that a prompt can mean."""
+LONGEST_REASON = 200
+_COMMON_SHARE, _COMMON_COUNT = 0.1, 5
+"""Share and number of the collection's records that have a word which counts as common there."""
+_LEAD = re.compile(
+    r"^(?:(?:we|would|to|just|simply|only|fully|directly|continue|an?|the|our|own|existing|use|using|adopt|adopting|"
+    r"keep|keeping|stay|stick|with|on|go(?=[ ]+(?:with|on|for)\b)|for|move|moving|migrate|migrating|switch|switching|"
+    r"introduce|introducing|add|adding|build|building|write|writing|integrate|integrating|implement|implementing|create|"
+    r"creating|upgrade|based)[ ]+)+(?=\S)",
+    re.IGNORECASE,
+)
+_OPPOSITE = re.compile(
+    r"(?:do(?:es)?[ ]?n['’o]t|do not|don.t|not|no|none|nothing|never|without|skip|drop|remove|avoid|do nothing|leave|"
+    r"status quo|disable|stop|delete|ignore|neither|both|other|nichts|keine?|rien|aucun|ninguno|nada)\b",
+    re.IGNORECASE,
+)
+_BRACKET = re.compile(r"[ ]*\(([^()]*)\)")
+_PARTS = re.compile(r"[ ]+(?:/|or|oder|ou|vs\.?)[ ]+")
+_EXAMPLES = re.compile(r"[,:;]|\b(?:e\.?g|i\.?e|see|status quo|current|today|no|not|as|like|such)\b", re.IGNORECASE)
+_INSTEAD = re.compile(
+    r"\b(?:instead of|rather than|over|not?|without|no longer|avoid|drop|remove|replac\w+|reject\w*)\b", re.I
+)
+
+
+class _Decision(NamedTuple):
+    """A live decision: when it was made, and the words of what it accepted, with spaces around them."""
+
+    order: tuple[str, str]
+    path: str
+    accepted: tuple[str, ...]
+
+
+IsCommon = Callable[[str], bool]
+
+
+def rejected_rows(records: Iterable[Record], count_of: Callable[[str], int]) -> dict[str, tuple[str, ...]]:
+    """Return the rejected options of live decisions as rows of the index hold them, by the record's path.
+
+    `count_of` says in how many records a word is.
+    """
+    live = [record for record in records if record.phase == "live"]
+    with_options = [record for record in live if record.rejected]
+    if not with_options:
+        return {}
+    decisions = [
+        _Decision(_order(record), record.path, _accepted(record)) for record in live if record.kind.in_document
+    ]
+    most = max(_COMMON_COUNT, _COMMON_SHARE * len(live))
+
+    def is_common(word: str) -> bool:
+        return len(word) < 3 or word.isdigit() or stem(word) in _common_stems() or count_of(word) >= most
+
+    return {record.path: tuple(_rows(record, decisions, is_common)) for record in with_options}
+
+
+def _order(record: Record) -> tuple[str, str]:
+    return record.text("date") or "", record.id
+
+
+def _accepted(record: Record) -> tuple[str, ...]:
+    texts = (_INSTEAD.split(record.title, maxsplit=1)[0], record.options.chosen)
+    return tuple(f" {' '.join(words(form))} " for text in texts for form in (text, text.lower()))
+
+
+def _rows(record: Record, decisions: Sequence[_Decision], is_common: IsCommon) -> Iterator[str]:
+    """Yield a row for each option: the phrases that name it, then what is shown."""
+    later = [
+        decision.accepted
+        for decision in decisions
+        if decision.path == record.path or decision.order > _order(record) or not all(decision.order)
+    ]
+    accepted = [text for texts in later for text in texts]
+    for option in record.rejected:
+        phrases = [
+            phrase
+            for phrase in dict.fromkeys(_phrases(option.option, is_common))
+            if not any(f" {phrase.lstrip(EXACT)} " in text for text in accepted)
+        ]
+        if phrases:
+            yield PHRASES.join((*phrases, _line(option)))
+
+
+def _line(option: RejectedOption) -> str:
+    reason = inert_line(option.reason)
+    reason = reason if len(reason) <= LONGEST_REASON else f"{reason[: LONGEST_REASON - 1].rstrip()}…"
+    name = inert_line(option.option)
+    return f"{name}: {reason}" if reason else name
+
+
+def _phrases(name: str, is_common: IsCommon) -> Iterator[str]:
+    """Yield the words of each name that an option has; `EXACT` is ahead of one that only an import can name."""
+    for part, is_whole in _names(name):
+        for form in (part, part.lower()):
+            phrase = words(form)
+            if not 0 < len(phrase) <= LONGEST_PHRASE:
+                continue
+            plain = words(form.lower())
+            is_sure = is_whole and sum(len(word) > 2 for word in plain) >= SURE_LENGTH
+            is_name = is_sure or not all(map(is_common, plain))
+            yield ("" if is_name else EXACT) + " ".join(phrase)
+            if len(phrase) > 1:
+                yield EXACT + "".join(phrase)
+            if is_name and len(phrase) > 1 and phrase[-1] in ("js", "py", "rs"):
+                yield ("" if not is_common(phrase[0]) else EXACT) + " ".join(phrase[:-1])
+
+
+def _names(name: str) -> Iterator[tuple[str, bool]]:
+    """Yield an option's names: without what is in brackets, that itself where it is a short name, each of `A or B`.
+
+    With each comes whether it is the whole name.
+    """
+    bare = _BRACKET.sub("", name).strip() or name
+    inside = [text for text in _BRACKET.findall(name) if len(text.split()) <= 3 and not _EXAMPLES.search(text)]
+    for text in (bare, *inside):
+        parts = _PARTS.split(text)
+        for part in parts:
+            if not _OPPOSITE.match(part):
+                yield _LEAD.sub("", part, count=1), text is bare and len(parts) == 1
+
+
+@cache
+def _common_stems() -> frozenset[str]:
+    data = cast(Mapping[str, str], yaml.load(Path(__file__).with_name("common_words.yaml").read_text("utf-8")))
+    return frozenset(data["stems"].split())
