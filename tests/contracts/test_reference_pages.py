@@ -11,6 +11,7 @@ from typing import Any
 import click
 import pytest
 
+from orbit_registry.analytics.prove import MEASURES
 from orbit_registry.cli.main import orbit
 from orbit_registry.cli.reference import reference
 from orbit_registry.hook.context import MIN_RELEVANCE
@@ -29,6 +30,14 @@ END = re.compile(r"\s(?:#|--|\||&&|;|…)(?=\s|$)|;")
 def test_the_page_of_commands_is_what_the_commands_say() -> None:
     """`nox -s reference` brings it up to date."""
     assert (DOCS / "reference/cli.md").read_text("utf-8") == reference()
+
+
+def test_the_table_of_proof_has_each_measure() -> None:
+    """`nox -s proof` brings it up to date, as CI does; the figures are those of some commit."""
+    text = (DOCS / "reference/proof.md").read_text("utf-8")
+    _, _, table = text.partition("<!-- proof:begin -->\n")[2].partition("<!-- proof:end -->\n")[0].partition("\n\n")
+    rows = [tuple(cell.strip() for cell in line.split("|")[1:3]) for line in table.strip().splitlines()[2:-1]]
+    assert rows == [(f"{name}: {what}", better) for name, (better, what) in MEASURES.items()]
 
 
 @pytest.mark.parametrize("page", sorted(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from orbit_registry.analytics.replay import NameResolver
 from orbit_registry.hook.session import tokens
@@ -47,16 +46,13 @@ class GitLog:
 
     def __init__(self, commits: Sequence[Commit], names: NameResolver) -> None:
         """`commits` are the newest first."""
-        self._commits, self._names = commits, names
+        self._commits = commits
+        self._cited = [frozenset(names.cited(commit.message)) for commit in commits]
         self._folded = [commit.message.casefold() for commit in commits]
         self._positions: dict[str, list[int]] = {}
         for position, commit in enumerate(commits):
             for path in commit.files:
                 self._positions.setdefault(path, []).append(position)
-        self.cited = lru_cache(maxsize=None)(self._cited)
-
-    def _cited(self, position: int) -> frozenset[str]:
-        return frozenset(self._names.cited(self._commits[position].message))
 
     def of_files(self, paths: Iterable[str], before: int = -1) -> list[int]:
         """Return the commits that `git log -- PATH …` prints, those older than the one at `before`."""
@@ -72,7 +68,7 @@ class GitLog:
 
     def uids(self, positions: Iterable[int]) -> frozenset[str]:
         """Return the records that the messages of commits name."""
-        return frozenset().union(*map(self.cited, positions))
+        return frozenset().union(*map(self._cited.__getitem__, positions))
 
     def tokens(self, positions: Iterable[int]) -> int:
         """Return the tokens of commits, each with its message."""

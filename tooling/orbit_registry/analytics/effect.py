@@ -11,6 +11,7 @@ import math
 import statistics
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from orbit_registry.analytics.figures import Z, mean, newcombe, rounded
 from orbit_registry.analytics.stats import PRIOR, WEIGHTS, Pair
@@ -30,24 +31,10 @@ LOT, TIME = "hold-out", "before and after"
 NOT_ENOUGH = "not enough data"
 WITHOUT = {LOT: "withheld", TIME: "before it stood"}
 NOTES = {TIME: "whatever else changed with time is in these differences too, and in no interval: only a lot proves"}
-SHARES: Mapping[str, Callable[[Pair], bool]] = {
-    "failures": lambda pair: pair.failed_again > 0,
-    "opened": lambda pair: pair.opened,
-    "edited": lambda pair: pair.edited,
-    "turned_green": lambda pair: pair.turned_green,
-    "reverted": lambda pair: pair.reverted,
-}
-MEANS: Mapping[str, Callable[[Pair], float]] = {
-    "failed_calls": lambda pair: pair.failed_calls,
-    "retries": lambda pair: pair.retries,
-    "tokens": lambda pair: pair.tokens,
-}
-OUTCOMES: Mapping[str, Callable[[Pair], float]] = {**SHARES, **MEANS}
-USED: Mapping[str, Callable[[Pair], int | None]] = {
-    "turns": lambda pair: pair.turns,
-    "used_tokens": lambda pair: pair.used_tokens,
-}
-"""What a transcript tells; pairs without one are left out."""
+SHARES = ("failures", "opened", "edited", "turned_green", "reverted")
+"""Outcomes that a pair has or has not; the others are counts."""
+USED = ("turns", "used_tokens")
+"""Outcomes that a transcript tells; pairs without one are left out."""
 LABELS: Mapping[str, Mapping[str, str]] = {
     LOT: {
         "failures": "a failure that the record describes", "opened": "opened", "edited": "its file written afterwards",
@@ -263,7 +250,13 @@ def signals(pairs: Iterable[Pair]) -> dict[str, float]:
 
 # --------------------------------------------------------------------------------------------------------- estimates
 
-Estimator = Callable[[Sequence[Pair], Callable[[Pair], float], bool], Estimate]
+Value = Callable[[Pair], float]
+Estimator = Callable[[Sequence[Pair], Value, bool], Estimate]
+
+
+def _value_of(name: str) -> Value:
+    value = attrgetter("failed_again" if name == "failures" else name)
+    return (lambda pair: bool(value(pair))) if name in SHARES else value
 
 
 def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimator, by: str) -> Effect:
@@ -271,17 +264,17 @@ def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimat
     described = [pair for pair in pairs if pair.record in patterned]
     estimates: dict[str, Estimate] = {}
     for name in LABELS[by]:
+        cases, value = described if name == "failures" else pairs, _value_of(name)
         if name in USED:
-            estimates[name] = _of_usage(pairs, USED[name])
+            estimates[name] = _of_usage([pair for pair in cases if value(pair) is not None], value)
             continue
-        cases, value = described if name == "failures" else pairs, OUTCOMES[name]
         needed = needed_sessions(cases, value, DETECTED * (mean([value(pair) for pair in cases]) or 0.0))
         estimates[name] = replace(estimate(cases, value, name in SHARES), needed=needed)
     shown_count = sum(not pair.withheld for pair in described)
     return Effect(len(pairs) - withheld, withheld, estimates, by, shown_count)
 
 
-def _of_one_record(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: bool) -> Estimate:
+def _of_one_record(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
     if not is_share:
         return clustered(pairs, value)
     arms = [[bool(value(pair)) for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
@@ -291,7 +284,7 @@ def _of_one_record(pairs: Sequence[Pair], value: Callable[[Pair], float], is_sha
     return Estimate(*means, *newcombe(sum(arms[0]), len(arms[0]), sum(arms[1]), len(arms[1])))
 
 
-def _of_all(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: bool) -> Estimate:
+def _of_all(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
     estimate = clustered(pairs, value)
     having = sum(bool(value(pair)) for pair in pairs)
     if is_share and min(having, len(pairs) - having) < FEWEST_CASES:
@@ -305,18 +298,19 @@ def _of_all(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: boo
     return estimate
 
 
-def _of_usage(pairs: Sequence[Pair], value: Callable[[Pair], int | None]) -> Estimate:
-    logarithms = {id(pair): math.log(max(used, 1)) for pair in pairs if (used := value(pair)) is not None}
-    cases = [pair for pair in pairs if id(pair) in logarithms]
-    estimate = clustered(cases, lambda pair: logarithms[id(pair)])
+def _of_usage(pairs: Sequence[Pair], value: Value) -> Estimate:
+    def logarithm(pair: Pair) -> float:
+        return math.log(max(value(pair), 1))
+
+    estimate = clustered(pairs, logarithm)
     values = (estimate.shown, estimate.withheld, estimate.difference, estimate.low, estimate.high)
     shown, withheld, *parts = (None if number is None else math.exp(number) for number in values)
     difference, low, high = (None if part is None else part - 1 for part in parts)
-    needed = needed_sessions(cases, lambda pair: logarithms[id(pair)], math.log1p(DETECTED))
+    needed = needed_sessions(pairs, logarithm, math.log1p(DETECTED))
     return Estimate(shown, withheld, difference, low, high, needed, is_relative=True)
 
 
-def needed_sessions(pairs: Iterable[Pair], value: Callable[[Pair], float], difference: float) -> int | None:
+def needed_sessions(pairs: Iterable[Pair], value: Value, difference: float) -> int | None:
     """Return how many sessions each arm needs to see a difference, from how sessions vary; None if too few tell."""
     by_session: dict[str, list[float]] = {}
     for pair in pairs:
@@ -327,7 +321,7 @@ def needed_sessions(pairs: Iterable[Pair], value: Callable[[Pair], float], diffe
     return math.ceil(2 * spread * ((Z + POWERED) / difference) ** 2)
 
 
-def clustered(pairs: Sequence[Pair], value: Callable[[Pair], float]) -> Estimate:
+def clustered(pairs: Sequence[Pair], value: Value) -> Estimate:
     """Return the difference of two means, with an interval clustered by session."""
     arms = [[pair for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
     shown_mean, withheld = (mean([value(pair) for pair in arm]) for arm in arms)

@@ -49,7 +49,6 @@ class Citations:
 class Tally:
     """Counts of a replay."""
 
-    commits: int = 0
     without_files: int = 0
     calls: UsageSlice = field(default_factory=UsageSlice)
     """One for each file of a commit."""
@@ -65,6 +64,11 @@ class Tally:
     """What commits would have been shown, by how many of them are one session."""
     never: Mapping[str, str] = field(default_factory=dict)
     """Reason why a record was never shown, by uid."""
+
+    @property
+    def commits(self) -> int:
+        """Commits with files."""
+        return len(self.shown)
 
 
 NEVER = {
@@ -95,7 +99,6 @@ def count(replay: Replay, names: NameResolver) -> Tally:
 
 
 def _add(tally: Tally, replayed: ReplayedCommit, replay: Replay) -> None:
-    tally.commits += 1
     tally.calls.calls += replayed.calls
     tally.calls.speaking += replayed.speaking
     tally.shown.append(len(replayed.versions))

@@ -59,7 +59,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "coverage": ("match:coverage", "Which files have which records."),
     "stats": ("stats:stats", "What agents were shown, how often nothing, and what it cost."),
     "replay": ("stats:replay", "What would have been shown in the commits of a history."),
-    "prove": ("stats:prove", "Whether records reach the work they are about, beside git log and full-text search."),
+    "prove": ("stats:prove", "Whether records reach their work, compared with git log and full-text search."),
     "import": ("resources:import_group", "Take over records of other tools, or files as resources."),
     "run": ("resources:run_command", "Run a script that is a resource, if it was reviewed."),
     "refresh": ("resources:refresh_command", "Take a resource's text over from its file again."),

@@ -214,7 +214,7 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
 @click.option("--format", "output", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
               help="How to print.")  # fmt: skip
 def prove(count: int, output: str) -> None:
-    """Measure on this repository whether records reach the work they are about, beside git log and full-text search.
+    """Measure whether records reach the work they are about here, compared with git log and full-text search.
 
     It asks the hook and the search as an agent would, and writes nothing. A thousand records take less than a minute.
 
