@@ -59,7 +59,6 @@ def _documents(root: Path, pattern: str) -> Iterator[tuple[str, str, AdrFile]]:
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_each_document_is_a_decision_or_skipped_with_a_reason(name: str) -> None:
-    """Nothing disappears: documents are decisions with the statuses they state, or skipped, and it is said why."""
     documents, skipped, statuses = COUNTS[name]
     files = [file for _, _, file in collection(name)]
 
@@ -71,7 +70,6 @@ def test_each_document_is_a_decision_or_skipped_with_a_reason(name: str) -> None
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_setting_a_status_changes_nothing_else(name: str) -> None:
-    """Everything before and after the places that state a status stays, and the new status is read back."""
     for path, text, file in collection(name):
         for entry in file.entries:
             changed = set_status(text, entry, "Superseded by ADR-9999")
@@ -88,7 +86,6 @@ def test_setting_a_status_changes_nothing_else(name: str) -> None:
 
 
 def test_numbers_are_kept_as_written_and_dates_are_no_numbers() -> None:
-    """Zeros stay; a file named after a day has no number."""
     numbers = [entry.number for _, _, file in collection("cometbft__cometbft") for entry in file.entries]
     dated = [entry.number for _, _, file in collection("thomvaill__log4brains") for entry in file.entries]
     repeated = Counter(
@@ -103,7 +100,6 @@ def test_numbers_are_kept_as_written_and_dates_are_no_numbers() -> None:
 
 
 def test_decision_logs_are_read_entry_by_entry() -> None:
-    """Each `## ADR-…` heading is an entry with a status, a month or day, and its tasks."""
     files = {path: file for path, _, file in _documents(LOGS, "4_decisions.md")}
     entries = [entry for file in files.values() for entry in file.entries]
 

@@ -60,7 +60,6 @@ def taken(files: Sequence[Path]) -> list[str]:
 
 
 def test_eight_processes_take_200_numbers_and_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
-    """Every number from ADR-0001 to ADR-0200 is taken once, whichever work tree asks."""
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
     def take(root: Path) -> Callable[[TextIO], None]:
@@ -78,7 +77,6 @@ def test_eight_processes_take_200_numbers_and_none_twice(two_trees: tuple[Path, 
 
 
 def test_kills_lose_no_number_and_give_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
-    """The store stays valid, and the next decision gets an unused number."""
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
     def add(root: Path, process: int) -> Callable[[TextIO], None]:
@@ -115,7 +113,6 @@ def test_kills_lose_no_number_and_give_none_twice(two_trees: tuple[Path, Path], 
 
 
 def test_a_number_is_released_when_the_write_fails(git_repo: Path) -> None:
-    """The next decision gets it."""
     command = [sys.executable, "-m", "orbit_registry.cli.main", "adr", "add", "--title", "Keep the queue"]
     Registry.init(git_repo)
 

@@ -84,7 +84,6 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_bad_file_is_one_finding_and_hides_nothing(shell: Shell, name: str) -> None:
-    """The check names the file; good records are still listed."""
     content, *expected = FILES[name]
     bad_copy(shell.root, content)
     before = shell.tree()
@@ -108,7 +107,6 @@ FIELDS = {
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_wrong_field_is_reported_with_position_and_hint(shell: Shell, name: str) -> None:
-    """The finding has file, line, column, message and remedy."""
     old, new, words = FIELDS[name]
     file = bad_copy(shell.root, edited(shell.root, old, new))
 
@@ -124,7 +122,6 @@ OUTSIDE = ["../outside.md", "/etc/passwd", "docs/../../outside.md", "link/outsid
 
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_no_path_leads_out_of_the_root(shell: Shell, path: str) -> None:
-    """A source that leads upwards, is absolute or passes a symbolic link is refused, and its text is shown nowhere."""
     (shell.root.parent / "outside.md").write_text("# ADR-0001 — Secret plans\n\nStatus: Accepted\n", "utf-8")
     (shell.root / "link").symlink_to(shell.root.parent)
     file = shell.root / ".orbit/adrs/ADR-0001/adr.yaml"
@@ -170,7 +167,6 @@ def test_no_path_leads_out_of_the_root(shell: Shell, path: str) -> None:
     ],
 )
 def test_a_refused_command_says_why_and_changes_nothing(shell: Shell, arguments: tuple[str, ...]) -> None:
-    """One line that says what is wrong, exit 1 or 2, and the same tree as before."""
     before = shell.tree()
 
     code, output = shell(*arguments)
@@ -189,7 +185,6 @@ CONFIGS = {
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_bad_configuration_stops_every_command(shell: Shell, name: str) -> None:
-    """Exit 2, the place in the file, and what to do; nothing is written by guess."""
     text, words = CONFIGS[name]
     (shell.root / ".orbit/config.yaml").write_text(text, "utf-8")
     before = shell.tree()
@@ -204,7 +199,6 @@ def test_a_bad_configuration_stops_every_command(shell: Shell, name: str) -> Non
 def test_a_git_folder_without_files_becomes_no_workspace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], git: Callable[..., str]
 ) -> None:
-    """In a bare repository `init` writes nothing, and says where it can run."""
     git(tmp_path, "init", "-q", "--bare")
     before = sorted(tmp_path.rglob("*"))
     assert run(["init", str(tmp_path), "--yes"]) == 2
@@ -215,7 +209,6 @@ def test_a_git_folder_without_files_becomes_no_workspace(
 def test_a_name_that_is_no_utf_8_can_be_baselined(
     git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`init` takes the findings of such a document into the baseline, and the gate is green afterwards."""
     monkeypatch.chdir(git_repo)
     folder = git_repo / "docs/adr"
     folder.mkdir(parents=True)
@@ -241,7 +234,6 @@ def test_a_name_that_is_no_utf_8_can_be_baselined(
     ids=" ".join,
 )  # fmt: skip
 def test_every_command_says_why_a_record_is_unreadable(shell: Shell, words: list[str]) -> None:
-    """The message has the file and the reason, not "no such id"."""
     file = learning_file(shell.root)
     file.write_text(file.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
     verb, more = (words[:2], words[2:]) if words[0] in ("learning", "adr") else (words[:1], words[1:])

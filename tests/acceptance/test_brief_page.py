@@ -42,7 +42,6 @@ def project(git_repo: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyP
 def test_the_commands_of_the_page_run(
     project: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each prints the learning."""
     lines = [line for block in blocks("sh") for line in block.splitlines()]
     assert len(lines) == 3
     for line in lines:
@@ -57,7 +56,6 @@ def test_the_commands_of_the_page_run(
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_the_python_of_the_page_runs(project: str, number: int) -> None:
-    """Both examples print the learning."""
     message = io.StringIO()
     with contextlib.redirect_stdout(message):
         exec(compile(blocks("python")[number], str(PAGE), "exec"), {})
@@ -66,7 +64,6 @@ def test_the_python_of_the_page_runs(project: str, number: int) -> None:
 
 
 def test_the_settings_of_the_page_are_valid(tmp_path: Path) -> None:
-    """Each block in a configuration."""
     for block in blocks("yaml"):
         file = tmp_path / "config.yaml"
         file.write_text(f"format: orbit-registry\nschema_version: 1\n{block}", "utf-8")

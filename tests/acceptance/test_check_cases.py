@@ -91,7 +91,6 @@ def name_of(case: Path) -> str:
 
 @pytest.mark.parametrize("case", cases("fail"), ids=name_of)
 def test_a_failing_case_gives_what_it_lists(case: Path, tmp_path: Path, git: Git) -> None:
-    """The gate finds exactly what the case lists, at those lines and with that weight."""
     diagnostics = check(case, tmp_path / "case", git).diagnostics
     rows = [
         {
@@ -112,7 +111,6 @@ def test_a_failing_case_gives_what_it_lists(case: Path, tmp_path: Path, git: Git
 
 @pytest.mark.parametrize("case", cases("pass"), ids=name_of)
 def test_a_passing_case_is_clean(case: Path, tmp_path: Path, git: Git) -> None:
-    """The gate does not report the check of a passing case, and no error of another kind that the case is not about."""
     diagnostics = check(case, tmp_path / "case", git).diagnostics
     assert [str(diagnostic) for diagnostic in diagnostics if diagnostic.code == case.parent.name] == []
     allowed = {"pass-unreadable-target"}
@@ -124,7 +122,6 @@ def test_a_passing_case_is_clean(case: Path, tmp_path: Path, git: Git) -> None:
 
 @pytest.mark.parametrize("case", [case for case in cases("fail") if (case / "fixed").is_dir()], ids=name_of)
 def test_a_fix_leaves_what_the_case_shows(case: Path, tmp_path: Path, git: Git) -> None:
-    """After `--fix` the check is silent and the files are those in `fixed/`."""
     root = build(case, tmp_path / "case", git)
     outcome = Registry.open(root).check(fix=True)
     assert case.parent.name not in {diagnostic.code for diagnostic in outcome.diagnostics}

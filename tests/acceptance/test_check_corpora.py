@@ -55,14 +55,12 @@ def of(findings: tuple[Diagnostic, ...], code: str) -> list[Diagnostic]:
 
 
 def test_a_number_that_names_two_decisions_is_found(findings: tuple[Diagnostic, ...]) -> None:
-    """Two numbers head two decisions each, one decision stands in two logs, and citing the old number is ambiguous."""
     twice = sorted(diagnostic.record or "" for diagnostic in of(findings, "ORB707"))
     assert twice == ["ADR-0167", "ADR-0180", "ADR-0199"]
     assert "ADR-0167" in of(findings, "ORB202")[0].message
 
 
 def test_records_that_are_gone_are_missed(findings: tuple[Diagnostic, ...]) -> None:
-    """Seven learnings replace one that was deleted; those are the dangling links, all of them errors."""
     dangling = of(findings, "ORB301")
     assert {diagnostic.severity for diagnostic in dangling} == {Severity.ERROR}
     assert sorted(diagnostic.message.split("replaces ")[1][:6] for diagnostic in dangling) == [
@@ -71,26 +69,22 @@ def test_records_that_are_gone_are_missed(findings: tuple[Diagnostic, ...]) -> N
 
 
 def test_two_texts_of_one_decision_are_found(findings: tuple[Diagnostic, ...]) -> None:
-    """Each text that the import put aside is a warning."""
     aside = [entry for entry in of(findings, "ORB705") if entry.location.path.endswith("/imported-body.md")]
     assert len(aside) == 36
     assert {diagnostic.severity for diagnostic in aside} == {Severity.WARNING}
 
 
 def test_adopted_decisions_are_not_asked_for_a_cost(findings: tuple[Diagnostic, ...]) -> None:
-    """Their authors have forms of their own; the configuration asks for it."""
     assert of(findings, "ORB401") == []
 
 
 def test_globs_that_match_nothing_are_found(findings: tuple[Diagnostic, ...]) -> None:
-    """Code that had moved by then leaves dead globs."""
     dead = " ".join(diagnostic.message for diagnostic in of(findings, "ORB502"))
     assert "`bench/**`" in dead
     assert "`crates/orbit-core/src/command/learning_hook/**`" in dead
 
 
 def test_nothing_else_is_an_error(findings: tuple[Diagnostic, ...]) -> None:
-    """The errors are the dangling links and the citations of records that were deleted."""
     errors = Counter(diagnostic.code for diagnostic in findings if diagnostic.severity is Severity.ERROR)
     assert set(errors) == {"ORB301", "ORB305"}
 
@@ -99,7 +93,6 @@ def test_nothing_else_is_an_error(findings: tuple[Diagnostic, ...]) -> None:
 def test_an_adopted_collection_has_no_errors(
     name: str, corpora: Path, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What others wrote in their own way gets notes and warnings, and with its baseline a silent first run."""
     root = tmp_path / name
     shutil.copytree(corpora / "adr" / name, root)
     for path in [root, *root.rglob("*")]:

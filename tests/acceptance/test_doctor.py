@@ -79,7 +79,6 @@ def transcript(workspace: Path, session: str = SESSION) -> Path:
 
 
 def test_a_second_store_is_found(workspace: Path, capsys: Capture) -> None:
-    """One below the root, or around it, holds records that nobody reads: a warning names it and what to do."""
     assert "second store" not in found(examined(capsys), "warning", "workspace")
     below = workspace / "tools/old"
     (below / ".orbit").mkdir(parents=True)
@@ -91,7 +90,6 @@ def test_a_second_store_is_found(workspace: Path, capsys: Capture) -> None:
 
 
 def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: Capture) -> None:
-    """Its answer is what the agent takes, its silent cost stands beside an interpreter's, and it counts nowhere."""
     assert run(["hook", "install", "claude"]) == 0
     data = examined(capsys, 0, "--agent", "claude")
     (hook,) = data["hooks"]
@@ -109,7 +107,6 @@ def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: C
 def test_a_hook_that_says_nothing_is_a_problem(
     workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hook that starts nothing, for Orbit is not on the agent's PATH, is found by running it."""
     assert run(["hook", "install", "claude", "--scope", "project"]) == 0
     monkeypatch.setenv("PATH", os.defpath)
     data = examined(capsys, 1)
@@ -128,7 +125,6 @@ def test_a_hook_that_says_nothing_is_a_problem(
 def test_a_command_that_is_not_todays_is_not_run(
     workspace: Path, capsys: Capture, scope: str, file: str, before: str, after: str
 ) -> None:
-    """Settings and a launcher that came with a clone may hold anything: neither `doctor` nor `hook test` starts it."""
     assert run(["hook", "install", "claude", "--scope", scope]) == 0
     path = workspace / file
     path.write_text(path.read_text("utf-8").replace(before, after), "utf-8")
@@ -140,7 +136,6 @@ def test_a_command_that_is_not_todays_is_not_run(
 
 
 def test_a_record_with_wrong_fields_is_found_and_a_torn_vote_is_no_record(workspace: Path, capsys: Capture) -> None:
-    """A file with a misspelt field is named as one that holds no record; a line of votes that is none is a warning."""
     record = next((workspace / ".orbit/learnings").glob("*/learning.yaml"))
     (record.parent / "votes.jsonl").write_text("{torn\n", "utf-8")
     assert "votes.jsonl are no votes" in found(examined(capsys), "warning", "workspace")
@@ -152,7 +147,6 @@ def test_a_record_with_wrong_fields_is_found_and_a_torn_vote_is_no_record(worksp
 def test_a_git_that_is_killed_is_a_problem(
     workspace: Path, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A git that did not come to say where the repository is does not count as no repository."""
     program = tmp_path / "killed/git"
     program.parent.mkdir()
     program.write_text(
@@ -164,7 +158,6 @@ def test_a_git_that_is_killed_is_a_problem(
 
 
 def test_unreadable_settings_and_hooks_that_run_twice_are_found(workspace: Path, capsys: Capture) -> None:
-    """A settings file that can't be read is a problem; the same hook in two of them a warning."""
     for scope in ("local", "project"):
         assert run(["hook", "install", "claude", "--scope", scope]) == 0
     assert "local, project" in found(examined(capsys), "warning", "hook")
@@ -173,7 +166,6 @@ def test_unreadable_settings_and_hooks_that_run_twice_are_found(workspace: Path,
 
 
 def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Git) -> None:
-    """A record that can't be read, a missing ignore rule or attribute, and a merge driver that is gone are found."""
     record = next((workspace / ".orbit/learnings").glob("*/learning.yaml"))
     record.write_text("id: [", "utf-8")
     (workspace / ".gitignore").unlink()
@@ -190,7 +182,6 @@ def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Gi
 
 
 def test_a_damaged_index_is_found_and_made_anew(workspace: Path, capsys: Capture) -> None:
-    """A byte that is not what was written is noticed, and gone after the examination."""
     assert run(["sync"]) == 0
     path = workspace / ".git/orbit/hook.idx"
     content = bytearray(path.read_bytes())
@@ -204,7 +195,6 @@ def test_a_damaged_index_is_found_and_made_anew(workspace: Path, capsys: Capture
 def test_outside_a_workspace_and_with_a_broken_configuration_there_is_a_page_too(
     tmp_path: Path, workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What stops every other command is a finding here."""
     (workspace / ".orbit/config.yaml").write_text("nonsense: [", "utf-8")
     assert "config.yaml" in found(examined(capsys, 1), "problem", "workspace")
     monkeypatch.chdir(tmp_path)
@@ -212,7 +202,6 @@ def test_outside_a_workspace_and_with_a_broken_configuration_there_is_a_page_too
 
 
 def test_all_that_was_shown_stands_in_the_transcript(workspace: Path, capsys: Capture) -> None:
-    """Ids and counts are told; no word of the transcript is."""
     transcript(workspace).write_bytes((CASES / "claude.jsonl").read_bytes())
     shown(workspace, (SESSION, ["ADR-0009"]), (SESSION, ["L-7k3fq", "L-8m2xd"]), (SESSION, ["L-7k3fq"]))
     data = examined(capsys)
@@ -228,7 +217,6 @@ def test_all_that_was_shown_stands_in_the_transcript(workspace: Path, capsys: Ca
 
 
 def test_a_part_that_is_missing_is_a_warning_and_all_of_it_a_problem(workspace: Path, capsys: Capture) -> None:
-    """The missing ids are named, with what to do; a session that got nothing at all makes the command exit 1."""
     transcript(workspace).write_bytes((CASES / "claude.jsonl").read_bytes())
     shown(workspace, (SESSION, ["L-7k3fq", "L-6666a"]))
     assert "1 of 2 records" in found(examined(capsys), "warning", "transcript")
@@ -239,7 +227,6 @@ def test_a_part_that_is_missing_is_a_warning_and_all_of_it_a_problem(workspace: 
 
 
 def test_a_session_that_the_log_does_not_know_is_told(workspace: Path, capsys: Capture) -> None:
-    """An agent whose hook does not run leaves transcripts and no events."""
     shown(workspace, ("known", []))
     for name in ("known", "unknown"):
         transcript(workspace, name).write_text("{}\n", "utf-8")
@@ -247,7 +234,6 @@ def test_a_session_that_the_log_does_not_know_is_told(workspace: Path, capsys: C
 
 
 def test_a_transcript_written_from_what_the_hook_said_holds_it_all(workspace: Path, capsys: Capture) -> None:
-    """The whole way: the installed command answers, an agent keeps the answer, and it is found there again."""
     opened, agent = open_workspace(workspace), load_agent("claude")
     assert run(["sync"]) == 0
     installation.install(opened.root, agent, "local")

@@ -30,7 +30,6 @@ def rows(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
 
 @pytest.mark.parametrize("sort", ["dropped", "reordered"])
 def test_copies_are_caught(rows: dict[str, dict[str, int]], sort: str) -> None:
-    """At least 97 in 100 with one word in ten gone, or in another order, are refused."""
     row = rows[sort]
 
     assert row["refused"] / sum(row.values()) >= 0.97

@@ -93,7 +93,6 @@ def project(git_repo: Path, git: Git, capsys: pytest.CaptureFixture[str], monkey
 
 
 def test_a_field_that_changes_makes_stale_and_another_does_not(project: Project) -> None:
-    """Only the field that a record rests on counts, and verifying it again makes the record fresh."""
     learned = project.learn("Run the tests", "--tag", "test")
     project.orbit("verify", learned, "--input", "package.json#scripts.test")
     assert project.causes() == {}
@@ -111,7 +110,6 @@ def test_a_field_that_changes_makes_stale_and_another_does_not(project: Project)
 
 
 def test_a_checkout_of_the_verified_state_is_fresh_again(project: Project) -> None:
-    """The answer depends on what the files hold, not on when they were written."""
     learned = project.learn("Parse strictly", "--tag", "dates")
     project.orbit("verify", learned, "--input", "src/parser/")
     project.commit()
@@ -129,7 +127,6 @@ def test_a_checkout_of_the_verified_state_is_fresh_again(project: Project) -> No
 
 
 def test_verifying_changes_nothing_else_in_the_file(project: Project) -> None:
-    """Comments, order and the time of the last change stay; who verified and when is new."""
     learned = project.learn("Parse strictly", "--tag", "dates")
     file = project.file(learned)
     file.write_text(file.read_text("utf-8").replace("status: active", "status: active # for now"), "utf-8")
@@ -147,7 +144,6 @@ def test_verifying_changes_nothing_else_in_the_file(project: Project) -> None:
 
 
 def test_what_can_t_be_verified_is_refused_and_the_rest_is_done(project: Project) -> None:
-    """An input that is not there, one that it has not, a closed record: each is said, and none is half-written."""
     first, other = project.learn("Parse strictly", "--tag", "a"), project.learn("Close what you open", "--tag", "b")
     before = project.file(first).read_bytes()
     assert "`src/gone.py` is not there" in project.refused("verify", first, "--input", "src/gone.py")
@@ -161,7 +157,6 @@ def test_what_can_t_be_verified_is_refused_and_the_rest_is_done(project: Project
 
 
 def test_an_agent_verifies_only_what_waits_for_review(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Confirming what holds is a person's; an agent may vouch for its own suggestion."""
     learned = project.learn("Parse strictly", "--tag", "dates")
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     suggested = project.learn("Close what you open", "--tag", "files")
@@ -170,7 +165,6 @@ def test_an_agent_verifies_only_what_waits_for_review(project: Project, monkeypa
 
 
 def test_a_scope_that_matches_nothing_and_evidence_that_is_gone(project: Project) -> None:
-    """A record is stale when no glob of its scope is left, or no evidence; a part of either is the gate's to say."""
     commit = project.commit()
     partly = project.learn("One glob is left", "--path", "src/app.py", "--path", "src/parser/**")
     wholly = project.learn("No glob is left", "--path", "src/parser/**", "--path", "!src/app.py")
@@ -187,7 +181,6 @@ def test_a_scope_that_matches_nothing_and_evidence_that_is_gone(project: Project
 
 
 def test_a_commit_that_was_rewritten_is_gone_except_in_a_shallow_clone(project: Project, tmp_path: Path) -> None:
-    """Commits are asked of the repository at hand; a shallow one says once that it can't tell."""
     old = project.commit()
     project.git("commit", "-q", "--amend", "--allow-empty", "-m", "Reworded")
     there = project.commit()
@@ -211,7 +204,6 @@ def test_a_commit_that_was_rewritten_is_gone_except_in_a_shallow_clone(project: 
 
 
 def test_outside_git_files_are_compared_and_the_rest_is_not_told(project: Project, tmp_path: Path) -> None:
-    """Without git no glob and no commit makes a record stale; a file that changed does."""
     learned = project.learn("Parse strictly", "--path", "lib/**", "--evidence", f"commit:{'0' * 40}")
     project.orbit("verify", learned, "--input", "src/app.py", "--input", "src/parser/")
     bare = tmp_path / "bare"
@@ -226,7 +218,6 @@ def test_outside_git_files_are_compared_and_the_rest_is_not_told(project: Projec
 
 
 def test_the_gate_remembers_no_answer_that_the_clock_changes(project: Project) -> None:
-    """A record that expires later on the same day is reported when it has, and not before."""
     now = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
     learned = project.learn("It holds until noon", "--tag", "a")
     project.orbit("verify", learned, "--expires", f"{now:%Y-%m-%dT%H:%M:%SZ}")
@@ -243,7 +234,6 @@ def test_the_gate_remembers_no_answer_that_the_clock_changes(project: Project) -
 
 
 def test_a_rename_is_followed_through_every_commit_and_written_only_on_request(project: Project) -> None:
-    """Globs, inputs and evidence get the names that git saw files move to, shown as one diff first."""
     globs = project.learn("Globs move", "--path", "src/parser/**/*.py", "--path", "!src/app.py", "--path", "src/app.py")
     rests = project.learn("Inputs move", "--evidence", "file:src/app.py", "--tag", "a")
     project.orbit("verify", rests, "--input", "src/parser/", "--input", "package.json#scripts.test")
@@ -276,7 +266,6 @@ def test_a_rename_is_followed_through_every_commit_and_written_only_on_request(p
 
 
 def test_what_moved_is_not_retired(project: Project) -> None:
-    """A learning whose folder was renamed has not lost its ground: it is left alone, and the way is named."""
     moved = project.learn("Its folder moved", "--path", "src/parser/**")
     removed = project.learn("Its file is gone", "--path", "src/app.py")
     project.commit()
@@ -292,7 +281,6 @@ def test_what_moved_is_not_retired(project: Project) -> None:
 
 
 def test_what_nobody_saw_move_is_said_and_left(project: Project) -> None:
-    """A file that was deleted, or whose folder went several ways, is named; nothing is guessed."""
     learned = project.learn("It was deleted", "--path", "src/parser/**", "--path", "src/app.py")
     project.commit()
     project.git("rm", "-rq", "src/parser")
@@ -308,7 +296,6 @@ def test_what_nobody_saw_move_is_said_and_left(project: Project) -> None:
 
 
 def test_prune_retires_what_lost_its_ground_and_leaves_the_rest_to_a_reader(project: Project) -> None:
-    """Without `--confirm` nothing is written; what only changed is never retired unless its cause is named."""
     removed = project.learn("Its scope is gone", "--path", "src/parser/**")
     past = project.learn("It has expired", "--tag", "a")
     changed = project.learn("Its input has changed", "--tag", "b")
@@ -335,7 +322,6 @@ def test_prune_retires_what_lost_its_ground_and_leaves_the_rest_to_a_reader(proj
 
 
 def test_an_agent_prunes_nothing_that_holds(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may look; retiring and renaming in records that hold is a person's."""
     learned = project.learn("Its scope moves", "--path", "src/parser/**")
     project.learn("Its file goes", "--path", "src/app.py")
     project.commit()
@@ -351,7 +337,6 @@ def test_an_agent_prunes_nothing_that_holds(project: Project, monkeypatch: pytes
 
 
 def test_a_record_can_rest_on_something_from_the_start(project: Project) -> None:
-    """`--fingerprint` hashes what it names while the record is made, and makes none where that can't be."""
     twice = ["--fingerprint", "src/app.py", "--fingerprint", "./src/app.py"]
     learned = project.learn("Parse strictly", "--tag", "a", *twice, "--set", "freshness={volatility: stable}")
     current = project.json("learning", "show", learned)["freshness"]

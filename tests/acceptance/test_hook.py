@@ -114,7 +114,6 @@ def events(root: Path) -> list[dict[str, Any]]:
 
 
 def test_five_megabytes_are_read_and_more_is_left(root: Path, run: Run) -> None:
-    """A write of nearly five megabytes is answered; a larger payload is not, and the event says so."""
     fitting = edit(root, tool_input={"file_path": f"{root}/src/a.py", "content": "ä" * 800_000})
     assert ids(shown(run(fitting)))
     assert shown(run(edit(root, "t", tool_input={"file_path": f"{root}/src/a.py", "content": "x" * 5_000_001}))) == ""
@@ -122,7 +121,6 @@ def test_five_megabytes_are_read_and_more_is_left(root: Path, run: Run) -> None:
 
 
 def test_a_session_begins_with_what_applies_everywhere(root: Path, run: Run) -> None:
-    """A record for most of the project is shown when a session starts, and not at an edit."""
     for number in range(30):
         (root / f"src/f{number}.txt").write_text("", "utf-8")
     subprocess.run(["git", "add", "src"], cwd=root, check=True)
@@ -136,7 +134,6 @@ def test_a_session_begins_with_what_applies_everywhere(root: Path, run: Run) -> 
 
 
 def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run: Run) -> None:
-    """An old text is never shown, its file is; the hook starts one sync, which another call does not repeat."""
     learning(root, 1, summary="Another text")
     learning(root, 8)
     stamp = root / ".orbit/state/cache/sync.asked"
@@ -157,7 +154,6 @@ def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run:
 
 @pytest.mark.parametrize("harm", ["state", "log"])
 def test_a_place_that_cant_be_written_to_silences(root: Path, run: Run, tmp_path: Path, harm: str) -> None:
-    """The state is a link, or the log is no folder: exit code 0 and silence."""
     assert shown(run(edit(root, "before")))
     state = root / ".orbit/state"
     if harm == "state":
@@ -170,7 +166,6 @@ def test_a_place_that_cant_be_written_to_silences(root: Path, run: Run, tmp_path
 
 
 def test_nothing_is_for_others_to_read(root: Path, run: Run) -> None:
-    """What the hook keeps is for its owner alone, and stays where git ignores it."""
     shown(run(edit(root, "../../../../../x")))
     files = [path for path in (root / ".orbit/state/log").rglob("*") if path.is_file()]
     assert len(files) == 2
@@ -180,7 +175,6 @@ def test_nothing_is_for_others_to_read(root: Path, run: Run) -> None:
 
 
 def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
-    """Each call leaves a line: what was asked, what was shown and why no more; the words of a prompt are not in it."""
     run(edit(root))
     run(
         {
@@ -203,7 +197,6 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
 
 
 def test_a_hold_out_is_silent_where_the_lot_falls_and_the_event_says_so(root: Path, run: Run) -> None:
-    """What a session does without is named in the event, once; the installed hook can still be tried."""
     (root / ".orbit/config.yaml").write_text(f"{CONFIG}experiment:\n  holdout: 1\n", "utf-8")
     sync(root)
     assert [shown(run(edit(root))) for _ in "123"] == [""] * 3
@@ -214,7 +207,6 @@ def test_a_hold_out_is_silent_where_the_lot_falls_and_the_event_says_so(root: Pa
 
 
 def test_events_say_how_calls_went_and_no_word_of_them(root: Path, run: Run) -> None:
-    """A command is told from others by a number; whether it tests, writes or failed is said where it is so."""
     shell = {"tool_name": "Bash", "tool_input": {"command": "cd /x &&  npm run test:unit -- secret"}}
     failed = {"hook_event_name": "PostToolUseFailure", "error": "3 failed"}
     for payload in ({}, shell, {**shell, **failed}, {**shell, "tool_input": {"command": "ls"}}):

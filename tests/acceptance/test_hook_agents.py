@@ -113,7 +113,6 @@ def installed(root: Path, agent: Agent, scope: Scope | None = None) -> Path:
     ("name", "version", "case"), RECORDED, ids=lambda handler: handler["name"] if isinstance(handler, dict) else handler
 )
 def test_a_recorded_payload_gets_its_answer(project: Path, name: str, version: str, case: dict[str, Any]) -> None:
-    """The reply is one that the agent takes, names the event of the payload, and holds the records that apply."""
     agent = load_agent(name)
     payload = filled(case["payload"], {ROOT: str(project), SESSION: f"{name} {version} {case['name']}"})
     tool = next((payload[key] for key in ("tool_name", "toolName") if isinstance(payload.get(key), str)), "")
@@ -142,7 +141,6 @@ def accepted_by_codex(event: str, output: bytes) -> None:
 
 @each_agent
 def test_what_is_no_payload_is_met_with_silence(project: Path, name: str) -> None:
-    """Broken JSON, other values, a payload that is too large: nothing is printed, and the exit code is 0."""
     agent = load_agent(name)
     command = installation.installed_command(open_workspace(project).root, agent) or installed(project, agent).name
     whole = json.dumps(filled(agent.payload, {ROOT: str(project), PATH: "src/a.py", SESSION: "broken"})).encode()
@@ -165,7 +163,6 @@ def test_what_is_no_payload_is_met_with_silence(project: Path, name: str) -> Non
 
 @each_agent
 def test_the_block_is_one_that_no_record_can_end(project: Path, tmp_path: Path, name: str) -> None:
-    """Whatever a record says, the marks of the block stand once, around everything."""
     agent = load_agent(name)
     root = copied(project, tmp_path / "hostile")
     shutil.rmtree(root / ".orbit/learnings")
@@ -184,7 +181,6 @@ def test_the_block_is_one_that_no_record_can_end(project: Path, tmp_path: Path, 
 
 @each_agent
 def test_the_largest_block_fits(project: Path, tmp_path: Path, name: str) -> None:
-    """Five records of the longest text stay below what an agent takes at once: 10 KB, and 2,500 times four bytes."""
     agent = load_agent(name)
     root = copied(project, tmp_path / "large")
     shutil.rmtree(root / ".orbit/learnings")
@@ -201,7 +197,6 @@ def test_the_largest_block_fits(project: Path, tmp_path: Path, name: str) -> Non
 
 @each_agent
 def test_whatever_is_gone_the_agent_goes_on(project: Path, tmp_path: Path, name: str) -> None:
-    """Exit code 0 and silence when index, agent, client, package and interpreter go one by one."""
     agent = load_agent(name)
     root = copied(project, tmp_path / "project")
     package, python = tmp_path / "site/orbit_registry", tmp_path / "python"
@@ -232,7 +227,6 @@ def test_whatever_is_gone_the_agent_goes_on(project: Path, tmp_path: Path, name:
 
 @each_agent
 def test_a_project_commits_nothing_of_one_machine(project: Path, tmp_path: Path, name: str) -> None:
-    """The committed command names no path, speaks where the tool is on the PATH, below the top too, else is silent."""
     agent = load_agent(name)
     root = copied(project, tmp_path / "project")
     settings = installed(root, agent, "project")
@@ -266,7 +260,6 @@ FIRST_LINES = ("#!{}\nimport sys", '#!/bin/sh\n\'\'\'exec\' "{}" "$0" "$@"', "#!
 @pytest.mark.parametrize("form", FIRST_LINES, ids=("plain", "spaces", "long"))
 @pytest.mark.parametrize("below", ["", "parts/one"])
 def test_a_project_finds_python_as_installers_write_it(project: Path, tmp_path: Path, form: str, below: str) -> None:
-    """The launcher reads a plain and a long first line; it starts the package beside Python, below the top too."""
     agent, top = load_agent("codex"), tmp_path / "project"
     root = copied(project, top / below)
     if below:
@@ -294,7 +287,6 @@ def test_a_project_finds_python_as_installers_write_it(project: Path, tmp_path: 
 
 @each_agent
 def test_a_command_stays_the_same(project: Path, name: str) -> None:
-    """An agent asks its user about a command that changed, so ours is what it was in every version before this one."""
     agent, workspace = load_agent(name), open_workspace(project)
     launch = Path(reader.__file__).with_name("launch.py")
     project = {
@@ -312,7 +304,6 @@ def test_a_command_stays_the_same(project: Path, name: str) -> None:
 
 
 def test_one_event_that_reaches_two_hooks_is_said_once(project: Path) -> None:
-    """Copilot reads Claude Code's settings too: what it runs from there stays silent and counts nothing as shown."""
     copilot, claude = load_agent("copilot"), load_agent("claude")
     before = {
         "hook_event_name": "PreToolUse", "session_id": "twice", "timestamp": "2026-01-01T00:00:00.000Z",
@@ -330,7 +321,6 @@ def test_one_event_that_reaches_two_hooks_is_said_once(project: Path) -> None:
 
 @pytest.mark.parametrize("below", ["", "lib/python3.11/site-packages"], ids=("by name", "by path"))
 def test_a_hook_that_an_earlier_version_installed_speaks(project: Path, tmp_path: Path, below: str) -> None:
-    """A committed `hook.sh` of version 0.1.0 names `push/launch.py` or imports `push.client`; both start the hook."""
     agent, root = load_agent("codex"), copied(project, tmp_path / "project")
     command, *_ = commands(installed(root, agent, "project"), agent.event, "apply_patch")
     shutil.copyfile(CASES / "project_hook_0.1.0.sh", root / installation.LAUNCHER)

@@ -46,7 +46,6 @@ def root(_seeded: Path, tmp_path: Path) -> Path:
 def test_hook_test_takes_the_scope_that_is_installed(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without `--scope` nobody is sent to a second install, and one for all projects says that it is."""
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
@@ -68,7 +67,6 @@ def test_hook_test_takes_the_scope_that_is_installed(
 def test_doctor_finds_a_hook_of_an_earlier_version(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scope: str
 ) -> None:
-    """Settings or a committed `hook.sh` that start `push/launch.py` are named, with the command that renews them."""
     monkeypatch.chdir(root)
     assert run(["hook", "install", "claude", "--scope", scope]) == 0
     file = root / (".orbit/hook.sh" if scope == "project" else CLAUDE.settings["local"].path)
@@ -97,7 +95,6 @@ THEIRS = {
 def test_every_agents_hook_comes_and_goes(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    """Installed over a user's own entries it is tried, and taken out the file is byte for byte what it was."""
     agent = load_agent(name)
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -131,7 +128,6 @@ def test_every_agents_hook_comes_and_goes(
 def test_a_scope_that_an_agent_does_not_have_is_refused(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The error names those that it has."""
     monkeypatch.chdir(root)
     assert run(["hook", "install", "codex", "--scope", "local"]) == 1
     page = capsys.readouterr().err
@@ -142,7 +138,6 @@ def test_a_scope_that_an_agent_does_not_have_is_refused(
 def test_status_shows_every_agent_whatever_one_file_holds(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A settings file that is broken is said to be, beside all others; every agent says whether it was seen."""
     (root / ".codex").mkdir()
     (root / ".codex/hooks.json").write_text("{", "utf-8")
     (root / ".cursor").symlink_to(tmp_path)
@@ -176,7 +171,6 @@ def test_status_shows_every_agent_whatever_one_file_holds(
 def test_what_was_learned_from_a_real_agent_stands_in_its_settings(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, asks: Callable[[Any], bool]
 ) -> None:
-    """Gemini CLI is asked only for compressions that happen; Codex warns of an end that may take longer than 3 s."""
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert run(["hook", "install", name, "--scope", "project"]) == 0
@@ -186,7 +180,6 @@ def test_what_was_learned_from_a_real_agent_stands_in_its_settings(
 def test_an_agent_that_waits_for_a_persons_trust_is_said_to(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Codex and Copilot run no hook before somebody trusted it, and are silent about it."""
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("codex", "copilot"):
@@ -197,7 +190,6 @@ def test_an_agent_that_waits_for_a_persons_trust_is_said_to(
 def test_your_own_hook_needs_no_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Settings of a person are changed from any folder; those of a project need one, and so do its skills."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     settings = tmp_path / "home/.claude/settings.json"
@@ -212,7 +204,6 @@ def test_your_own_hook_needs_no_project(
 def test_skills_come_with_the_hook(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`--with-skills` writes the skill pages too, once; an agent that reads none is named with those that do."""
     monkeypatch.chdir(root)
     page = root / ".claude/skills/orbit-adr/SKILL.md"
     assert run(["hook", "install", "claude", "--with-skills", "--dry-run"]) == 0

@@ -35,7 +35,6 @@ def repo(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_journal_that_came_with_a_clone_is_not_believed(repo: Path) -> None:
-    """Steps are kept in git's own folder, which no clone brings; a planted one changes nothing."""
     config = (repo / ".git/config").read_text("utf-8")
     planted = repo / ".orbit/state/journal/adr-add-1.json"
     planted.parent.mkdir(parents=True)
@@ -54,7 +53,6 @@ def test_a_journal_that_came_with_a_clone_is_not_believed(repo: Path) -> None:
 
 @pytest.mark.parametrize("path", [".git/config", ".GIT/hooks/pre-commit", "sub/.git/config"])
 def test_no_name_leads_into_gits_own_folder(repo: Path, path: str) -> None:
-    """Whatever names a file of the project, it can't be one of git's."""
     with pytest.raises(OrbitError, match="git's own"):
         inside(repo, path)
 
@@ -63,7 +61,6 @@ def test_no_name_leads_into_gits_own_folder(repo: Path, path: str) -> None:
     "key", ["core.fsmonitor", "filter.evil.clean", "filter.evil.process", "core.sshCommand", "remote.far.uploadpack"]
 )
 def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git, key: str) -> None:
-    """Neither a monitor, nor a filter, nor what fetches an object that a partial clone has not is started."""
     record = ".orbit/adrs/ADR-0001/adr.yaml"
     (repo / ".gitattributes").write_text("* filter=evil\n", "utf-8")
     git(repo, "add", "-A")
@@ -86,7 +83,6 @@ def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git
 
 @pytest.mark.parametrize("link", [".orbit/state", ".orbit/state/write.holder", ".orbit/schemas"])
 def test_nothing_is_written_through_a_planted_link(repo: Path, tmp_path: Path, link: str) -> None:
-    """A symbolic link in the local state or the schemas leads no write out of the repository."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").write_text("mine", "utf-8")
@@ -111,7 +107,6 @@ def test_nothing_is_written_through_a_planted_link(repo: Path, tmp_path: Path, l
 def test_init_does_not_copy_the_target_of_a_planted_link(
     repo: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`init` adds lines to files that a clone may bring as links; it says so, and writes nothing at all."""
     secret = tmp_path / "id_rsa"
     secret.write_text("a key", "utf-8")
     (repo / name).unlink()
@@ -127,7 +122,6 @@ def test_init_does_not_copy_the_target_of_a_planted_link(
 
 
 def test_a_record_does_not_steer_the_readers_terminal(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Escape sequences in a record are printed as text."""
     assert run(["learning", "add", "--summary", "clear \x1b[2J\x1b]52;c;eA==\x07 all", "--yes"]) == 0
     (record,) = Registry.open(repo).collection.records.of_kind("learning")
 
@@ -140,7 +134,6 @@ def test_a_record_does_not_steer_the_readers_terminal(repo: Path, capsys: pytest
 
 
 def test_a_heading_does_not_push_the_sequence_out_of_reach(repo: Path) -> None:
-    """A number that no project has is not counted, in a document or in the claims."""
     (repo / "docs/adr/notes.md").write_text("# ADR-999999999: x\n\n## Decision\n\nNo.\n", "utf-8")
     (repo / ".git/orbit/adr.json").write_text('{"highest": 1e400, "root": "x", "at": 1}', "utf-8")
 
@@ -157,7 +150,6 @@ def test_a_heading_does_not_push_the_sequence_out_of_reach(repo: Path) -> None:
     ],
 )
 def test_an_agent_changes_no_live_decision(repo: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
-    """What a person put into force is changed by a person."""
     Registry.open(repo).add_adr(NewAdr("Second", body=BODY))
     before = {path: path.read_bytes() for path in repo.rglob("*") if path.is_file() and ".git" not in path.parts}
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
@@ -173,7 +165,6 @@ def a_learning(repo: Path, **fields: object) -> str:
 
 
 def test_no_commit_message_breaks_the_reading_of_the_history(repo: Path, git: Git) -> None:
-    """A message may hold every character that git takes: the commit is read, and those before and after it."""
     record = a_learning(repo)
     for number, message in enumerate((f"{record} one", f"{record} \x1e\x1f\x1b[2J two", "\n", f"{record} three")):
         (repo / f"{number}.py").write_text("x", "utf-8")
@@ -187,7 +178,6 @@ def test_no_commit_message_breaks_the_reading_of_the_history(repo: Path, git: Gi
 
 
 def test_a_file_name_adds_nothing_to_the_printed_diff(repo: Path, git: Git, capsys: pytest.CaptureFixture[str]) -> None:
-    """A name with line breaks is one comment line: `git apply` changes records alone."""
     record = a_learning(repo)
     evil = "src/x\n--- a\n+++ b\n@@ -1 +1 @@\n-mine\n+owned\n"
     for name, text in {"a": "mine\n", "src/1.py": "", "src/2.py": "", evil: f"see {record}"}.items():
@@ -219,7 +209,6 @@ def test_a_file_name_adds_nothing_to_the_printed_diff(repo: Path, git: Git, caps
     ],
 )
 def test_an_input_that_blows_up_stops_nothing(repo: Path, file: str, text: str) -> None:
-    """A huge number or nesting is a finding about one input."""
     entry = {"input": file, "hash": "sha256:" + "0" * 64}
     a_learning(repo, freshness={"fingerprint": [entry]})
     (repo / file).write_text(text, "utf-8")
@@ -229,7 +218,6 @@ def test_an_input_that_blows_up_stops_nothing(repo: Path, file: str, text: str) 
 
 
 def test_a_move_to_a_name_that_is_not_utf8_stops_nothing(repo: Path, git: Git) -> None:
-    """What no record can name is left, and what moved elsewhere is followed."""
     for name in ("evil.py", "good.py"):
         (repo / name).write_text(f"the text of {name}\n" * 9, "utf-8")
     records = [a_learning(repo, scope={"paths": [name]}) for name in ("evil.py", "good.py")]
@@ -246,7 +234,6 @@ def test_a_move_to_a_name_that_is_not_utf8_stops_nothing(repo: Path, git: Git) -
 
 
 def test_pages_that_came_with_a_clone_are_not_published(repo: Path) -> None:
-    """A page in the cache that the generator did not write here is made anew, however well its stamp fits."""
     assert run(["site", "build"]) == 0
     page = next((repo / ".orbit/state/cache/site/generated").rglob("index.html"))
     page.write_text(page.read_text("utf-8").replace("</body>", "<script>owned()</script></body>"), "utf-8")
@@ -259,7 +246,6 @@ def test_pages_that_came_with_a_clone_are_not_published(repo: Path) -> None:
 
 
 def test_a_pipe_in_place_of_the_index_blocks_no_reader(repo: Path) -> None:
-    """A reader of the push index does not wait for a writer that never comes; another index is made."""
     a_learning(repo, scope={"paths": ["src/**"]})
     assert run(["sync"]) == 0
     (repo / ".git/orbit/hook.idx").unlink()
@@ -272,7 +258,6 @@ def test_a_pipe_in_place_of_the_index_blocks_no_reader(repo: Path) -> None:
 
 
 def test_a_pipe_in_place_of_the_lock_blocks_no_writer(repo: Path) -> None:
-    """A writer that notes itself as the holder of the lock does not wait for a reader that never comes."""
     holder = repo / ".orbit/state/write.holder"
     holder.unlink(missing_ok=True)
     os.mkfifo(holder)
@@ -283,7 +268,6 @@ def test_a_pipe_in_place_of_the_lock_blocks_no_writer(repo: Path) -> None:
 
 @pytest.mark.parametrize(("name", "code"), [(".orbit/state/log/events.jsonl", 0), (".orbit/kinds/note/kind.yaml", 2)])
 def test_a_pipe_in_place_of_a_file_blocks_no_reader(repo: Path, name: str, code: int) -> None:
-    """Events are read past it, and a kind that is none is an error with its place."""
     pipe = repo / name
     pipe.parent.mkdir(parents=True, exist_ok=True)
     pipe.unlink(missing_ok=True)

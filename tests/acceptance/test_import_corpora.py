@@ -117,7 +117,6 @@ def squeezed(text: str) -> list[str]:
 
 
 def test_every_record_of_the_other_system_arrives(migrated: Imported) -> None:
-    """140 decisions and 50 learnings; both decisions that share an id are kept."""
     registry, report = migrated.registry, migrated.report
     assert registry.collection.problems == ()
     assert (len(registry.records.of_kind("adr")), len(registry.records.of_kind("learning"))) == (140, 50)
@@ -130,7 +129,6 @@ def test_every_record_of_the_other_system_arrives(migrated: Imported) -> None:
 
 
 def test_every_text_of_the_other_system_is_kept(corpora: Path, migrated: Imported) -> None:
-    """Each body is its record's prose, a file of the record, or in the record's document."""
     by_time = {record.data["created_at"]: record for record in migrated.registry.records.of_kind("adr")}
     body_files = 0
     for file in sorted((corpora / "orbit-2026-07/dot_orbit/adrs").rglob("adr.yaml")):
@@ -147,7 +145,6 @@ def test_every_text_of_the_other_system_is_kept(corpora: Path, migrated: Importe
 
 
 def test_every_field_of_the_other_system_is_kept(corpora: Path, migrated: Imported) -> None:
-    """Ids, legacy ids, supersessions, tasks, scopes, times and learnings' texts are those of the origin."""
     records = migrated.registry.collection.records
     by_time = {(record.kind.name, record.data["created_at"]): record for record in records}
     for kind in ("adr", "learning"):
@@ -173,7 +170,6 @@ def test_every_field_of_the_other_system_is_kept(corpora: Path, migrated: Import
 
 
 def test_a_second_import_of_the_other_system_changes_nothing(migrated: Imported) -> None:
-    """All is present; documents are untouched, and the dry run reported the same."""
     assert migrated.report.outcomes == migrated.dry_run.outcomes
     assert documents(migrated.root) == migrated.before
     again, status = migrated.changes_of_a_second_import()
@@ -181,7 +177,6 @@ def test_a_second_import_of_the_other_system_changes_nothing(migrated: Imported)
 
 
 def test_older_ids_become_codes_and_still_resolve(corpora: Path, tmp_path: Path) -> None:
-    """The six learnings with dates for ids arrive under short codes, and their old ids resolve."""
     root = copied(corpora / "orbit-legacy-date-ids", tmp_path / "project")
     import_from(root, start=root)
     records = Registry.open(root).collection.records
@@ -191,7 +186,6 @@ def test_older_ids_become_codes_and_still_resolve(corpora: Path, tmp_path: Path)
 
 
 def test_log_entries_without_records_can_be_backfilled(foreign: Path) -> None:
-    """Entries beyond the imported records get records once, and local names resolve."""
     import_from(foreign, start=foreign)
     before = documents(foreign)
     report = Registry.open(foreign).backfill()
@@ -203,7 +197,6 @@ def test_log_entries_without_records_can_be_backfilled(foreign: Path) -> None:
 
 
 def test_a_killed_import_is_finished_by_the_next(foreign: Path, tmp_path: Path, run_killed: Any) -> None:
-    """Killed at points spread over its run, an import loses nothing: the next run ends where an unharmed one ends."""
     unharmed = Path(shutil.copytree(foreign, tmp_path / "unharmed"))
     assert not run_killed(partial(run, ["import", ".", "--format", "json"]), 10**9, unharmed, (0,))
     expected = records_and_files(unharmed)
@@ -232,7 +225,6 @@ def records_and_files(root: Path) -> tuple[dict[str, object], dict[str, str]]:
 
 
 def test_all_that_is_left_says_what_to_do(adopted: Imported) -> None:
-    """After the reason comes a step, or a note has it."""
     report = adopted.dry_run
     noted = tuple(re.findall(r"not Markdown \(\.\w+\)", "".join(report.notes)))
     reasons = [outcome.reason for outcome in report.of("left")]
@@ -240,7 +232,6 @@ def test_all_that_is_left_says_what_to_do(adopted: Imported) -> None:
 
 
 def test_every_document_is_a_record_or_has_a_reason(adopted: Imported) -> None:
-    """No Markdown document is lost or changed."""
     assert adopted.registry.collection.problems == ()
     sources = {record.source.path for record in adopted.registry.records if record.source is not None}
     reasons = {outcome.source: outcome.reason for outcome in adopted.report.of("left") if outcome.record is None}
@@ -251,7 +242,6 @@ def test_every_document_is_a_record_or_has_a_reason(adopted: Imported) -> None:
 
 
 def test_no_status_is_made_up(adopted: Imported) -> None:
-    """A record has its document's status; without one it is unknown."""
     for record in adopted.registry.records:
         assert record.source is not None
         path = record.source.path
@@ -262,7 +252,6 @@ def test_no_status_is_made_up(adopted: Imported) -> None:
 
 
 def test_links_between_decisions_survive(adopted: Imported) -> None:
-    """A link between documents is an edge between their records; no edge has a missing end."""
     records = list(adopted.registry.records)
     ids = {record.id for record in records}
     edges = {record.id: targets_of(record) for record in records}
@@ -296,7 +285,6 @@ AMBIGUOUS = {
 
 
 def test_a_shared_number_is_ambiguous(adopted: Imported) -> None:
-    """Each decision has its own id; the shared number names them all."""
     registry = adopted.registry
     assert len({record.id for record in registry.records}) == len(registry.records)
     for number, count in AMBIGUOUS.get(adopted.name, {}).items():
@@ -307,7 +295,6 @@ def test_a_shared_number_is_ambiguous(adopted: Imported) -> None:
 
 
 def test_a_supersession_is_on_both_records(adopted: Imported) -> None:
-    """The report names the document that did not say it."""
     records = adopted.registry.records
     pairs = {(old, record.id) for record in records for old in record.supersedes}
     assert pairs == {(record.id, new) for record in records for new in record.superseded_by}
@@ -317,7 +304,6 @@ def test_a_supersession_is_on_both_records(adopted: Imported) -> None:
 
 
 def test_a_date_is_no_number(adopted: Imported) -> None:
-    """A file named by its day gets a running number; the name is a legacy id."""
     if adopted.name == "thomvaill__log4brains":
         record = adopted.registry.get("20200924-use-markdown-architectural-decision-records")
         assert re.fullmatch(r"ADR-\d{4}", record.id)
@@ -325,7 +311,6 @@ def test_a_date_is_no_number(adopted: Imported) -> None:
 
 
 def test_a_second_adoption_changes_nothing(adopted: Imported) -> None:
-    """The dry run reported the same as the real one."""
     assert adopted.report.outcomes == adopted.dry_run.outcomes
     again, status = adopted.changes_of_a_second_import()
     assert (again.of("taken"), again.of("changed"), status) == ([], [], "")

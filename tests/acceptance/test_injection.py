@@ -61,7 +61,6 @@ def last_event(root: Path) -> dict[str, Any]:
 def test_an_unknown_agent_gets_general_and_the_log_a_warning(
     learn: Learn, project: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is no error, and the event has it too."""
     general = learn("Ask before you guess")
     learn("Sign each commit", "git")
     with caplog.at_level(logging.WARNING):
@@ -75,7 +74,6 @@ def test_an_unknown_agent_gets_general_and_the_log_a_warning(
 
 
 def test_without_a_name_nothing_is_narrowed(learn: Learn, project: Path) -> None:
-    """Every category that a record has is asked for."""
     created = {learn("Sign each commit", "git"), learn("Rotate the keys", "keys"), learn("Ask before you guess")}
     injector = LearningsContextInjector(Registry.open(project))
     assert injector.get_categories_for_agent("") == ("git", "keys", "general")
@@ -83,7 +81,6 @@ def test_without_a_name_nothing_is_narrowed(learn: Learn, project: Path) -> None
 
 
 def test_records_for_other_agents_make_room_for_the_next(learn: Learn, project: Path) -> None:
-    """What is kept of a category is kept for all agents; who may see it is asked each time."""
     plain = [learn(f"Count the {word}", "testing") for word in ("cups", "hats", "maps", "keys", "bells")]
     for word in ("ropes", "lamps"):
         learn(f"Hang the {word}", "testing", scope={"agents": ["judge"]}, priority=200)
@@ -94,7 +91,6 @@ def test_records_for_other_agents_make_room_for_the_next(learn: Learn, project: 
 
 
 def test_a_session_is_not_told_twice(learn: Learn, project: Path) -> None:
-    """Without one, every call is the first."""
     learn("Ask before you guess")
     injector = LearningsContextInjector(project)
     assert [len(injector.learnings_for("judge", session="s")) for _ in range(2)] == [1, 0]
@@ -107,7 +103,6 @@ def test_a_session_is_not_told_twice(learn: Learn, project: Path) -> None:
 
 @pytest.mark.parametrize("change", ["add", "edit", "retire", "vote", "remove", "in place"])
 def test_a_change_is_seen_within_the_time(learn: Learn, project: Path, change: str) -> None:
-    """Whatever a command or an editor does to a record, the next render shows, though the clock stands still."""
     first, second = learn("Sign each commit", "git", priority=1), learn("Tag each release", "git")
     injector = LearningsContextInjector(project, LearningsCache(300, Clock()))
     before = injector.learnings_for("engineer")
@@ -136,7 +131,6 @@ def test_a_change_is_seen_within_the_time(learn: Learn, project: Path, change: s
 
 
 def test_what_expires_meanwhile_is_not_shown(learn: Learn, project: Path) -> None:
-    """What is kept is judged by the time of each call."""
     soon = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 1))
     learn("Use the old door", "git", freshness={"expires_at": soon})
     injector = LearningsContextInjector(project, LearningsCache(300, Clock()))
@@ -147,7 +141,6 @@ def test_what_expires_meanwhile_is_not_shown(learn: Learn, project: Path) -> Non
 
 
 def test_nothing_sensitive_is_kept(learn: Learn, project: Path) -> None:
-    """A token and a home stand neither in the memory nor in the block."""
     token = "ghp_" + "k3J9sLw0QxZ7vB2nM5tR8yU1iO4pA6dF0gHq"
     created = learn("Look before you leap", "git")
     file = project / f".orbit/learnings/{created}/learning.yaml"
@@ -176,7 +169,6 @@ def engine() -> jinja2.Environment:
 
 
 def test_learnings_land_in_a_jinja_template(learn: Learn, project: Path, engine: jinja2.Environment) -> None:
-    """The variable prints as the block and counts as a list."""
     created = learn("Sign each commit", "git")
     renderer = AgentRenderer(engine, LearningsContextInjector(project), context={"role": "an engineer"})
     text = renderer.render_agent("engineer")
@@ -195,7 +187,6 @@ def test_the_caller_s_context_wins(learn: Learn, project: Path, engine: jinja2.E
 
 
 def test_a_plain_function_is_a_template_too(learn: Learn, project: Path) -> None:
-    """It gets the agent's name and the whole context."""
     created = learn("Sign each commit", "git")
 
     def template(name: str, context: dict[str, Any]) -> str:
@@ -206,13 +197,11 @@ def test_a_plain_function_is_a_template_too(learn: Learn, project: Path) -> None
 
 
 def test_the_names_of_the_contract_are_there(project: Path) -> None:
-    """A registry of agents renders by `agent_name`, and a cache says its `ttl`."""
     registry = AgentRegistry(lambda name, _: name, LearningsContextInjector(project))
     assert registry.render_agent(agent_name="engineer", inject_learnings=False) == "engineer"
     assert LearningsCache(ttl_seconds=7).ttl == 7
 
 
 def test_no_template_engine_is_needed() -> None:
-    """The module can be imported where none is."""
     program = "import sys; sys.modules['jinja2'] = None; import orbit_registry.injection"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -152,7 +152,6 @@ def start(root: Path, number: int, log: Path) -> int:
 
 
 def test_nothing_acknowledged_is_lost(repo: Path, tmp_path: Path) -> None:
-    """Half of eight processes are killed at random; all that any was told is true afterwards, and the rest is whole."""
     chance = random.Random(1)
     logs = [tmp_path / f"log-{number}" for number in range(PROCESSES)]
     children = {number: start(repo, number, logs[number]) for number in range(PROCESSES)}

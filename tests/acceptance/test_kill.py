@@ -64,10 +64,6 @@ def errors(repo: Path) -> list[str]:
 def test_a_kill_at_any_file_operation_leaves_a_valid_store(
     git_repo: Path, tmp_path: Path, command: str, run_killed: Any
 ) -> None:
-    """Killed before every third change of a file in turn, a command leaves no error, and a second run ends well.
-
-    Commands begin at the first, second or third by turns: they write through the same steps.
-    """
     original = seeded(git_repo)
     before = {record.id: record.data for record in Registry.open(original).collection.records}
     for nth in range(1 + list(COMMANDS).index(command) % 3, MOST_OPERATIONS, 3):

@@ -77,8 +77,6 @@ def whole(result: types.CallToolResult) -> dict[str, Any]:
 
 
 def test_a_client_lists_and_calls_the_tools(root: Path) -> None:
-    """Tools, resources and prompts are there; a proposal of an agent waits, whoever started the server."""
-
     async def talk() -> None:
         async with client(root) as session:
             tools = {tool.name: tool for tool in (await session.list_tools()).tools}
@@ -112,7 +110,6 @@ def test_a_client_lists_and_calls_the_tools(root: Path) -> None:
 
 @pytest.mark.parametrize("said", ["", "on"])
 def test_a_call_runs_no_program_of_the_project(root: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    """A brief in a stranger's clone runs nothing of theirs and says so, unless whoever started the server wants it."""
     prints = json.dumps({"title": "Fix", "class": "qa"})
     (root / "run.py").write_text(f"import sys\nopen(sys.argv[1], 'w').close()\nprint('{prints}')\n", "utf-8")
     command, classifier = ([sys.executable, "run.py", name] for name in ("ran-command-{id}", "ran-classifier"))
@@ -131,7 +128,6 @@ def test_a_call_runs_no_program_of_the_project(root: Path, monkeypatch: pytest.M
 
 
 def test_the_project_is_where_the_client_says(root: Path, tmp_path: Path) -> None:
-    """A root of the client counts before the folder that the server was started in; what is broken there is said."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     config = root / ".orbit/config.yaml"
@@ -149,7 +145,6 @@ def test_the_project_is_where_the_client_says(root: Path, tmp_path: Path) -> Non
 
 
 def test_standard_output_carries_the_protocol_alone(root: Path) -> None:
-    """Nonsense on the input is answered or passed over; nothing but JSON-RPC is written, and the end is clean."""
     lines = b'{"jsonrpc": "2.0", "id": 9, "method": "initialize"}\nnot json\n\xff\xfe\n{"jsonrpc": "2.0"}\n'
 
     done = subprocess.run(PROGRAM, input=lines, capture_output=True, cwd=root, check=False)
@@ -159,7 +154,6 @@ def test_standard_output_carries_the_protocol_alone(root: Path) -> None:
 
 
 def test_whoever_asks_in_a_way_that_cannot_be_read_is_told_so(root: Path) -> None:
-    """The request that a line names is answered with an error, and what comes after it as always."""
     lines = [
         json.dumps(HELLO).encode(),
         b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search","arguments":{"a":"\\ud83d"}}}',
@@ -206,7 +200,6 @@ def posted(address: str, **headers: str) -> httpx2.Response:
 
 
 def test_over_http_a_token_is_needed(address: str) -> None:
-    """Without the token, from another page or by another name nobody is answered; nor is much taken."""
     assert address.startswith("http://127.0.0.1:")
     port = re.findall(r":(\d+)/", address)[0]
     bearer = {"Authorization": f"Bearer {TOKEN}"}
@@ -221,14 +214,11 @@ def test_over_http_a_token_is_needed(address: str) -> None:
 
 
 def test_clients_that_went_away_lock_nobody_out(address: str) -> None:
-    """Each leaves a session; the fortieth is answered too, with the scheme in any case."""
     assert {posted(address, Authorization=f"bearer {TOKEN}").status_code for _ in range(40)} == {200}
     assert posted(address, Authorization=f"bearer {TOKEN.swapcase()}").status_code == 401
 
 
 def test_over_http_a_client_is_answered(address: str) -> None:
-    """The protocol's own client works over HTTP; what it was shown is counted for its connection."""
-
     async def talk() -> None:
         async with (
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False) as web,

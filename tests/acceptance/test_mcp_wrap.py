@@ -91,7 +91,6 @@ def blocks(message: dict[str, Any]) -> list[str]:
 
 
 def test_a_result_comes_with_the_records_for_the_files_of_its_call(root: Path) -> None:
-    """A block and metadata for the file that the arguments name, once a session; what names no such file stays."""
     first, again, other, spoken = talk(
         root,
         call(1, PLAIN, path="src/a.py"),
@@ -114,7 +113,6 @@ def test_a_result_comes_with_the_records_for_the_files_of_its_call(root: Path) -
 
 
 def test_a_session_that_is_named_shares_what_it_has_seen(root: Path) -> None:
-    """What a hook has shown in the session is not said again by the wrapper."""
     record = next(entry for entry in Registry.open(root).records if entry.title == "Uploads are retried")
     ledger = SessionLog(str(root), "s-1")
     ledger.begin()
@@ -125,7 +123,6 @@ def test_a_session_that_is_named_shares_what_it_has_seen(root: Path) -> None:
 
 
 def test_what_a_hook_has_said_in_the_hosts_session_is_not_said_again(root: Path) -> None:
-    """The host that runs the hook runs the server too: the wrapper finds its session without being told."""
     payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s-9", "cwd": str(root), "prompt": "mend src/a.py"}
     hook = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py")), "claude"]
     environment = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"}
@@ -139,7 +136,6 @@ def test_what_a_hook_has_said_in_the_hosts_session_is_not_said_again(root: Path)
 
 @pytest.mark.parametrize("lost", ["index", "records", "state"])
 def test_where_nothing_can_be_found_the_answer_is_the_servers(root: Path, lost: str) -> None:
-    """Without an index, with a ledger that can't be written, outside a workspace: the bytes are the server's."""
     if lost == "index":
         Path(index_file(str(root))).write_bytes(b"no index")
     elif lost == "state":
@@ -151,7 +147,6 @@ def test_where_nothing_can_be_found_the_answer_is_the_servers(root: Path, lost: 
 
 
 def test_no_result_waits_longer_than_it_may(root: Path) -> None:
-    """While another process holds the session's ledger the result goes on as it came, and the next one too."""
     ledger = SessionLog(str(root), "s-1")
     ledger.begin()
     options = ("--session", "s-1", "--timeout", "20")
@@ -182,7 +177,6 @@ SAID = st.one_of(
 
 
 def test_every_byte_of_a_conversation_passes_both_ways(mirror: subprocess.Popen[bytes]) -> None:
-    """Messages, half messages and noise, in pieces of any size: through wrapper, server and wrapper they come back."""
     into, out = mirror.stdin, mirror.stdout
     assert into is not None
     assert out is not None
@@ -206,7 +200,6 @@ def test_every_byte_of_a_conversation_passes_both_ways(mirror: subprocess.Popen[
     ("program", "code"), [("exit(0)", 0), ("exit(7)", 7), ("import os; os.kill(os.getpid(), 9)", -9)]
 )
 def test_the_end_of_the_server_is_the_end_of_the_wrapper(root: Path, program: str, code: int) -> None:
-    """Its exit code, or its signal; what it said last, half a line even, and what it said beside."""
     half = "import sys; sys.stdout.write('{\"id\": 1, \"resu'); sys.stdout.flush(); sys.stderr.write('beside'); "
     server = wrapped(root, sys.executable, "-c", half + program, stderr=subprocess.PIPE)
     text, beside = server.communicate(json.dumps(call(1, PLAIN)).encode() + b"\n")
@@ -215,7 +208,6 @@ def test_the_end_of_the_server_is_the_end_of_the_wrapper(root: Path, program: st
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_reaches_the_server(root: Path, number: signal.Signals) -> None:
-    """The server hears it and ends as it likes; the wrapper ends after it."""
     program = (
         "import signal, sys\n"
         f"signal.signal({int(number)}, lambda *a: (print('heard', flush=True), sys.exit(5)))\n"
@@ -234,7 +226,6 @@ def test_a_signal_reaches_the_server(root: Path, number: signal.Signals) -> None
 
 
 def test_a_client_that_goes_is_noticed_by_the_server(root: Path) -> None:
-    """The end of its input when the client closes; a broken pipe when nobody reads any more."""
     ends = wrapped(root, sys.executable, "-c", "import sys; print(len(sys.stdin.read())); sys.exit(3)")
     assert ends.communicate(b"four") == (b"4\n", None)
     assert ends.returncode == 3
@@ -266,7 +257,6 @@ def test_a_server_that_hears_no_more_is_noticed_by_the_client(root: Path) -> Non
 
 
 def test_a_server_that_does_not_exist_is_a_wrong_call(root: Path) -> None:
-    """The program's name and a hint, exit 2; nothing to run is one too."""
     done = subprocess.run([*WRAP, "--", "no-such-program"], cwd=root, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "no-such-program can't be started" in done.stderr
@@ -274,10 +264,6 @@ def test_a_server_that_does_not_exist_is_a_wrong_call(root: Path) -> None:
 
 
 def test_a_real_server_and_a_real_client_agree(root: Path, tmp_path: Path) -> None:
-    """Server and client of the official SDK: the same results as without the wrapper, and the records beside them.
-
-    The structured content holds them only where the tool's output schema lets it.
-    """
     anyio = pytest.importorskip("anyio", reason="the extra `mcp` is not installed")
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     from mcp.client.session import ClientSession

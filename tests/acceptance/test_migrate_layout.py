@@ -116,7 +116,6 @@ def assert_migrated(root: Path, old: dict[str, str], *, by_gate: bool = True) ->
 
 @flat_layout
 def test_an_older_layout_is_said_once(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
-    """The gate has one error for all of it, `add` refuses, a list says so; each names the verb that helps."""
     diagnostics = [
         diagnostic for diagnostic in Registry.open(git_repo).check().diagnostics if diagnostic.severity.value == "error"
     ]
@@ -134,7 +133,6 @@ def test_an_older_layout_is_said_once(old: dict[str, str], git_repo: Path, capsy
 
 @each_layout
 def test_a_migration_keeps_ids_texts_votes_and_edges(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
-    """Old ids resolve, supersession links both ends, votes count."""
     code, out, _ = orbit(capsys, "learning", "migrate-layout", "--format", "json")
 
     assert code == 0
@@ -168,7 +166,6 @@ def test_a_second_run_and_a_dry_run_change_nothing(old: dict[str, str], git_repo
 
 @flat_layout
 def test_a_workspace_is_made_where_there_is_none(layout: str, git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
-    """Before it, every command says which one helps; after it, they work."""
     monkeypatch.chdir(git_repo)
     old = LAYOUTS[layout](git_repo)
     code, _, err = orbit(capsys, "learning", "list")
@@ -182,7 +179,6 @@ def test_a_workspace_is_made_where_there_is_none(layout: str, git_repo: Path, mo
 
 @flat_layout
 def test_another_writer_is_named_and_not_waited_for(old: dict[str, str], git_repo: Path) -> None:
-    """Nothing is changed."""
     before = files(git_repo)
     with locked(Registry.open(git_repo).workspace.lock):
         done = subprocess.run(
@@ -197,7 +193,6 @@ def test_another_writer_is_named_and_not_waited_for(old: dict[str, str], git_rep
 
 @flat_layout
 def test_an_agent_migrates_nothing(old: dict[str, str], git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
-    """A live record is moved by a person."""
     before = files(git_repo)
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
 
@@ -208,7 +203,6 @@ def test_an_agent_migrates_nothing(old: dict[str, str], git_repo: Path, monkeypa
 
 
 def test_a_learning_in_both_layouts_is_left(git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
-    """A copy that came back is named; neither of the two is touched."""
     monkeypatch.chdir(git_repo)
     Registry.init(git_repo)
     flat(git_repo)
@@ -226,7 +220,6 @@ def test_a_learning_in_both_layouts_is_left(git_repo: Path, monkeypatch: Any, ca
 def test_a_kill_at_any_change_of_a_file_loses_nothing(
     old: dict[str, str], git_repo: Path, tmp_path: Path, run_killed: Any
 ) -> None:
-    """Killed before every second change: each learning is in one layout or the other, and a second run ends well."""
     migrate = partial(run, ["learning", "migrate-layout"])
     for nth in range(1, 200, 2):
         root = Path(shutil.copytree(git_repo, tmp_path / f"killed-{nth}"))

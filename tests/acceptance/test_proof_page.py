@@ -36,7 +36,6 @@ def project(git_repo: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_of_the_page_run(project: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
-    """Each prints something."""
     program, *arguments = shlex.split(command, comments=True)
     assert program == "orbit"
     assert run(arguments) == 0
@@ -44,5 +43,4 @@ def test_the_commands_of_the_page_run(project: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_page_has_all_commands() -> None:
-    """None is missing from this test."""
     assert {shlex.split(command, comments=True)[1] for command in COMMANDS} == {"prove", "replay", "stats", "doctor"}

@@ -75,7 +75,6 @@ def derived(root: Path) -> dict[str, str]:
 
 
 def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str]) -> None:
-    """Whatever a record rests on, index and derivation give the same cause, step after step."""
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Start")
     commit = git(root, "rev-parse", "HEAD").strip()
@@ -123,7 +122,6 @@ def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str])
 
 
 def test_a_document_that_is_gone_makes_its_decision_stale(root: Path) -> None:
-    """What is left of it is one line that names the cause."""
     put(root, "docs/adr/1.md", "# ADR-0001\n")
     data = {"schema_version": 1, "id": "ADR-0001", "uid": "0" * 32, "status": "accepted", "title": "One",
             "source": {"path": "docs/adr/1.md"}, "scope": {"paths": ["src/**"]}, "created_at": LONG_AGO,
@@ -137,7 +135,6 @@ def test_a_document_that_is_gone_makes_its_decision_stale(root: Path) -> None:
 
 
 def test_a_write_that_leaves_the_stamp_is_seen(root: Path) -> None:
-    """What a record rests on is hashed, whatever its time says."""
     learn(root, "after", **resting("src/a.py"))
     (root / "src/a.py").write_text("two\n", "utf-8")
     assert doubts(root) == {"L-after": "fingerprint"}
@@ -148,7 +145,6 @@ def test_a_write_that_leaves_the_stamp_is_seen(root: Path) -> None:
 
 
 def test_time_alone_makes_a_record_stale_without_a_sync(root: Path) -> None:
-    """A moment stands in the index, and the reader has a clock."""
     learn(root, "aged1", freshness={"volatility": "volatile", "verified_at": "2026-01-01T00:00:00Z"})
     current_index(open_workspace(root))
     index = open_index(str(root))
@@ -161,7 +157,6 @@ def test_time_alone_makes_a_record_stale_without_a_sync(root: Path) -> None:
 
 
 def test_no_secret_in_an_input_reaches_a_cache(root: Path) -> None:
-    """A record whose ground is named by a secret is compiled without that ground."""
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
     learn(root, "weak1", **resting(f"src/{secret}.py"))
     doubts(root)

@@ -85,7 +85,6 @@ def tree(git_repo: Path, git: Callable[..., str]) -> Tree:
 
 
 def test_a_new_record_makes_the_index_stale_and_shows_after_a_sync(tree: Tree) -> None:
-    """A record that an editor adds shows at the next sync; until then the reader says that it may be behind."""
     tree.learning("ccccc", ["src/**"])
     assert tree.open().stale
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
@@ -95,7 +94,6 @@ def test_a_new_record_makes_the_index_stale_and_shows_after_a_sync(tree: Tree) -
 
 
 def test_a_record_whose_bytes_are_the_same_is_shown(tree: Tree) -> None:
-    """A checkout there and back, or a copy, gives files other times: what they say is what counts."""
     file = tree.learning("aaaaa", ["src/**"])
     os.utime(file, ns=(1, 1))
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
@@ -104,7 +102,6 @@ def test_a_record_whose_bytes_are_the_same_is_shown(tree: Tree) -> None:
 
 
 def test_a_checkout_is_noticed(tree: Tree) -> None:
-    """Another branch has other records: those that are gone or changed are not shown, and the index is stale."""
     tree.git("checkout", "-q", "-b", "other")
     tree.learning("aaaaa", ["src/**"], summary="On the other branch")
     tree.learning("ccccc", ["src/**"])
@@ -117,7 +114,6 @@ def test_a_checkout_is_noticed(tree: Tree) -> None:
 
 
 def test_a_linked_work_tree_has_an_index_of_its_own(tree: Tree, tmp_path: Path) -> None:
-    """In a second work tree a checkout is noticed too, and the first one's index stays as it is."""
     other = tmp_path / "other"
     tree.git("worktree", "add", "-q", "-b", "other", str(other))
     second = Tree(other, tree.run)
@@ -132,8 +128,6 @@ def test_a_linked_work_tree_has_an_index_of_its_own(tree: Tree, tmp_path: Path) 
 
 
 def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
-    """The share of tracked files is that of the last sync."""
-
     def broad() -> list[bool]:
         index = tree.open()
         return [bool(index.flags[number] & BROAD) for number in range(index.records)]
@@ -152,7 +146,6 @@ def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
 def test_what_another_index_of_git_holds_is_not_taken_for_this_one(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """In a hook git is told of an index of its own; a sync there leaves nothing that a later one believes."""
     other, src = tmp_path / "index", tree.root / "src"
     for position in ("src", "docs"):
         (tree.root / position).mkdir(exist_ok=True)
@@ -178,7 +171,6 @@ def test_what_another_index_of_git_holds_is_not_taken_for_this_one(
 
 @pytest.mark.parametrize("harm", [Path.unlink, lambda file: os.truncate(file, 500), lambda file: os.truncate(file, 0)])
 def test_a_broken_index_is_made_anew(tree: Tree, harm: Callable[[Path], None]) -> None:
-    """Whatever happens to the file, the reader says that there is none, and the next question is answered."""
     harm(tree.root / ".git/orbit/hook.idx")
     assert not open_index(str(tree.root))
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
@@ -186,7 +178,6 @@ def test_a_broken_index_is_made_anew(tree: Tree, harm: Callable[[Path], None]) -
 
 
 def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
-    """Processes that bring the index up to date at the same time each answer right and leave one index that counts."""
     tree.learning("ccccc", ["src/**"])
     program = "from orbit_registry.cli.main import main\nmain(['match', 'src/a.py', '--format', 'json'])"
     running = [
@@ -200,7 +191,6 @@ def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
 
 
 def test_a_killed_writer_leaves_the_old_index(tree: Tree) -> None:
-    """What it left beside is removed by the next one."""
     files = tree.root / ".git/orbit/.tmp-hook.idx-1-00ff"
     files.write_bytes(b"ha")
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]

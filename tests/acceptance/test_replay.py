@@ -69,7 +69,6 @@ def top(data: dict[str, Any]) -> dict[str, int]:
 def test_a_record_counts_between_its_commits(
     project: Project,
 ) -> None:
-    """Not in the commit that adds it, nor after the one that retires it."""
     started = project.commit("Before there was anything", "src/a.py")
     record_id = project.learn("Retries need a key", "src/**")
     project.commit(f"Note {record_id}", "src/a.py")
@@ -87,7 +86,6 @@ def test_a_record_counts_between_its_commits(
 
 
 def test_the_scope_of_then_counts(project: Project) -> None:
-    """A glob that was added later does not match earlier."""
     record_id = project.learn("Retries need a key", "lib/**")
     project.commit("Note it")
     project.commit("Touch what it does not name yet", "src/a.py")
@@ -99,7 +97,6 @@ def test_the_scope_of_then_counts(project: Project) -> None:
 
 
 def test_a_branch_counts_after_its_merge(project: Project) -> None:
-    """A commit sees what its own parents held."""
     git, root = project.git, project.root
     git(root, "checkout", "-q", "-b", "side")
     record_id = project.learn("Retries need a key", "src/**")
@@ -119,7 +116,6 @@ def test_a_branch_counts_after_its_merge(project: Project) -> None:
     ("message", "by_id"), [("See {id}", 1), ("Go on [T-77]", 0), ("see L20260517-2", 1), ("as {id}/T-77 says", 1)]
 )
 def test_citations_are_found_by_id_and_task(project: Project, message: str, by_id: int) -> None:
-    """Precision and recall count each record once."""
     task = {"evidence": [{"kind": "task", "reference": "T-77"}], "legacy_ids": ["L20260517-2"]}
     record_id = project.learn("Retries need a key", "src/**", **task)
     project.learn("Say what failed", "src/**")
@@ -133,7 +129,6 @@ def test_citations_are_found_by_id_and_task(project: Project, message: str, by_i
 
 
 def test_limits_and_sessions_apply_as_in_the_hook(project: Project) -> None:
-    """Five of seven records, the others at the next file, none twice."""
     record_id = [project.learn(f"Word{number} alone", "src/**") for number in range(7)]
     project.commit("Note them")
     project.commit("One file", "src/a.py")
@@ -148,7 +143,6 @@ def test_limits_and_sessions_apply_as_in_the_hook(project: Project) -> None:
 
 
 def test_each_unshown_record_has_a_reason(project: Project) -> None:
-    """No path, never touched, too broad."""
     for number in range(30):
         (project.root / f"file{number}.txt").write_text("x", "utf-8")
     reasons = {
@@ -172,7 +166,6 @@ def written(path: Path, lines: Iterable[object]) -> Path:
 
 
 def test_bad_lines_of_a_commit_file_are_skipped(project: Project, tmp_path: Path) -> None:
-    """Named and counted."""
     lines: list[object] = [
         {"commit": "a1", "date": "2026-01-01", "subject": "Good", "files": ["src/a.py"]},
         "{torn", "[]", '{"commit": 1}',
@@ -190,7 +183,6 @@ def test_bad_lines_of_a_commit_file_are_skipped(project: Project, tmp_path: Path
 
 
 def test_a_missing_file_or_commit_is_refused(project: Project, tmp_path: Path) -> None:
-    """With a hint."""
     file = written(tmp_path / "commits.jsonl", [{"commit": "a1", "date": "2026-01-01", "subject": "x", "files": []}])
     for arguments in (["--commits", "none.jsonl"], ["--commits", str(file), "--since", "zz"], ["--since", "zz"]):
         assert run(["replay", "--repo", str(project.root), *arguments]) != 0
@@ -198,7 +190,6 @@ def test_a_missing_file_or_commit_is_refused(project: Project, tmp_path: Path) -
 
 
 def test_a_bare_day_begins_before_its_records(project: Project, tmp_path: Path) -> None:
-    """Nothing of that day is shown too early."""
     old = project.learn("Retries need a key", "src/**")
     new = project.learn("Retries need two keys", "src/**")
     assert run(["-C", str(project.root), "learning", "supersede", old, "--with", new]) == 0

@@ -66,7 +66,6 @@ def one_of_each(urls: list[str]) -> list[str]:
 
 
 def test_every_kind_is_gone_through(site: Path) -> None:
-    """The pages that are looked at hold an index and a record of each kind that there is."""
     urls = pages(site)
     for kind in load_kinds():
         assert f"{kind.plural}/" in urls
@@ -75,7 +74,6 @@ def test_every_kind_is_gone_through(site: Path) -> None:
 
 
 def test_a_page_of_each_type_is_quiet_and_fits(site: Path, home: str, tab: Tab, request: pytest.FixtureRequest) -> None:
-    """In both schemes, at three widths: nothing in the console, no request outside the site, nothing too wide."""
     wrong: list[tuple[object, ...]] = []
     screenshots = request.config.getoption("screenshots")
     folder = Path(screenshots) if screenshots else None
@@ -98,7 +96,6 @@ def test_a_page_of_each_type_is_quiet_and_fits(site: Path, home: str, tab: Tab, 
 
 
 def test_every_page_can_be_read_by_everyone(site: Path, home: str, tab: Tab) -> None:
-    """axe finds nothing serious on a page of each type: names, roles, contrast, order of headings, keyboard traps."""
     axe, wrong = Axe(), []
     # Each run of axe costs half a second, so the views take turns.
     views = cycle([(DESK, "light"), (PHONE, "dark"), (DESK, "dark"), (TABLET, "light"), (PHONE, "light")])
@@ -123,7 +120,6 @@ HIDDEN = """() => [...document.querySelectorAll(".orbit-ages, .orbit-tasks")]
 
 
 def test_a_phone_has_room_for_fingers_and_all_numbers(home: str, tab: Tab) -> None:
-    """On a phone what one acts with is 44 px high, and bars, tasks and their words end before the edge."""
     tab.resized(PHONE)
     for url in ("", "adrs/", "adrs/timeline/", "paths/", "404.html", "health/", "tasks/"):
         page = tab.go(home + url)
@@ -147,7 +143,6 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 def test_an_index_is_filtered_by_keyboard(home: str, tab: Tab) -> None:
-    """Words, a status and the reset are reached by Tab; the rows, the count and the address follow."""
     page = tab.go(f"{home}adrs/")
     rows = page.locator("table.orbit-index tbody tr")
     total = rows.count()
@@ -166,7 +161,6 @@ def test_an_index_is_filtered_by_keyboard(home: str, tab: Tab) -> None:
 
 
 def test_the_timeline_is_walked_by_keyboard(home: str, tab: Tab) -> None:
-    """Each dot is reached by Tab, says what it is, and opens its decision with Enter."""
     page = tab.go(f"{home}adrs/timeline/")
     tab_to(page, "svg.orbit-timeline a")
     name = page.evaluate("document.activeElement.querySelector('title').textContent")
@@ -177,7 +171,6 @@ def test_the_timeline_is_walked_by_keyboard(home: str, tab: Tab) -> None:
 
 @pytest.mark.parametrize("start", ["", "paths/"])
 def test_the_explorer_answers_the_keyboard(home: str, tab: Tab, start: str) -> None:
-    """On the landing page and on its own: a path is typed, the answer is said, and Tab and Enter open a record."""
     page = tab.go(home + start)
     tab_to(page, ".orbit-explorer input")
     page.keyboard.type("src/a.py")
@@ -189,7 +182,6 @@ def test_the_explorer_answers_the_keyboard(home: str, tab: Tab, start: str) -> N
 
 
 def test_a_path_that_nothing_applies_to_leads_on(home: str, tab: Tab) -> None:
-    """Where no record is found, paths that have some are offered, and the command for a terminal."""
     page = tab.go(f"{home}paths/?path=no/such.file")
     expect(page.locator(".orbit-said")).to_have_text("No records apply to no/such.file")
     expect(page.locator(".orbit-answer .orbit-hint")).to_contain_text("orbit match PATH")
@@ -198,7 +190,6 @@ def test_a_path_that_nothing_applies_to_leads_on(home: str, tab: Tab) -> None:
 
 
 def test_the_search_box_answers_the_keyboard(home: str, tab: Tab) -> None:
-    """A slash opens it, Tab goes to a record, Enter opens that."""
     page = tab.go(f"{home}health/")
     page.keyboard.press("/")
     page.keyboard.type("redis")
@@ -251,7 +242,6 @@ def test_a_site_works_below_a_path(below: str, tab: Tab) -> None:
 
 
 def test_what_is_missing_is_looked_up(below: str, tab: Tab) -> None:
-    """A mistyped address at any depth ends on a page with the site's look, which finds any id, present or earlier."""
     page = tab.go(f"{below}no/such/core%2FADR-001")
     assert [message for message in tab.console if "no/such" not in message] == []
     assert page.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
@@ -265,7 +255,6 @@ def test_what_is_missing_is_looked_up(below: str, tab: Tab) -> None:
 
 
 def test_a_site_can_be_read_from_its_files(site: Path, tab: Tab) -> None:
-    """Opened as files, pages have their look and say nothing; a box that may not ask for data there says what to do."""
     for page in ("index.html", "adrs/index.html", "adrs/ADR-0001/index.html", "design/core/1_overview/index.html"):
         opened = tab.go((site / page).as_uri())
         assert opened.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
@@ -281,7 +270,6 @@ def test_a_site_can_be_read_from_its_files(site: Path, tab: Tab) -> None:
 
 
 def test_a_site_is_useful_without_scripts(site: Path, home: str, browser: Browser) -> None:
-    """With scripts off nothing dead is shown: no box that needs them; records, drawings and links are all there."""
     with browsing.tab(browser, scripts=False) as tab:
         for url in one_of_each(pages(site)):
             page = tab.go(home + url)

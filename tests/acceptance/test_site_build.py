@@ -43,7 +43,6 @@ def text_of(page: Path) -> str:
 
 
 def test_every_shown_record_has_a_page(demo: tuple[Path, Path, SiteResult]) -> None:
-    """Each record has a page at a stable address; one that was turned down has none and is named nowhere."""
     _, out, _ = demo
     for url in ("adrs/ADR-0001", "adrs/ADR-0005", "learnings/L-7k3fq"):
         assert (out / url / "index.html").is_file()
@@ -52,14 +51,12 @@ def test_every_shown_record_has_a_page(demo: tuple[Path, Path, SiteResult]) -> N
 
 
 def test_a_kind_without_records_is_not_in_the_way(demo: tuple[Path, Path, SiteResult]) -> None:
-    """The navigation and the start page name kinds with records; the others' indexes stand ready and say so."""
     _, out, _ = demo
     assert "rules/" not in (out / "index.html").read_text("utf-8")
     assert "There are no rules yet." in text_of(out / "rules/index.html")
 
 
 def test_of_names_that_go_on_from_each_other_one_has_a_page(tmp_path: Path) -> None:
-    """A number leads on, the file's name after it does not; nor where the number means another record too."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     names = {"ADR-0002": '["0002", "0002-files"]', "ADR-0004": '["0007", 0007-one]', "ADR-0005": '["0007", 0007-two]'}
     for record_id, earlier in names.items():
@@ -73,7 +70,6 @@ def test_of_names_that_go_on_from_each_other_one_has_a_page(tmp_path: Path) -> N
 
 
 def test_programs_find_every_record(demo: tuple[Path, Path, SiteResult]) -> None:
-    """`records.json` lists the shown records with the fields a program needs."""
     _, out, _ = demo
     rows = json.loads((out / "records.json").read_text("utf-8"))["records"]
     assert [row["id"] for row in rows] == [*(f"ADR-000{n}" for n in range(1, 6)), "L-7k3fq"]
@@ -83,7 +79,6 @@ def test_programs_find_every_record(demo: tuple[Path, Path, SiteResult]) -> None
 
 
 def test_a_dead_link_is_reported_where_it_is_written(demo: tuple[Path, Path, SiteResult]) -> None:
-    """Each dead link of a document is one finding with its line, though its text stands on two pages."""
     _, _, result = demo
     locations = [str(problem.location) for problem in result.diagnostics if problem.code == "SITE390"]
     assert locations[0] == "docs/design/core/1_overview.md:3:108"
@@ -92,14 +87,12 @@ def test_a_dead_link_is_reported_where_it_is_written(demo: tuple[Path, Path, Sit
 
 
 def test_a_strict_build_fails_on_a_dead_link(demo: tuple[Path, Path, SiteResult]) -> None:
-    """`--strict` turns the findings into a failure; without it the site is built all the same."""
     root, out, result = demo
     assert result.ok
     assert not build(root, out, "https://example.org/why/", strict=True).ok
 
 
 def test_every_page_has_an_icon(demo: tuple[Path, Path, SiteResult]) -> None:
-    """Redirects too: for a page without one a browser asks the root of the host, which may be another site's."""
     pages = list(demo[1].rglob("*.html"))
     assert any("legacy" in page.parts for page in pages)
     assert [page for page in pages if 'rel="icon"' not in page.read_text("utf-8")] == []
@@ -111,7 +104,6 @@ def digest(folder: Path) -> dict[str, bytes]:
 
 
 def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> None:
-    """A broken file is a finding of the build, a folder of another program is none; every other record has its page."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     (root / ".orbit/adrs/ADR-0005/adr.yaml").write_text("a: [", "utf-8")
     (root / ".orbit/adrs/executors").mkdir()
@@ -124,7 +116,6 @@ def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> Non
 
 
 def test_the_database_is_there_to_download(tmp_path: Path) -> None:
-    """The published site holds the snapshot, without what waits in the inbox."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), out)
     assert (out / "snapshot.duckdb").read_bytes()[8:12] == b"DUCK"
@@ -141,7 +132,6 @@ def fetch(url: str, host: str | None = None) -> tuple[int, str]:
 
 
 def test_a_server_answers_this_machine_alone(demo: tuple[Path, Path, SiteResult]) -> None:
-    """Pages are served at the loopback address; a request in another host's name is refused."""
     _, out, _ = demo
     server = SiteServer(out, 0)
     try:
@@ -156,7 +146,6 @@ def test_a_server_answers_this_machine_alone(demo: tuple[Path, Path, SiteResult]
 
 
 def test_a_browser_that_leaves_is_no_news(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Who goes on to another page before a file has arrived makes no server print where it was."""
     (tmp_path / "large.bin").write_bytes(bytes(64 * 1024 * 1024))
     server = SiteServer(tmp_path, 0)
     try:
@@ -171,7 +160,6 @@ def test_a_browser_that_leaves_is_no_news(tmp_path: Path, capfd: pytest.CaptureF
 
 
 def test_a_page_says_that_its_record_may_no_longer_hold(tmp_path: Path) -> None:
-    """What a record rests on is looked at with each build: the page says what has changed."""
     root = copied("demo", tmp_path / "repo")
     page = tmp_path / "site/learnings/L-7k3fq/index.html"
     (root / "<b>.txt").write_text("one\n", "utf-8")
@@ -196,7 +184,6 @@ def test_a_page_says_that_its_record_may_no_longer_hold(tmp_path: Path) -> None:
     ids=["front matter", "text"],
 )
 def test_a_status_is_shown_as_written_where_the_text_does_not_say_it(text: str, is_shown: bool, tmp_path: Path) -> None:
-    """Front matter is no part of a page, so what it says of a status stands beside the text; else it stands in it."""
     root = tmp_path / "repo"
     (root / "docs/adr").mkdir(parents=True)
     (root / "docs/adr/0001-use-sqlite.md").write_text(text, "utf-8")

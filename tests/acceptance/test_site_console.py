@@ -47,7 +47,6 @@ def _archives(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("_archives")
 def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
-    """Every example of the page runs, values are text, an error is DuckDB's own, and no host but the site is asked."""
     done = built(root)
     missing = [problem.message for problem in done.diagnostics if problem.code == console.MISSING]
     assert not [message for message in missing if "hash" in message]
@@ -93,7 +92,6 @@ def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
 def test_what_keeps_the_console_out_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, npm: str | None, said: str
 ) -> None:
-    """Where npm is missing, fails or brings another file, a warning says what to put where."""
     cache = only_npm(tmp_path, monkeypatch, npm)
     folder, problem = console.fetched()
     assert folder is None
@@ -103,7 +101,6 @@ def test_what_keeps_the_console_out_is_named(
 
 
 def test_a_build_goes_on_without_the_console(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page says how to ask without it; each build tries again, though no file has changed."""
     only_npm(tmp_path, monkeypatch, None)
     for _ in range(2):
         done = built(root)

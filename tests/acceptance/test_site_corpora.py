@@ -130,12 +130,10 @@ def assert_complete(root: Path, out: Path) -> int:
 
 
 def test_a_real_registry_becomes_a_site(real_site: Path) -> None:
-    """140 decisions and 50 learnings with their design documents: complete, and each two clicks from the start."""
     assert assert_complete(real_site.parent / "repo", real_site) == 190
 
 
 def test_an_adopted_collection_becomes_a_site(corpora: Path, tmp_path: Path) -> None:
-    """Decisions in whatever form other tools wrote them are all on the site."""
     root = Path(shutil.copytree(corpora / "adr/thomvaill__log4brains", tmp_path / "repo"))
     setup_workspace(root, load_kinds())
     import_from(root, start=root)

@@ -46,7 +46,6 @@ def script(tab: Tab) -> Iterator[Page]:
 
 
 def test_a_browser_reads_globs_as_everything_else_does(script: Page) -> None:
-    """Every case of the vector file has the answer that Python and SQL give."""
     cases = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["cases"]
     forms = []
     for text, path, _ in cases:
@@ -63,7 +62,6 @@ def test_a_browser_reads_globs_as_everything_else_does(script: Page) -> None:
 
 
 def test_a_browser_reads_scopes_as_everything_else_does(script: Page) -> None:
-    """Of several globs the first that matches is named, and one that excludes takes the path away."""
     cases = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["scopes"]
     questions = []
     for globs, path, _ in cases:
@@ -85,7 +83,6 @@ def paths_of(data: dict[str, Any], count: int) -> list[str]:
 
 
 def test_browser_command_line_and_sql_agree(script: Page, synthetic_site: Path) -> None:
-    """For each path all three give the same records, in the same order, by the same globs."""
     registry = Registry.open(synthetic_site.parent / "repo")
     data = json.loads((synthetic_site / "paths.json").read_text("utf-8"))
     data["records"] = [row for row in data["records"] if row["group"] in ("must", "consider")]  # what is pushed
@@ -115,7 +112,6 @@ def test_browser_command_line_and_sql_agree(script: Page, synthetic_site: Path) 
 
 
 def test_the_page_answers_its_address(tab: Tab, demo_site: DemoSite) -> None:
-    """A path in the address is answered without a click, and so is a glob; the landing page has the box."""
     site = demo_site()
     data = json.loads((site / "paths.json").read_text("utf-8"))
     record = next(row for row in data["records"] if row["group"] == "must")

@@ -78,7 +78,6 @@ def test_one_of_many_tags_is_typed(home: str, tab: Tab) -> None:
 
 
 def test_the_box_says_once_what_it_found(home: str, tab: Tab) -> None:
-    """Below records that were found does not stand that there is nothing; where there is nothing, it does."""
     page = tab.go(home)
     page.keyboard.press("/")
     page.keyboard.type("shelf")
@@ -90,7 +89,6 @@ def test_the_box_says_once_what_it_found(home: str, tab: Tab) -> None:
 
 
 def test_what_scrolls_sideways_says_so(home: str, tab: Tab) -> None:
-    """An end beyond which there is more fades; the other does not, and none where all can be seen."""
     tab.resized(PHONE)
     page = tab.go(f"{home}adrs/timeline/")
     box = page.locator(".orbit-scroll")
@@ -105,7 +103,6 @@ def test_what_scrolls_sideways_says_so(home: str, tab: Tab) -> None:
 
 
 def test_paper_has_all_of_a_page(home: str, tab: Tab) -> None:
-    """A wide table ends before the edge of the sheet, nothing fades, and an answer is printed, an empty box not."""
     tab.page.set_viewport_size({"width": A4, "height": 1123})
     page = tab.go(f"{home}adrs/ADR-0002/")
     page.emulate_media(media="print")
@@ -120,7 +117,6 @@ def test_paper_has_all_of_a_page(home: str, tab: Tab) -> None:
 
 
 def test_what_is_folded_looks_like_a_line(home: str, tab: Tab) -> None:
-    """Citations beyond the first dozen are folded into a line of text, not a box of the theme."""
     page = tab.go(f"{home}adrs/ADR-0001/")
     style = page.locator(".orbit-cited details").evaluate(
         "(one) => [getComputedStyle(one).borderWidth, getComputedStyle(one.firstElementChild).backgroundColor]"
@@ -129,7 +125,6 @@ def test_what_is_folded_looks_like_a_line(home: str, tab: Tab) -> None:
 
 
 def test_colours_of_the_reader_hide_nothing(home: str, browser: Browser) -> None:
-    """Where the system gives the colours, what is chosen, a banner, an arrow and the shapes of dots can be told."""
     context = browser.new_context(forced_colors="active", viewport={"width": DESK, "height": 900})
     page = context.new_page()
     page.goto(f"{home}adrs/?status=accepted")
@@ -158,7 +153,6 @@ SIDES = """(css) => {
 
 
 def test_each_block_begins_where_its_script_does(home: str, tab: Tab) -> None:
-    """Lists, quotations and tables in Arabic have their marks on the right; English beside them on the left."""
     page = tab.go(f"{home}adrs/ADR-0004/")
     prose = ".orbit-prose"
     for css in (f"{prose} ul", f"{prose} ol", f"{prose} blockquote"):
@@ -175,7 +169,6 @@ def test_each_block_begins_where_its_script_does(home: str, tab: Tab) -> None:
 
 
 def test_the_treemap_fits_a_phone(home: str, tab: Tab) -> None:
-    """Of its two drawings the tall one is shown on a phone, whole and with names; on a desk the wide one."""
     tab.resized(PHONE)
     page = tab.go(f"{home}health/")
     expect(page.locator(".orbit-wide")).to_be_hidden()
@@ -199,7 +192,6 @@ FOCUSED = """() => {
 
 @pytest.mark.parametrize("url", ["", "adrs/", "adrs/ADR-0001/", "404.html"])
 def test_the_focus_can_always_be_seen(home: str, tab: Tab, url: str) -> None:
-    """Tab stops nowhere that is hidden, and what it stops at has a line around it."""
     page = tab.go(home + url)
     for _ in range(50):
         page.keyboard.press("Tab")

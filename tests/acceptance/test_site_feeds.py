@@ -15,7 +15,6 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 def test_every_page_of_the_sitemap_says_what_and_where_it_is(demo_site: DemoSite) -> None:
-    """Each has a title, a description and its own address, for search engines and for who shows a link to it."""
     site = demo_site(every_kind=True, has_address=True)
     listed = ElementTree.parse(site / "sitemap.xml").getroot()
     dates = {entry.findtext(f"{SITEMAP}loc", ""): entry.findtext(f"{SITEMAP}lastmod") for entry in listed}
@@ -35,7 +34,6 @@ def test_every_page_of_the_sitemap_says_what_and_where_it_is(demo_site: DemoSite
 
 
 def test_an_address_is_written_as_formats_ask_for_it(tmp_path: Path) -> None:
-    """Feeds and the sitemap are for programs that take no blanks and no letters beyond ASCII in an address."""
     site = site_of("demo", tmp_path, "https://exämple.org/ü b/%20c")
     address = "https://xn--exmple-cua.org/%C3%BC%20b/%20c/"
     assert ElementTree.parse(site / "feed.xml").findtext(f"{ATOM}id") == address
@@ -46,6 +44,5 @@ def test_an_address_is_written_as_formats_ask_for_it(tmp_path: Path) -> None:
 
 
 def test_a_feed_of_a_site_without_an_address_has_a_name_that_is_one(demo_site: DemoSite) -> None:
-    """An id of Atom is an address by its form: no blank may stand in it."""
     site = demo_site()
     assert ElementTree.parse(site / "feed.xml").findtext(f"{ATOM}id") == "urn:orbit:Demo%20project"

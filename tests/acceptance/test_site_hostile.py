@@ -97,7 +97,6 @@ def test_the_alarm_rings_where_text_would_run(tab: Tab, tmp_path: Path) -> None:
 
 
 def test_hostile_text_stays_text(site: Path, home: str, tab: Tab) -> None:
-    """On pages of every type, scripts, handlers, addresses, drawings and the theme's names are only shown."""
     files = sorted(page.relative_to(site) for page in site.rglob("*.html") if "legacy" not in page.parts)
     kinds = groupby(files, lambda page: page.parent.parent)
     urls = [page.as_posix() for _, alike in kinds for page in list(alike)[:2]]
@@ -113,7 +112,6 @@ def test_hostile_text_stays_text(site: Path, home: str, tab: Tab) -> None:
 
 
 def test_what_scripts_write_stays_text(home: str, tab: Tab) -> None:
-    """Filter, explorer, search box and the look-up of ids put hostile rows on the page as text."""
     page = tab.go(f"{home}adrs/?find=script")
     expect(page.locator("table.orbit-index tbody tr")).to_have_count(1)
     assert is_calm(page)
@@ -135,14 +133,12 @@ def test_what_scripts_write_stays_text(home: str, tab: Tab) -> None:
 
 
 def test_template_syntax_is_shown_as_written(published: str, tab: Tab) -> None:
-    """Neither the theme nor our own templates evaluate what a record says."""
     text = tab.go(f"{published}adrs/ADR-0001/").inner_text("body")
     for syntax in ("{{ config.items() }}", "{{ 7*7 }}", "@@orbit:title@@", "@@orbit:content@@", "{% raw %}", "${1+1}"):
         assert syntax in text
 
 
 def test_turned_text_turns_nothing_else(published: str, tab: Tab) -> None:
-    """After a title that runs from right to left, the status stands where it stands after any other."""
     hit = tab.go(f"{published}?q=turned").locator("a.orbit-hit")
     title, chip = hit.locator("b").bounding_box(), hit.locator(".orbit-chip").bounding_box()
     assert title is not None
@@ -152,7 +148,6 @@ def test_turned_text_turns_nothing_else(published: str, tab: Tab) -> None:
 
 @pytest.mark.parametrize(("record", "side"), [("L-ev1s1", "left"), ("L-ev1s2", "right")])
 def test_a_title_begins_where_its_script_does(published: str, tab: Tab, record: str, side: str) -> None:
-    """On its page and in its index, a title in a script that runs from right to left stands at the right."""
     gap = """(one, side) => {
         const words = document.createRange();
         words.selectNodeContents(one);

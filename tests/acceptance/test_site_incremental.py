@@ -71,7 +71,6 @@ def two_learnings(root: Path) -> Path:
 
 
 def test_after_each_edit_the_site_is_the_one_built_from_nothing(tmp_path: Path) -> None:
-    """One edit at a time, of what a page alone shows or of what others do: no file is left as it was."""
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     build(root, out)
     for number, (name, edit) in enumerate(EDITS):
@@ -87,7 +86,6 @@ def test_after_each_edit_the_site_is_the_one_built_from_nothing(tmp_path: Path) 
 
 
 def test_a_file_that_git_does_not_hold_yet_speaks_for_a_record(tmp_path: Path, git: Git) -> None:
-    """A scope that matches no file is doubted until one comes, and again once it is gone; nothing else is edited."""
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     file, page = root / "src/new/a.py", "learnings/L-7k3fr/index.html"
     (root / OTHER).write_text(put("src/importer", "src/new")((root / OTHER).read_text("utf-8")), "utf-8")
@@ -106,7 +104,6 @@ def test_a_file_that_git_does_not_hold_yet_speaks_for_a_record(tmp_path: Path, g
 
 
 def test_another_half_life_of_votes_orders_the_data_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three old votes or one new one come first by the half-life; no file says that it is another."""
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     old = [VOTE.replace("2026-05-09", f"2025-05-0{day}").replace("T-9", f"T-{day}") for day in (1, 2, 3)]
     (root / VOTES).write_text("".join(old), "utf-8")
@@ -122,7 +119,6 @@ def test_another_half_life_of_votes_orders_the_data_anew(tmp_path: Path, monkeyp
 
 
 def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An edit that shows nothing to others is in the published database, and what stood there is not in the file."""
     monkeypatch.setattr("orbit_registry.snapshot.export.COMPRESSION", "uncompressed")  # so that bytes can be looked for
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), out)
@@ -171,7 +167,6 @@ ITS_EDITS: tuple[Edit, ...] = (
 def test_after_each_edit_of_a_decisions_document_the_site_is_the_one_built_from_nothing(
     tmp_path: Path, git: Git
 ) -> None:
-    """One edit at a time of the file that a decision has to itself, of its prose or of what stands above it."""
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     record, document = root / ".orbit/adrs/ADR-0003/adr.yaml", root / DECIDED
     source = f"source: {{path: {DECIDED}, format: file, authority: document}}"
@@ -210,7 +205,6 @@ def rows_of(site: Path) -> dict[str, list[str]]:
 
 
 def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
-    """A changed title is written to the record's page, to pages that name it, and to no other record's page."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     build(root, out)
     assert build(root, out).written == 0

@@ -54,7 +54,6 @@ def words(row: dict[str, Any]) -> str:
 
 
 def test_a_filter_in_the_address_is_applied(site: Path, served: str, look: Look) -> None:
-    """Status, tag and words together leave the records that have all of them, in the order of the index."""
     listed = records(site, "learning")
     tag = max(
         (tag for record in listed for tag in record["tags"]),
@@ -74,7 +73,6 @@ def test_a_filter_in_the_address_is_applied(site: Path, served: str, look: Look)
 
 
 def test_a_row_of_the_filter_is_a_row_of_the_index(site: Path, served: str, look: Look) -> None:
-    """What the script writes has the words that the page has without it; newest numbers come first in both."""
     for kind in ("adr", "learning"):
         statuses = "&".join(sorted({f"status={record['status']}" for record in records(site, kind)}))
         plain = rows((site / f"{kind}s/index.html").read_text("utf-8"))
@@ -82,7 +80,6 @@ def test_a_row_of_the_filter_is_a_row_of_the_index(site: Path, served: str, look
 
 
 def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSite) -> None:
-    """The last column counts the records and files that cite each, also where the filter has filled the table."""
     site = demo_site()
     cited = {record["id"]: str(record["cited_by"] or "") for record in records(site, "adr")}
     assert any(cited.values())

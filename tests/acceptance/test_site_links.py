@@ -105,7 +105,6 @@ def repository(top: Path, folder: str, git: Git) -> tuple[Path, str]:
 
 @pytest.mark.parametrize("folder", ["", "services/shop/"])
 def test_each_link_leads_to_a_page_or_to_the_forge_or_is_a_finding(folder: str, tmp_path: Path, git: Git) -> None:
-    """In a workspace at the root of its repository and in one in a folder of it; findings have file and line."""
     root, commit = repository(tmp_path / "repo", folder, git)
     result = build_site(Registry.open(root), tmp_path / "site", snapshot=False)
     html = (tmp_path / "site/design/core/1_overview/index.html").read_text("utf-8")
@@ -127,7 +126,6 @@ def test_each_link_leads_to_a_page_or_to_the_forge_or_is_a_finding(folder: str, 
 
 
 def test_a_link_may_leave_the_workspace_but_not_the_repository(tmp_path: Path, git: Git) -> None:
-    """What stands elsewhere in the same repository is at its forge, by a path from the document or from the top."""
     top = tmp_path / "repo"
     root = top / "services/shop"
     text = "# Core\n\n- [a](../../../../../shared/a.py)\n- [a](/shared/a.py)\n- [a](../../../../../../b.py)\n"

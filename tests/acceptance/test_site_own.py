@@ -77,7 +77,6 @@ def build(root: Path, out: Path) -> SiteResult:
 def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
-    """Templates that reach for a shell and a plugin that loads hooks are left out and named; allowed, they are used."""
     ran, home = tmp_path / "ran", tmp_path / "home"
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
     if code == "templates":
@@ -126,7 +125,6 @@ def mkdocs(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_folders_that_their_site_watches_do_not_stop_a_build(repo: Path, tmp_path: Path) -> None:
-    """They stand beside their own `mkdocs.yml`, not in the tree that the site is built from."""
     (repo / "mkdocs.yml").write_text(f"{CONFIG}watch: [src, ../repo/docs/index.md]\n", "utf-8")
 
     build(repo, tmp_path / "site")
@@ -135,7 +133,6 @@ def test_folders_that_their_site_watches_do_not_stop_a_build(repo: Path, tmp_pat
 
 
 def test_their_pages_stay_and_the_registry_joins(built: SiteResult) -> None:
-    """The site keeps its name and pages; the indexes and documents are added to the navigation."""
     assert built.config == "mkdocs.yml"
     home = (built.out / "index.html").read_text("utf-8")
     assert "Our handbook" in home
@@ -146,7 +143,6 @@ def test_their_pages_stay_and_the_registry_joins(built: SiteResult) -> None:
 
 
 def test_their_links_are_resolved_like_ours(built: SiteResult) -> None:
-    """A link out of the pages' folder leads to the record, the document or the file; a dead one has its line."""
     home = (built.out / "index.html").read_text("utf-8")
     for href in (
         "adrs/ADR-0002/",
@@ -161,10 +157,6 @@ def test_their_links_are_resolved_like_ours(built: SiteResult) -> None:
 
 
 def test_plain_mkdocs_gives_the_same_site(repo: Path, tmp_path: Path) -> None:
-    """`mkdocs build` with the plugin writes what `orbit site build` writes, byte for byte, but for one thing.
-
-    What their own pages load and run is up to a configuration that MkDocs runs in full: they have no policy there.
-    """
     build_site(Registry.open(repo), tmp_path / "ours")
     done = mkdocs(repo, "--site-dir", str(tmp_path / "theirs"))
     assert done.returncode == 0, done.stderr
@@ -178,12 +170,10 @@ def test_plain_mkdocs_gives_the_same_site(repo: Path, tmp_path: Path) -> None:
 
 
 def test_plain_mkdocs_is_strict_when_asked(repo: Path, tmp_path: Path) -> None:
-    """A dead link in a document is a warning, which `mkdocs build --strict` refuses."""
     assert mkdocs(repo, "--strict", "--site-dir", str(tmp_path / "site")).returncode != 0
 
 
 def test_the_search_of_the_theme_holds_curated_pages_alone(built: SiteResult) -> None:
-    """Records and shells are not in the theme's index, which grows too heavy with them; documents are."""
     index = json.loads((built.out / "search/search_index.json").read_text("utf-8"))
     urls = {entry["location"].partition("#")[0] for entry in index["docs"]}
     assert "design/core/1_overview/" in urls
@@ -192,7 +182,6 @@ def test_the_search_of_the_theme_holds_curated_pages_alone(built: SiteResult) ->
 
 
 def test_a_broken_configuration_is_one_error(repo: Path) -> None:
-    """What MkDocs refuses is said in one line, and no half-built site is left."""
     (repo / "mkdocs.yml").write_text("site_name: x\ntheme: no-such-theme\n", "utf-8")
     with pytest.raises(Exception, match="mkdocs failed") as caught:
         build(repo, repo / "site")
@@ -201,7 +190,6 @@ def test_a_broken_configuration_is_one_error(repo: Path) -> None:
 
 
 def test_ids_in_their_sentences_lead_to_records(repo: Path, tmp_path: Path) -> None:
-    """A page that cites gets links with previews; headings, links, code, definitions and macros stay as they are."""
     (repo / "docs/guide/start.md").write_text(CITING, "utf-8")
     title = repo / ".orbit/adrs/ADR-0002/adr.yaml"
     title.write_text(title.read_text("utf-8").replace("Store sessions", "Store `a|b` *[<b>"), "utf-8")
@@ -220,7 +208,6 @@ def test_ids_in_their_sentences_lead_to_records(repo: Path, tmp_path: Path) -> N
 
 
 def test_a_changed_setting_is_on_every_page(repo: Path, tmp_path: Path) -> None:
-    """After an edit of mkdocs.yml alone no page is kept that was made with the settings before."""
     build(repo, tmp_path / "kept")
     (repo / "mkdocs.yml").write_text(CONFIG.replace("Our handbook", "Their handbook"), "utf-8")
     assert build(repo, tmp_path / "kept").written > 0

@@ -80,7 +80,6 @@ def content_of(page: Path) -> str:
 
 
 def test_a_page_of_each_type_is_as_it_was_read(built: Path) -> None:
-    """Status, relations, scope, evidence, citations with lines, tasks, drawings and lists; feeds and redirects."""
     pages = {
         f"{url.replace('/', '-')}.html": content_of(built / url.removeprefix("index") / "index.html") for url in PAGES
     }
@@ -95,12 +94,10 @@ def test_a_page_of_each_type_is_as_it_was_read(built: Path) -> None:
 
 
 def test_what_waits_in_the_inbox_is_nowhere_on_the_site(built: Path) -> None:
-    """A candidate is on this machine alone: no page, index, file of data or search knows its id."""
     assert [path for path in built.rglob("*") if path.is_file() and WAITING.encode() in path.read_bytes()] == []
 
 
 def test_every_citation_has_its_preview_on_the_page(built: Path) -> None:
-    """Each link to a record says title and status, and what describes it is there once, hidden."""
     count = 0
     for page in built.rglob("*.html"):
         html = page.read_text("utf-8")
@@ -115,7 +112,6 @@ def test_every_citation_has_its_preview_on_the_page(built: Path) -> None:
 
 
 def test_a_preview_comes_with_pointer_and_focus(built: Path, tab: Tab) -> None:
-    """It stays while the pointer is on it, goes with Escape and with the focus, and fits a phone; axe is content."""
     with served(built) as home:
         page = tab.go(f"{home}learnings/L-7k3fq/")
         link, card = page.locator("a.orbit-cite").first, page.locator(".orbit-shown")

@@ -83,7 +83,6 @@ def mkdocs(root: Path, site: Path, *arguments: str) -> str:
 
 @pytest.mark.parametrize("directories", [True, False])
 def test_a_decision_keeps_its_page_and_gains_its_record(handbook: Path, tmp_path: Path, directories: bool) -> None:
-    """Address, theme, templates and Markdown stay theirs; banner, relations and facts join; no second page is made."""
     (handbook / "mkdocs.yml").write_text(f"{CONFIG}use_directory_urls: {str(directories).lower()}\n", "utf-8")
     output = mkdocs(handbook, tmp_path / "site", "--strict")
     assert "WARNING" not in output
@@ -110,7 +109,6 @@ LINES = "site_name: Theirs\nplugins:\n- search\n- orbit\n"
 
 @pytest.mark.parametrize("theme", ["", "theme: readthedocs\n"])
 def test_three_lines_are_enough(handbook: Path, tmp_path: Path, theme: str) -> None:
-    """Without a navigation, in each theme that comes along, a strict build is content, and its pages are joined."""
     (handbook / "mkdocs.yml").write_text(theme + LINES, "utf-8")
     mkdocs(handbook, tmp_path / "site", "--strict")
     html = (tmp_path / "site/decisions/0001-use-files/index.html").read_text("utf-8")
@@ -121,7 +119,6 @@ def test_three_lines_are_enough(handbook: Path, tmp_path: Path, theme: str) -> N
 
 
 def test_a_page_that_the_site_leaves_out_is_no_records_page(handbook: Path, tmp_path: Path) -> None:
-    """The decision has a page of ours then, to which the links to its document lead; a strict build is content."""
     settings = "exclude_docs: |\n  0001*\ndraft_docs: /guide/\ntheme: {name: material, font: false}\n"
     (handbook / "mkdocs.yml").write_text(settings + LINES, "utf-8")
     mkdocs(handbook, tmp_path / "site", "--strict")
@@ -135,7 +132,6 @@ def test_a_page_that_the_site_leaves_out_is_no_records_page(handbook: Path, tmp_
 
 
 def test_who_wants_every_page_in_the_navigation_is_not_told_of_ours(handbook: Path, tmp_path: Path) -> None:
-    """Of the pages that no navigation names, a strict build that asks for those hears of the reader's own alone."""
     wish = "validation: {nav: {omitted_files: warn}}\n"
     (handbook / "mkdocs.yml").write_text(CONFIG + wish + "not_in_nav: /decisions/\n", "utf-8")
     mkdocs(handbook, tmp_path / "site", "--strict")
@@ -146,7 +142,6 @@ def test_who_wants_every_page_in_the_navigation_is_not_told_of_ours(handbook: Pa
 
 
 def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git: Git) -> None:
-    """`mkdocs gh-deploy` asks the configuration for the site once it is built: the records' pages are in it."""
     git(tmp_path, "init", "-q", "--bare", "remote")
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"], ["remote", "add", "origin", "../remote"]):
         git(handbook, *words)
@@ -159,7 +154,6 @@ def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git:
 
 
 def test_who_only_asks_where_the_site_will_be_is_told(handbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As `mike` does, which opens the file by a relative name, and has another process build: nothing is staged."""
     monkeypatch.chdir(handbook)
     with Path("mkdocs.yml").open("rb") as file:
         config = load_config(file)
@@ -170,7 +164,6 @@ def test_who_only_asks_where_the_site_will_be_is_told(handbook: Path, monkeypatc
 
 
 def test_the_served_site_follows_records_and_pages(handbook: Path) -> None:
-    """`mkdocs serve` builds again when a record or a page is saved, and tells the browser to load it again."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -209,7 +202,6 @@ UNLIKE = ("snapshot.duckdb", MANIFEST, "sitemap.xml", "sitemap.xml.gz")
 def test_a_build_after_one_that_was_killed_is_as_good_as_new(
     handbook: Path, tmp_path: Path, run_killed: RunKilled
 ) -> None:
-    """Killed while pages are written, MkDocs leaves some of files that are as they were again by the next build."""
     mkdocs(handbook, tmp_path / "site")
     expected = files(tmp_path / "site")
     document = handbook / "docs/decisions/0002-use-a-database.md"
@@ -233,7 +225,6 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(
 
 
 def test_builds_at_once_wait_for_each_other(handbook: Path, tmp_path: Path) -> None:
-    """MkDocs and our own command use the same staged tree in turn; each makes the whole site."""
     words = (
         [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path / "one")],
         [sys.executable, "-m", "orbit_registry.cli.main", "site", "build", "--out", str(tmp_path / "own")],
@@ -249,7 +240,6 @@ def test_builds_at_once_wait_for_each_other(handbook: Path, tmp_path: Path) -> N
 
 
 def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_path: Path) -> None:
-    """Of a real collection every decision has one page, at the address plain MkDocs gives it, and is found once."""
     root = tmp_path / "repo"
     shutil.copytree(corpora / "adr/JabRef__jabref/docs/decisions", root / "docs/decisions")
     (root / ".orbit").mkdir()

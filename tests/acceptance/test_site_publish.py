@@ -212,7 +212,6 @@ def filtered(tmp_path_factory: pytest.TempPathFactory, plain: None) -> Filtered:
 
 
 def test_no_term_of_what_is_withheld_is_among_those_of_the_search_box(filtered: Filtered) -> None:
-    """Terms are single words, apart and without their endings, which no sentinel is."""
     withheld = {"dilig", "rival", "redi", "drawer", "falcon", "nobodi", "unclaim"}
     # No record claims the one, and what has the other has a page of its own, which the pages' search finds.
     assert withheld - filtered.terms_before == {"unclaim", "dilig"}
@@ -220,7 +219,6 @@ def test_no_term_of_what_is_withheld_is_among_those_of_the_search_box(filtered: 
 
 
 def test_nothing_of_what_is_withheld_is_in_any_byte_of_the_site(filtered: Filtered) -> None:
-    """Ids, titles, texts, paths and earlier names of it are in no page, feed, index, redirect or database."""
     assert filtered.leaked_before == set(SENTINELS)
     assert leaks(filtered.site) == []
     assert (filtered.site / "snapshot.duckdb").is_file()
@@ -230,7 +228,6 @@ def test_nothing_of_what_is_withheld_is_in_any_byte_of_the_site(filtered: Filter
 
 
 def test_a_record_that_becomes_internal_is_forgotten_everywhere(root: Path, tmp_path: Path) -> None:
-    """The next build into the same folder strikes its name from the pages of others too, which did not change."""
     build(root, tmp_path / "site")
     assert "ADR-0003" in (tmp_path / "site/adrs/ADR-0002/index.html").read_text("utf-8")
 
@@ -241,7 +238,6 @@ def test_a_record_that_becomes_internal_is_forgotten_everywhere(root: Path, tmp_
 
 
 def test_an_exported_snapshot_holds_what_may_be_read(root: Path) -> None:
-    """`orbit snapshot export` applies the filter to database and Parquet files alike; `--unfiltered` does not."""
     assert orbit("snapshot", "export", "all.duckdb", "--unfiltered") == 0
     assert "Buy the rival" in _rows(root / "all.duckdb")
     assert orbit("snapshot", "export", "out/some.duckdb", "--parquet", "out/tables") == 0
@@ -252,10 +248,6 @@ def test_an_exported_snapshot_holds_what_may_be_read(root: Path) -> None:
 
 
 def test_no_folder_or_place_of_tasks_tells_what_is_withheld(root: Path, tmp_path: Path, git: Git) -> None:
-    """The treemap counts no file whose name may not be read; nor does the list of tasks name such a place or file.
-
-    The same folder held them before the filter was written.
-    """
     for path in ("src/customers/acme/a.py", "src/buy-the-rival/b.py", "src/open/c.py", "falcon/TASK-1.md"):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("pass\n", "utf-8")
@@ -287,7 +279,6 @@ def test_no_folder_or_place_of_tasks_tells_what_is_withheld(root: Path, tmp_path
 
 
 def test_a_decision_at_a_place_that_is_struck_out_is_withheld(root: Path) -> None:
-    """Where its document may not be named, neither may what it says."""
     (root / "docs/customers/terms.md").write_text("# 8. Terms\n\n## Status\n\nAccepted\n", "utf-8")
     six = (root / ".orbit/adrs/ADR-0006/adr.yaml").read_text("utf-8").replace("ADR-0006", "ADR-0008")
     six = six.replace("adr/0006-buy-the-rival", "customers/terms").replace("7c0de3b81f", "7c0de3b820")
@@ -298,7 +289,6 @@ def test_a_decision_at_a_place_that_is_struck_out_is_withheld(root: Path) -> Non
 
 
 def test_patterns_alone_take_a_decision_out_of_its_log(root: Path, tmp_path: Path, git: Git) -> None:
-    """What no record claims stays there; nothing is cited by, or rests on, a place that may not be named."""
     for path in ("src/customers/acme.py", "src/open.py"):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("# ADR-0002\n", "utf-8")
@@ -321,7 +311,6 @@ def test_patterns_alone_take_a_decision_out_of_its_log(root: Path, tmp_path: Pat
 
 
 def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -> None:
-    """Entities, soft hyphens, tags and links inside a name hide it from the filter no more than from a reader."""
     with (root / "docs/index.md").open("a", encoding="utf-8") as file:
         file.write(
             "\nL-9<foo>zz</foo>zz, L-9z<x-y a='b'/>zzz, L-9zz<?php?>zz, L-9zzz<!x>z, pro<Blink>ject</Blink> falcon.\n"
@@ -350,7 +339,6 @@ def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -
 def test_a_filter_that_can_not_be_meant_stops_every_command(
     root: Path, section: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A bad pattern, an unknown kind, status or key is an error with its line and a hint: nothing is published."""
     _filter(root, f"  publish:\n    {section}\n")
     for words in (["check"], ["init", "--yes"], ["site", "build"], ["snapshot", "export", "x.duckdb"]):
         assert orbit(*words) == 2

@@ -90,7 +90,6 @@ def write_filter(root: Path, section: str) -> Registry:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_a_form_of_the_filter_admits_what_it_names(name: str, every_kind: Path) -> None:
-    """Kinds, statuses and tags, each with and without an exclamation mark, and all of them."""
     section, is_published = FORMS[name]
     registry = write_filter(every_kind, section)
     publication = publication_of(registry.workspace, registry.collection)
@@ -100,7 +99,6 @@ def test_a_form_of_the_filter_admits_what_it_names(name: str, every_kind: Path) 
 
 
 def test_what_a_filter_withholds_is_nowhere(every_kind: Path, tmp_path: Path) -> None:
-    """No name, title or line of it is in a page, feed, index, search text or table; what is published is there."""
     section, is_published = FORMS["all of it"]
     registry = write_filter(every_kind, section)
     records = [*registry.records]
@@ -120,7 +118,6 @@ def test_what_a_filter_withholds_is_nowhere(every_kind: Path, tmp_path: Path) ->
 
 
 def test_a_tag_is_chosen_by_all_its_names(tmp_path: Path) -> None:
-    """What is withheld, or asked for, by one name of a tag is so by those that `tags.aliases` gives it too."""
     root = copied("demo", tmp_path / "repo")
     file = root / ".orbit/adrs/ADR-0003/adr.yaml"
     file.write_text(file.read_text("utf-8").replace("[storage]", "[Disk]"), "utf-8")
@@ -156,7 +153,6 @@ THEIR_NAMES = (
 
 
 def test_the_names_of_what_nobody_can_judge_are_struck_out(tmp_path: Path) -> None:
-    """A decision that no record claims, or whose record can't be read, is as little named by others as one withheld."""
     root = copied("demo", tmp_path / "repo")
     for path, text in UNKNOWN.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)

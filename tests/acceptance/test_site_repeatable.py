@@ -55,7 +55,6 @@ def clean(root: Path) -> dict[str, bytes]:
 
 
 def test_two_machines_make_the_same_bytes(tmp_path: Path, git: Git) -> None:
-    """Time zone, language, hash seed, umask, working folder, path of the clone and times of files: none is seen."""
     source = with_every_kind(copied("demo", tmp_path / "source"))
     git(source, "init", "--quiet")
     git(source, "add", "--all")
@@ -80,7 +79,6 @@ def test_two_machines_make_the_same_bytes(tmp_path: Path, git: Git) -> None:
 
 
 def test_a_build_that_waited_knows_what_was_written_meanwhile(tmp_path: Path) -> None:
-    """Pages of the build before it are not taken for what they were when it began to wait, nor left where they are."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     build(root, out)
     other = Path(shutil.copytree(root, tmp_path / "other"))  # whose builds wait for no lock of the first
@@ -97,7 +95,6 @@ def test_a_build_that_waited_knows_what_was_written_meanwhile(tmp_path: Path) ->
 
 
 def test_two_clones_build_into_one_folder_in_turn(tmp_path: Path) -> None:
-    """A folder holds the site of who built last, though each clone remembers pages that it wrote there."""
     clones, out = [copied("demo", tmp_path / name / "repo") for name in ("one", "two")], tmp_path / "site"
     retitle(clones[1], "Only there")
     expected = [clean(root) for root in clones]
@@ -107,7 +104,6 @@ def test_two_clones_build_into_one_folder_in_turn(tmp_path: Path) -> None:
 
 
 def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None:
-    """Several processes build into one folder while files change: each ends well, and the next finds nothing to do."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     words = [*ORBIT, "site", "build", "--out", str(out)]
     running = []
@@ -124,7 +120,6 @@ def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None
 
 
 def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run_killed: RunKilled) -> None:
-    """Killed in a first build, at the start of a second, and late in a third; then the next is clean."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     document = root / "docs/design/core/9_more.md"
 
@@ -160,7 +155,6 @@ def test_a_folder_that_the_site_is_made_from_is_refused(tmp_path: Path, out: str
 
 
 def test_a_site_within_what_is_searched_for_documents_is_none_of_them(tmp_path: Path) -> None:
-    """A second build finds nothing to do, and after an edit writes what shows it: the site is no input of itself."""
     root = copied("demo", tmp_path / "repo")
     config = root / ".orbit/config.yaml"
     config.write_text(config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  mirror: ['*.md']\n"), "utf-8")
@@ -173,7 +167,6 @@ def test_a_site_within_what_is_searched_for_documents_is_none_of_them(tmp_path: 
 
 
 def test_a_disk_that_fills_up_is_one_clear_error(tmp_path: Path, small_disk: Path) -> None:
-    """A build that finds no more space says so; once there is some, the next one makes the whole site."""
     root, out = copied("demo", tmp_path / "repo"), small_disk / "site"
     (small_disk / "filler").write_bytes(b"x" * 1024 * 1024)
     with pytest.raises(WriteError, match="no space left"):
@@ -184,7 +177,6 @@ def test_a_disk_that_fills_up_is_one_clear_error(tmp_path: Path, small_disk: Pat
 
 
 def test_a_folder_that_can_not_be_written_to_is_one_clear_error(tmp_path: Path, small_disk: Path) -> None:
-    """The site that stands there stays whole."""
     root, out = copied("demo", tmp_path / "repo"), small_disk / "site"
     subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
     build(root, out)

@@ -46,7 +46,6 @@ def holders(root: Path, text: str) -> list[str]:
 
 @pytest.mark.parametrize("own", [False, True])
 def test_no_secret_is_published_or_kept(root: Path, own: bool) -> None:
-    """Record, decision log, mirrored document, own page and own file: none brings a secret into a page or a cache."""
     if own:
         (root / "mkdocs.yml").write_text("site_name: x\ntheme: material\n", "utf-8")
     (root / "docs/page.md").write_text(f"# Page\n\nkey {SECRET} [x](gone-{SECRET}.md)\n", "utf-8")
@@ -66,7 +65,6 @@ def test_no_secret_is_published_or_kept(root: Path, own: bool) -> None:
 
 
 def test_no_derived_file_holds_a_secret(root: Path) -> None:
-    """Whatever is asked, what is remembered of a record with secrets in text, glob and evidence holds none of them."""
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     for file in root.glob(".orbit/learnings/*/learning.yaml"):
         secrets = f"\nbody: |\n  key {SECRET} here\nevidence:\n  - kind: file\n    reference: {SECRET}/x.py\n"
@@ -87,7 +85,6 @@ def test_no_derived_file_holds_a_secret(root: Path) -> None:
 
 @pytest.mark.parametrize("link", ["docs/design", "docs/design/core"])
 def test_documents_from_elsewhere_are_not_published(root: Path, link: str) -> None:
-    """A folder of documents that is a link is left out."""
     shutil.rmtree(root / link)
     (root / link).symlink_to(root.parent / "elsewhere")
     result = build(root)
@@ -96,7 +93,6 @@ def test_documents_from_elsewhere_are_not_published(root: Path, link: str) -> No
 
 
 def test_a_picture_from_elsewhere_is_not_published(root: Path) -> None:
-    """A link above a picture does not lead out either."""
     (root / "docs/img").symlink_to(root.parent / "elsewhere")
     with (root / "docs/design/core/1_overview.md").open("a", encoding="utf-8") as file:
         file.write("\n![p](../../img/p.png)\n")
@@ -118,7 +114,6 @@ def test_a_picture_from_elsewhere_is_not_published(root: Path) -> None:
     ],
 )
 def test_a_planted_link_in_the_cache_is_refused(root: Path, link: str) -> None:
-    """The staged tree is written to real folders alone, and what a link leads to stays as it was."""
     planted = root / ".orbit/state/cache/site" / link
     planted.parent.mkdir(parents=True, exist_ok=True)
     target = root.parent / "elsewhere"
@@ -130,7 +125,6 @@ def test_a_planted_link_in_the_cache_is_refused(root: Path, link: str) -> None:
 
 
 def test_a_module_of_the_repository_does_not_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The generator's own modules are used, whatever files stand in the folder the command is given in."""
     (root / "markdown.py").write_text("from pathlib import Path\nPath('ran').touch()\n", "utf-8")
     monkeypatch.chdir(root)
     build(root)

@@ -32,7 +32,6 @@ MRR = 0.55
 
 
 def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
-    """What is a record's stands in the records' search, not in that of pages too; the rest of a log does."""
     root = copied("demo", tmp_path / "repo")
     log = root / "docs/design/core/4_decisions.md"
     text = log.read_text("utf-8")
@@ -56,7 +55,6 @@ def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
 
 
 def test_words_are_found_by_their_stem_and_never_by_a_part_of_them(look: Look, demo_site: DemoSite) -> None:
-    """Another form of a word finds it, and so does the start of the last one; what stands inside a word does not."""
     server = SiteServer(demo_site(), 0)  # ADR-0002: Store sessions in files
     try:
         hits = {}
@@ -70,7 +68,6 @@ def test_words_are_found_by_their_stem_and_never_by_a_part_of_them(look: Look, d
 
 
 def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_path: Path) -> None:
-    """Terms are the same in both, in prose, identifiers and writing without spaces."""
     shutil.copy(overrides() / "assets/orbit/search.js", tmp_path)
     (tmp_path / "index.html").write_text("<!doctype html><title>Empty</title>", "utf-8")
     texts = [file.read_text("utf-8") for file in (ROOT / "docs").rglob("*.md")]
@@ -83,7 +80,6 @@ def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_pat
 
 
 def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, real_site: Path) -> None:
-    """Of 190 real records: an id always, so does an earlier name that is no other's id; a title no less often."""
     registry = Registry.open(real_site.parent / "repo")
     records = list(registry.records)
     ids = {record.id for record in records}
@@ -114,7 +110,6 @@ def test_names_and_titles_lead_to_their_record(browser: Browser, corpora: Path, 
 def test_a_resource_that_reads_like_a_decision_is_struck_out_too(
     tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its text is that of its file, whatever its headings are, and the publish filter goes over it."""
     root = copied("demo", tmp_path / "repo")
     with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as config:
         config.write("  publish:\n    redact: ['(?i)project\\s+falcon']\n")
@@ -133,7 +128,6 @@ def test_a_resource_that_reads_like_a_decision_is_struck_out_too(
 
 
 def test_the_first_line_is_one_that_says_something() -> None:
-    """Headings, status lines, tables and Markdown marks are left out; long lines end at a word."""
     text = "# Title\n\nStatus: Accepted · 2026\n\n| a |\n\n## Context\n\n- We *read* the [docs](x.md) `twice`\n"
     assert lead(text) == "We read the docs twice"
     assert lead("") == lead("## Only\n\n---\n") == ""

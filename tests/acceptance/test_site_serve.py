@@ -82,7 +82,6 @@ def served(repo: Path) -> Iterator[Served]:
 
 
 def test_an_open_page_follows_its_record(served: Served, tab: Tab) -> None:
-    """Edited, broken, mended, gone and back: the page loads itself, and what can't be read is said by file and line."""
     page = tab.go(f"{served.url}adrs/ADR-0003/")
     text = (served.root / ADR).read_text("utf-8")
     served.write(ADR, text.replace("Nothing talks", "Nobody talks"))
@@ -101,7 +100,6 @@ def test_an_open_page_follows_its_record(served: Served, tab: Tab) -> None:
 
 
 def test_an_open_list_follows_what_comes_and_goes(served: Served, tab: Tab, git: Git) -> None:
-    """A new record, one under another id and another branch are in the index; a new document is in theirs."""
     page = tab.go(f"{served.url}adrs/")
     words = [*ORBIT, "adr", "add", "--title", "Added while served", "--style", "file", "--yes"]
     subprocess.run(words, cwd=served.root, check=True, stdout=subprocess.DEVNULL)
@@ -123,7 +121,6 @@ def test_an_open_list_follows_what_comes_and_goes(served: Served, tab: Tab, git:
 
 
 def test_where_nothing_can_be_built_the_last_site_stays(served: Served, tab: Tab) -> None:
-    """A broken setting is said on the page, which stays as it was, and in the terminal; mended, the page follows."""
     page = tab.go(f"{served.url}adrs/ADR-0002/")
     config = served.write(".orbit/config.yaml", "a: [\n")
     expect(page.locator(BOX)).to_contain_text("config.yaml:2:1: not valid YAML", timeout=WAIT_MS)
@@ -139,7 +136,6 @@ def test_where_nothing_can_be_built_the_last_site_stays(served: Served, tab: Tab
 
 
 def test_it_ends_in_peace(served: Served) -> None:
-    """Ctrl-C says so and leaves the port free, and no trace in the repository."""
     port = int(served.url.rstrip("/").rpartition(":")[2])
     assert served.interrupt() == 0
     assert served.until("ended")
@@ -151,7 +147,6 @@ def test_it_ends_in_peace(served: Served) -> None:
 
 
 def test_a_taken_port_is_said_before_anything_is_built(repo: Path) -> None:
-    """Nobody waits for a build to hear that; the command for a free one is named."""
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         holder.listen()

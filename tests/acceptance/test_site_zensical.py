@@ -13,7 +13,6 @@ from orbit_registry.site.build import build_site
 
 
 def test_the_site_is_the_same_through_zensical(tmp_path: Path) -> None:
-    """Every page is there with the same text of records and documents, and the same links are found dead."""
     pytest.importorskip("zensical", reason="Zensical is not installed: `nox -s zensical` brings it")
     results = {}
     for generator in ("mkdocs", "zensical"):

@@ -71,7 +71,6 @@ sys.exit(main())
 
 
 def test_a_sync_killed_before_any_change_of_a_file_leaves_the_old_one(git_repo: Path) -> None:
-    """A sync is killed before every third file that it opens for writing, renames or removes; the snapshot is whole."""
     repo = filled(git_repo, 2)
     orbit(repo, "sync")
     file = next((repo / ".orbit/learnings").glob("*/learning.yaml"))
@@ -88,7 +87,6 @@ def test_a_sync_killed_before_any_change_of_a_file_leaves_the_old_one(git_repo: 
 
 
 def test_another_duckdb_reads_the_file(git_repo: Path) -> None:
-    """Tables and macros answer in the other DuckDB that we support."""
     python = os.environ.get(OTHER)
     if not python:
         pytest.skip(f"set {OTHER} to a Python whose DuckDB has another version to try the file with it")
@@ -111,7 +109,6 @@ def test_another_duckdb_reads_the_file(git_repo: Path) -> None:
 
 
 def test_a_real_collection_arrives(corpora: Path, tmp_path: Path, git: Any) -> None:
-    """Imported, a real registry is in the snapshot with every id it ever had, and scopes match its paths."""
     repo = tmp_path / "orbit"
     shutil.copytree(corpora / "orbit-2026-07", repo, copy_function=shutil.copyfile)
     (repo / "dot_orbit").rename(repo / ".orbit")

@@ -71,7 +71,6 @@ def measured(capsys: Capture, *command: str) -> dict[str, Any]:
 
 
 def test_a_hold_out_gives_the_effect_of_a_record(workspace: Path, capsys: Capture) -> None:
-    """Sessions with the record failed less."""
     record_id = learn("Retries need a key", "src/**", error_pattern="duplicate key")
     for number in range(200):
         withheld, fails = number % 4 == 0, number % (2 if number % 4 == 0 else 10) == 0
@@ -91,7 +90,6 @@ def test_a_hold_out_gives_the_effect_of_a_record(workspace: Path, capsys: Captur
 
 
 def test_without_a_hold_out_there_is_no_effect(workspace: Path, capsys: Capture) -> None:
-    """Also with an empty or torn log."""
     assert measured(capsys, "stats")["why"] == "no record came due in a session"
     logged(workspace, {"hits": [learn("Retries need a key", "src/**")]})
     with (workspace / ".orbit/state/log/events.jsonl").open("ab") as file:
@@ -102,7 +100,6 @@ def test_without_a_hold_out_there_is_no_effect(workspace: Path, capsys: Capture)
 
 
 def test_a_history_gives_the_effect_too(workspace: Path, capsys: Capture) -> None:
-    """Commits with the record against those before it."""
     record_id = learn("Retries need a key", "src/**", created_at="2025-07-01T00:00:00Z")
     lines = []
     for number in range(400):
@@ -130,7 +127,6 @@ def called_twice(workspace: Path, event: str, **fields: object) -> list[bytes]:
 
 
 def test_a_hook_is_counted_with_agent_and_tokens(workspace: Path, capsys: Capture) -> None:
-    """Nothing is estimated."""
     learn("Retries need a key", "src/**")
     edit = {"file_path": str(workspace / "src/a.py")}
     reply, _ = called_twice(workspace, "PreToolUse", tool_name="Edit", tool_input=edit)
@@ -142,7 +138,6 @@ def test_a_hook_is_counted_with_agent_and_tokens(workspace: Path, capsys: Captur
 
 
 def test_a_described_failure_is_counted(workspace: Path, capsys: Capture) -> None:
-    """Before and after the record was shown."""
     record_id = learn("Retries need a key", "src/**", error_pattern="duplicate key")
     command = {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "E: Duplicate  key 7"}
     called_twice(workspace, "PostToolUseFailure", **command)
@@ -153,14 +148,12 @@ def test_a_described_failure_is_counted(workspace: Path, capsys: Capture) -> Non
 
 
 def test_since_leaves_out_older_events(workspace: Path, capsys: Capture) -> None:
-    """And counts them."""
     logged(workspace, {"at": "2020-01-01T00:00:00Z"}, {})
     assert (counted(capsys)["calls"], counted(capsys, "--since", "7")["calls"]) == (2, 1)
     assert counted(capsys, "--since", "7")["log"]["older"] == 1
 
 
 def test_an_empty_or_broken_log_has_no_calls(workspace: Path, capsys: Capture) -> None:
-    """No share is computed."""
     assert run(["stats"]) == 0
     assert capsys.readouterr().out == "no call is in the event log\n"
     logged(workspace, {"event": 7})

@@ -37,7 +37,6 @@ def test_a_full_or_read_only_disk_changes_nothing(
     small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], message: str,
     arguments: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """The command says why it can't write, checking works, and a second try with space works."""
     monkeypatch.chdir(small_disk)
     shell = Shell(small_disk, capsys)
     setup_workspace(small_disk, load_kinds())
@@ -75,7 +74,6 @@ def test_derived_files_of_a_read_only_tree_go_elsewhere(
     small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """In the user's cache, else among temporary files or in memory; where nothing helps, one error says what to do."""
     monkeypatch.chdir(small_disk)
     shell = Shell(small_disk, capsys)
     setup_workspace(small_disk, load_kinds())
@@ -109,7 +107,6 @@ def test_derived_files_of_a_read_only_tree_go_elsewhere(
 
 
 def test_a_full_disk_does_not_keep_match_from_an_answer(git_repo: Path) -> None:
-    """The index is made for the question alone."""
     orbit = [sys.executable, "-m", "orbit_registry.cli.main"]
     Registry.init(git_repo)
     add = ["learning", "add", "--summary", "Close every file", "--path", "src/**", "--evidence", "task:T-1", "--yes"]

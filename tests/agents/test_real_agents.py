@@ -222,7 +222,6 @@ def registrations(page: str) -> list[tuple[str, str, str]]:
 
 
 def test_what_the_hook_says_reaches_the_model_once(agent: str, project: Project) -> None:
-    """Reading a file and then changing it shows its learning once: in the next turn's request, and not again."""
     driver = DRIVERS[agent]
     model = project.work(agent, driver.read, driver.change)
     assert (project.root / "src/upload.py").read_text("utf-8") == "def up(): return 3\n"
@@ -233,7 +232,6 @@ def test_what_the_hook_says_reaches_the_model_once(agent: str, project: Project)
 
 
 def test_what_is_of_no_use_is_not_said(agent: str, project: Project) -> None:
-    """A session that touches no file of a record's scope is sent nothing of ours."""
     driver = DRIVERS[agent]
     elsewhere = json.loads(json.dumps(driver.read[1]).replace("src/upload.py", "src/other.py"))
     model = project.work(agent, (driver.read[0], elsewhere))
@@ -242,7 +240,6 @@ def test_what_is_of_no_use_is_not_said(agent: str, project: Project) -> None:
 
 
 def test_an_agent_without_the_hook_is_told_nothing(agent: str, project: Project) -> None:
-    """After `hook uninstall` the same session is sent nothing, and nothing of ours ran."""
     project.orbit("hook", "uninstall", agent)
     model = project.work(agent, DRIVERS[agent].read)
     assert SUMMARY not in "".join(model.told)
@@ -251,7 +248,6 @@ def test_an_agent_without_the_hook_is_told_nothing(agent: str, project: Project)
 
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
 def test_a_failed_call_shows_what_is_known_of_its_error(agent: str, project: Project) -> None:
-    """A learning without a file of its own comes with the error that its pattern names."""
     known = "The mirror is down on Sundays"
     evidence = ("--evidence", "task:T-2", "--error-pattern", "Connection refused by mirror")
     project.orbit("learning", "add", "--summary", known, "--tag", "net", *evidence, "--yes")
@@ -263,7 +259,6 @@ def test_a_failed_call_shows_what_is_known_of_its_error(agent: str, project: Pro
 
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
 def test_a_session_that_had_trouble_is_asked_once_for_a_note(agent: str, project: Project) -> None:
-    """Where that is turned on, the agent goes on for one turn, and is let go after it."""
     config = project.root / ".orbit/config.yaml"
     config.write_text(f"{config.read_text('utf-8')}\nloop: {{enabled: true, ask_at_stop: true}}\n", "utf-8")
     project.orbit("sync")
@@ -273,7 +268,6 @@ def test_a_session_that_had_trouble_is_asked_once_for_a_note(agent: str, project
 
 @pytest.mark.parametrize("agent", ["claude", "codex"], indirect=True)
 def test_the_transcript_proves_what_arrived(agent: str, project: Project) -> None:
-    """`orbit doctor` reads what the agent itself wrote down of the session, and `capture` reads it too."""
     project.work(agent, DRIVERS[agent].read)
     found = json.loads(project.orbit("doctor", "--agent", agent, "--format", "json"))["data"]["findings"]
     (transcript,) = [one for one in found if one["topic"] == "transcript"]
@@ -297,13 +291,11 @@ def register(agent: str, bare: Project, said: str, content: str) -> None:
 
 @pytest.mark.parametrize(("agent", "said", "content"), registrations(PAGE), indirect=["agent"])
 def test_a_server_registered_as_its_page_says_answers(agent: str, bare: Project, said: str, content: str) -> None:
-    """The agent starts it, by the command or by the file."""
     register(agent, bare, said, content)
 
 
 @pytest.mark.parametrize(("agent", "said", "content"), registrations(OVER_HTTP), indirect=["agent"])
 def test_a_server_that_runs_already_answers_over_http(agent: str, bare: Project, said: str, content: str) -> None:
-    """A person started it; the agent is told its address and its token, and bears that."""
     token = "tried-by-a-test-alone"
     serving = [*ORBIT, "mcp", "serve", "--http"]
     env = bare.environment(ORBIT_MCP_TOKEN=token)

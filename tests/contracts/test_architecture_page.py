@@ -106,7 +106,6 @@ def drawing() -> str:
 
 
 def test_picture_is_drawn_from_the_imports() -> None:
-    """The picture has the rooms and imports of today; ORBIT_UPDATE_GOLDEN=1 draws it anew."""
     if UPDATE:
         PICTURE.write_text(drawing(), "utf-8")
     sizes = re.compile(r">[\d.]+ k lines<")
@@ -114,13 +113,11 @@ def test_picture_is_drawn_from_the_imports() -> None:
 
 
 def test_each_room_is_described() -> None:
-    """The table of the page names every room of the import contract once."""
     named = re.findall(r"^\| `([a-z_]+)` \|", PAGE.read_text("utf-8"), re.M)
     assert sorted(named) == sorted(room for layer in layers() for room in layer)
 
 
 def test_each_function_of_the_flows_exists() -> None:
-    """A name such as `hook.select.select` on the page is an attribute of that module."""
     rooms = "|".join(room for layer in layers() for room in layer)
     for dotted in re.findall(rf"`((?:{rooms})(?:\.\w+)+)(?:\([^`]*\))?`", PAGE.read_text("utf-8")):
         assert resolve(f"orbit_registry.{dotted}") is not None

@@ -26,14 +26,12 @@ def section_of(code: str) -> str:
 
 
 def test_codes_and_names_are_unique() -> None:
-    """No two checks share a code or a name."""
     assert [code for code, count in Counter(check.code for check in all_checks()).items() if count > 1] == []
     assert [name for name, count in Counter(check.name for check in all_checks()).items() if count > 1] == []
 
 
 @each_check
 def test_a_check_speaks_for_itself(check: Check) -> None:
-    """A code has the form ORB and three digits, a name is kebab-case, summary and hint say something."""
     assert re.fullmatch(r"ORB[1-9]\d\d", check.code)
     assert re.fullmatch(r"[a-z]+(?:-[a-z]+)*", check.name)
     assert check.summary.endswith(".")
@@ -43,7 +41,6 @@ def test_a_check_speaks_for_itself(check: Check) -> None:
 
 @each_check
 def test_a_check_has_a_section_in_the_docs(check: Check) -> None:
-    """The section names the check and has the same parts as every other."""
     section = section_of(check.code)
     assert f"`{check.name}`" in section
     assert [part for part in HEADINGS if f"**{part}**" not in section] == []
@@ -52,7 +49,6 @@ def test_a_check_has_a_section_in_the_docs(check: Check) -> None:
 
 
 def test_the_table_of_families_has_every_check() -> None:
-    """Under its family, by code and name, in their order; and no other."""
     rows = re.findall(r"(?m)^\| (\d)xx [^|]+\| (.+) \|$", (ROOT / DOCS).read_text("utf-8"))
     listed = [
         (code, name, family) for family, cell in rows for code, name in re.findall(r"\[(ORB\d+)\]\S+ (\S+)", cell)
@@ -62,7 +58,6 @@ def test_the_table_of_families_has_every_check() -> None:
 
 @each_check
 def test_a_check_has_a_failing_and_a_passing_case(check: Check) -> None:
-    """A folder of cases stands under the check's code."""
     names = [path.name for path in (CASES / check.code).iterdir()] if (CASES / check.code).is_dir() else []
     assert [name for name in names if name.startswith("pass")], "no passing case"
     failing = [name for name in names if name.startswith("fail")]
@@ -71,7 +66,6 @@ def test_a_check_has_a_failing_and_a_passing_case(check: Check) -> None:
 
 
 def test_no_case_and_no_section_outlives_its_check() -> None:
-    """Cases and sections belong to a check that is there."""
     codes = {check.code for check in all_checks()}
     assert {path.name for path in CASES.iterdir() if path.is_dir()} - codes == set()
     assert set(re.findall(r"^## (ORB\d+)$", (ROOT / DOCS).read_text("utf-8"), re.MULTILINE)) == codes

@@ -16,12 +16,10 @@ TREE = [one for one in vars(errors).values() if isinstance(one, type) and issubc
 
 @pytest.mark.parametrize("error", TREE, ids=lambda one: str(one.__name__))
 def test_no_error_is_made_without_a_hint(error: type[errors.OrbitError]) -> None:
-    """The hint is a keyword without a default."""
     assert inspect.signature(error).parameters["hint"].default is inspect.Parameter.empty
 
 
 def test_no_hint_is_empty() -> None:
-    """A hint that is written out says something."""
     empty = [
         f"{file.relative_to(PACKAGE)}:{call.lineno}"
         for file in PACKAGE.rglob("*.py")

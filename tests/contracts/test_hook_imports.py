@@ -31,25 +31,21 @@ def loaded(module: str) -> set[str]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_of_the_hook_starts_without_site(module: str) -> None:
-    """Each one can be imported by `python -I -S -E`: it needs no installed library."""
     assert module in loaded(module)
 
 
 def test_the_client_loads_nothing_costly() -> None:
-    """The hook starts without regular expressions, JSON, types, paths or even `os`."""
     found = loaded("orbit_registry.hook.client")
     assert found & COSTLY == set()
     assert {name for name in found if name.startswith("orbit_registry.")} <= {"orbit_registry.hook", *MODULES}
 
 
 def test_a_prompt_loads_nothing_costly() -> None:
-    """Words of a prompt are split and looked up without regular expressions and without a stemmer."""
     assert loaded("orbit_registry.hook.question") & COSTLY == set()
 
 
 @pytest.mark.parametrize("module", AGENTS)
 def test_an_agent_loads_nothing_costly(module: str) -> None:
-    """The hook loads the file of one agent, whose other parts import what they need when they are called."""
     program = f"sys; import orbit_registry.hook.client as client; client.load_agent({module.rpartition('.')[2]!r})"
     modules = loaded(program)
     assert modules & COSTLY == set()

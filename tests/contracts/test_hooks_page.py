@@ -16,7 +16,6 @@ each_agent = pytest.mark.parametrize("name", hook_agents())
 
 @each_agent
 def test_an_agent_stands_on_the_page(name: str) -> None:
-    """Under its name: that it is unproven and how it was checked, every settings file, every moment it is asked for."""
     agent = load_agent(name)
     _, _, rest = PAGE.partition(f"\n## {agent.title}\n")
     section = rest.partition("\n## ")[0]
@@ -31,7 +30,6 @@ def test_an_agent_stands_on_the_page(name: str) -> None:
 
 @each_agent
 def test_an_agent_has_recorded_payloads(name: str) -> None:
-    """An agent's file reads payloads and replies, and some of its payloads are recorded."""
     module = client.load_agent(name)
     assert callable(module.read)
     assert callable(module.reply)

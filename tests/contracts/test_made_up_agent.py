@@ -42,12 +42,10 @@ def orbit(site: Path, git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_help_offers_a_made_up_agent(orbit: Run) -> None:
-    """`orbit hook install --help` names it."""
     assert "madeup" in orbit("hook", "install", "--help").stdout
 
 
 def test_a_made_up_agent_gets_the_hook(orbit: Run, git_repo: Path) -> None:
-    """A dry run shows the entry in its own settings file."""
     state = json.loads(orbit("hook", "install", "madeup", "--dry-run", "--format", "json").stdout)["data"]
     assert state["path"] == str(git_repo / ".madeup/hooks.json")
     assert "launch.py madeup" in state["diff"]
@@ -55,7 +53,6 @@ def test_a_made_up_agent_gets_the_hook(orbit: Run, git_repo: Path) -> None:
 
 
 def test_the_hook_answers_a_made_up_agent(orbit: Run, site: Path, git_repo: Path) -> None:
-    """Its payload is read and its reply written by its own file."""
     (git_repo / "src").mkdir()
     (git_repo / "src/a.py").touch()
     orbit("learning", "add", "--summary", "Mind the gap", "--path", "src/**", "--yes")

@@ -47,8 +47,6 @@ def made_up(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.usefixtures("made_up")
 def test_a_check_is_found_by_its_file(capsys: pytest.CaptureFixture[str]) -> None:
-    """`orbit check` runs it, SARIF lists it as a rule with its page, and `checks.ignore` switches it off."""
-
     def findings(output_format: str) -> Any:
         capsys.readouterr()
         assert run(["check", "--format", output_format]) == 0

@@ -29,7 +29,6 @@ IMPORTERS = (NotesImporter(),)
 
 @pytest.mark.parametrize("source", ["notes", "auto"])
 def test_a_new_module_is_an_importer(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`orbit import` finds it by name and by its files, without another edit."""
     modules, project = tmp_path / "modules", tmp_path / "project"
     modules.mkdir()
     project.mkdir()

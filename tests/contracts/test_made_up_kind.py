@@ -50,7 +50,6 @@ def shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def test_the_verbs_come_with_the_folder(shell: Shell) -> None:
-    """Add, list, show, update, the verbs of its status table and supersede work without a line of Python."""
     request = ["--question", "Is it?", "--runs", "3", "--blind", "--measure", "time", "--path", "src/**", "--yes"]
     first = shell.json("experiment", "add", "--title", "First", *request)["data"]
     second = shell.json("experiment", "add", "--title", "Second", "--question", "Is it now?", "--yes")["data"]
@@ -67,7 +66,6 @@ def test_the_verbs_come_with_the_folder(shell: Shell) -> None:
 
 
 def test_its_schema_guards_it_like_any_other(shell: Shell) -> None:
-    """A wrong field is a finding with file, line and column, and the right name is offered."""
     created = shell.json("experiment", "add", "--title", "One", "--question", "Is it?", "--yes")["data"]
     file = Path(created["path"])
     file.write_text(file.read_text("utf-8") + "run: 3\n", "utf-8")
@@ -80,7 +78,6 @@ def test_its_schema_guards_it_like_any_other(shell: Shell) -> None:
 
 
 def test_an_agent_proposes_it_and_a_person_starts_it(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The phases of its table decide who may do what; a review moves it out of the inbox."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     created = shell.json("experiment", "add", "--title", "One", "--question", "Is it?")["data"]
     assert created["path"].startswith(".orbit/state/inbox/experiments/")
@@ -93,7 +90,6 @@ def test_an_agent_proposes_it_and_a_person_starts_it(shell: Shell, monkeypatch: 
 
 
 def test_a_citation_of_it_that_leads_nowhere_is_found(shell: Shell) -> None:
-    """In documents, in code, and in its own records, an id that no record has is an error at its place."""
     existing = shell.json("experiment", "add", "--title", "One", "--question", "After X-zz9zz", "--yes")["data"]["id"]
     config = Path(".orbit/config.yaml")
     config.write_text(config.read_text("utf-8") + 'code: ["src/**"]\n', "utf-8")
@@ -114,7 +110,6 @@ def test_a_citation_of_it_that_leads_nowhere_is_found(shell: Shell) -> None:
 
 
 def test_a_new_number_is_followed_by_citations(shell: Shell) -> None:
-    """Records of a numbered kind can be renumbered: what cites the number follows, what may mean it is listed."""
     shutil.copytree(CASES / "requirement", ".orbit/kinds/requirement")
     for title in ("It runs", "It stops"):
         shell.text("requirement", "add", "--title", title, "--wording", "See REQ-0001.", "--yes")
@@ -131,7 +126,6 @@ def test_a_new_number_is_followed_by_citations(shell: Shell) -> None:
 
 
 def test_a_kind_whose_text_is_a_file_is_read_where_that_stands(shell: Shell) -> None:
-    """Its chunks, what is shown and what is pushed come from the file, in the place that its field asks for."""
     shutil.copytree(CASES / "sample", ".orbit/kinds/sample")
     Path("src").mkdir()
     Path("src/app.md").write_text("# One\n\nThe zebra.\n", "utf-8")
@@ -152,7 +146,6 @@ def test_a_kind_whose_text_is_a_file_is_read_where_that_stands(shell: Shell) -> 
 
 
 def test_the_site_has_its_page_and_its_index(shell: Shell, tmp_path: Path) -> None:
-    """The page comes from the folder's template, the index from its columns."""
     pytest.importorskip("material", reason="the site extra is not installed")
     created = shell.json("experiment", "add", "--title", "Is it quick", "--question", "Is it?", "--yes")["data"]
 
@@ -164,7 +157,6 @@ def test_the_site_has_its_page_and_its_index(shell: Shell, tmp_path: Path) -> No
 
 
 def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) -> None:
-    """The same folder among the package's own kinds walks through verbs, gate, sync and SQL of that package."""
     package = tmp_path / "package/orbit_registry"
     shutil.copytree(SHIPPED.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(CASES / "experiment", package / "kinds/experiment")
@@ -194,7 +186,6 @@ def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in CASES.iterdir()))
 def test_each_case_is_a_whole_kind(name: str) -> None:
-    """Failures and requirements need no Python either: their folders load, and their tables contradict nothing."""
     kind = load_kinds(CASES)[name]
 
     assert name == kind.name

@@ -28,7 +28,6 @@ END = re.compile(r"\s(?:#|--|\||&&|;|…)(?=\s|$)|;")
 
 
 def test_the_page_of_commands_is_what_the_commands_say() -> None:
-    """`nox -s reference` brings it up to date."""
     assert (DOCS / "reference/cli.md").read_text("utf-8") == reference()
 
 
@@ -44,7 +43,6 @@ def test_the_table_of_proof_has_each_measure() -> None:
     [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("reference/*.md"), *ROOT.glob("tooling/**/skills/*/SKILL.md")]
 ), ids=lambda page: f"{page.parent.name}/{page.name}")  # fmt: skip
 def test_every_command_that_a_page_shows_exists(page: Path) -> None:
-    """With every option that it is shown with, in blocks of code and in sentences."""
     assert [entry[:80] for entry in COMMAND.findall(page.read_text("utf-8")) if misspelled(entry)] == []
 
 
@@ -57,7 +55,6 @@ def test_no_paragraph_is_swallowed_by_a_table() -> None:
 
 
 def test_a_command_that_is_not_there_is_seen() -> None:
-    """Its first wrong word is named, and every option that it does not have."""
     assert misspelled("learning archive L-7k3fq --tag x") == ["archive"]
     assert misspelled("adr add --titel X --tag y # --not") == ["--titel"]
 
@@ -95,10 +92,6 @@ def shown(value: Any) -> str:
 
 
 def test_every_setting_and_its_default_are_on_the_page() -> None:
-    """The table has the keys of the schema, no other, in its order; what a person reads as the default is the default.
-
-    Words stand in place of what is empty, and a link in place of the shipped table.
-    """
     page = (DOCS / "reference/configuration.md").read_text("utf-8")
     rows = [(key, cell.strip()) for key, cell in re.findall(r"^\| `([a-z_.]+)` \| (.*?) ?\|", page, re.MULTILINE)][2:]
     forms = dict(settings(config_schema().document["properties"]))
@@ -112,7 +105,6 @@ def test_every_setting_and_its_default_are_on_the_page() -> None:
 
 
 def test_every_setting_has_a_default_and_is_described() -> None:
-    """The form, the default and what a setting does stand in the schema; the file that `init` writes is made of it."""
     forms = dict(settings(config_schema().document["properties"]))
     own_names = {"format", "schema_version"}
 
@@ -124,7 +116,6 @@ def test_every_setting_has_a_default_and_is_described() -> None:
 
 
 def test_what_modules_without_a_schema_take_for_its_figures_are_its_figures() -> None:
-    """The hook's client, the values of records, an importer and a help text know no schema at hand."""
     freshness = defaults()["freshness"]
     longest = {kind: load_kinds()[kind].schema.longest("summary") for kind in ("adr", "learning")}
 

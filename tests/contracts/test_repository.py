@@ -43,7 +43,6 @@ def texts() -> dict[str, str]:
     ids=lambda value: value if " " in value and "\\" not in value else "",
 )
 def test_the_repository_speaks_of_the_project_alone(texts: dict[str, str], what: str, pattern: str) -> None:
-    """No file names a machine's own paths or a package host."""
     cases = ("tests/cases/",)
     found = [name for name, text in texts.items() if not name.startswith(cases) and re.search(pattern, text)]
     assert found == [], f"{what} is named there"

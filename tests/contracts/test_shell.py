@@ -46,20 +46,17 @@ def sessions() -> set[str]:
 
 
 def test_the_sessions_have_their_promised_names() -> None:
-    """noxfile.py has exactly the sessions that documents, scripts and people rely on."""
     assert sessions() == SESSIONS
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"])
 def test_every_session_that_is_named_exists(name: str) -> None:
-    """Each `nox -s NAME …` in a document or script is a session."""
     names = {word for line in re.findall(r"\bnox -s ((?:[a-z][a-z-]+ ?)+)", read(name)) for word in line.split()}
     assert names
     assert names <= SESSIONS
 
 
 def test_the_readme_names_every_session() -> None:
-    """Its row of `noxfile.py`, every task, lacks none; CONTRIBUTING says what each does."""
     (row,) = re.findall(r"(?m)^\| `noxfile\.py` \|(.*)", read("README.md"))
     assert set(re.findall(r"`([a-z-]+)`", row)) == SESSIONS
     table = re.findall(r"(?m)^\| (`python3 -m nox .*?) \|", read("CONTRIBUTING.md"))
@@ -68,7 +65,6 @@ def test_the_readme_names_every_session() -> None:
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
 def test_every_place_of_the_repository_that_is_named_is_there(name: str) -> None:
-    """In a sentence, a link or a command; of a name in angle brackets its folder. `docs/adr` is a user's own."""
     rooms = r"(?<![\w/.-])((?:tests|tooling|docs|changelog\.d|site-overrides|\.ci|\.github)/[\w./-]*)"
     names = set(re.findall(rooms, read(name))) - {"docs/adr"}
     assert names
@@ -79,7 +75,6 @@ def test_every_place_of_the_repository_that_is_named_is_there(name: str) -> None
     "command", ["python3 -m pip install nox && python3 -m nox -s build-site", "python3 -m nox -s tests"]
 )
 def test_the_readme_gives_the_two_commands(command: str) -> None:
-    """The README gives the commands that need nothing but Python and git, each on a line of its own."""
     assert command in read("README.md").splitlines()
 
 
@@ -89,26 +84,22 @@ def test_ci_runs_the_tests_as_the_readme_says() -> None:
 
 
 def test_every_extra_in_the_readme_exists() -> None:
-    """`pip install orbit-registry[...]` in the README names extras that the distribution has."""
     extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
     assert set(re.findall(r"orbit-registry\[(\w+)\]", read("README.md"))) <= set(extras)
 
 
 def test_ci_looks_for_every_python_that_we_name() -> None:
-    """The oldest and the newest of them that are here run tests."""
     names = re.findall(r"Python :: (3\.\d+)", read("pyproject.toml"))
     assert re.findall(r"(?m)^for version in (.*); do$", read(".ci/run")) == [" ".join(names)]
 
 
 def test_no_page_installs_from_an_index_that_has_no_release() -> None:
-    """Until there is one, a page installs from a checkout or from git."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs/examples").rglob("*.yml")]
     lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]
     assert [line for line in lines if re.search(r"pip install ['\"]?orbit-registry(?!\S* @ git\+)", line)] == []
 
 
 def test_every_extra_brings_what_the_package_imports() -> None:
-    """An extra that no module uses promises a feature that is not there."""
     extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
     sources = "".join(file.read_text("utf-8") for file in (ROOT / "tooling").rglob("*.py"))
     names = [re.split(r"\W", requirement)[0] for extra in extras.values() for requirement in extra]
@@ -118,7 +109,6 @@ def test_every_extra_brings_what_the_package_imports() -> None:
 
 
 def test_no_requirement_is_open_downwards() -> None:
-    """Every requirement has a lower bound, which the minimums session tries."""
     project = tomllib.loads(read("pyproject.toml"))["project"]
     everything = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
     assert [requirement for requirement in everything if not re.search(r"[>=]=", requirement)] == []

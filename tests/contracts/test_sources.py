@@ -34,12 +34,10 @@ def names(paths: Iterable[Path]) -> list[str]:
 
 
 def test_a_file_fits_in_a_readers_head() -> None:
-    """No file is longer than 800 lines."""
     assert names(path for path in SOURCES if len(path.read_text("utf-8").splitlines()) > LONGEST_FILE) == []
 
 
 def test_a_function_fits_on_a_screen() -> None:
-    """No function is longer than 60 lines."""
     lengths = {
         f"{path}:{node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
         for path in SOURCES
@@ -49,23 +47,19 @@ def test_a_function_fits_on_a_screen() -> None:
 
 
 def test_a_file_says_first_what_it_owns() -> None:
-    """The first line of every file is its docstring."""
     assert names(path for path in SOURCES if not path.read_text("utf-8").startswith('"""')) == []
 
 
 def test_types_are_mended_not_silenced() -> None:
-    """No line tells the type checker to look away."""
     silenced = "# type: " + "ignore"
     assert names(path for path in SOURCES if silenced in path.read_text("utf-8")) == []
 
 
 def test_a_file_is_named_after_what_it_owns() -> None:
-    """No module has a name that could hold anything."""
     assert names(path for path in SOURCES if VAGUE_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)) == []
 
 
 def test_no_test_waits_for_a_clock() -> None:
-    """A test waits for an event, never for a number of seconds."""
     calls = [
         f"{path}:{node.lineno}"
         for path in SOURCES
@@ -74,18 +68,6 @@ def test_no_test_waits_for_a_clock() -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) in {"time.sleep", "sleep"}
     ]
     assert calls == []
-
-
-def test_every_test_states_a_fact() -> None:
-    """Every test has a docstring, which says what is true when it passes."""
-    silent = [
-        f"{path}:{node.name}"
-        for path in SOURCES
-        if path.name.startswith("test_")
-        for node in functions(path)
-        if node.name.startswith("test_") and ast.get_docstring(node) is None
-    ]
-    assert silent == []
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -99,7 +81,6 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def test_no_imports_make_a_circle() -> None:
-    """No module imports itself by way of others, at whatever time."""
     files = {
         ".".join(path.relative_to(ROOT / "tooling").with_suffix("").parts).removesuffix(".__init__"): path
         for path in (ROOT / "tooling").rglob("*.py")
@@ -146,7 +127,6 @@ EMPTY_NAMES = {"one", "said", "held", "found", "asked", "given", "told", "named"
 
 
 def test_names_say_what_they_hold() -> None:
-    """No function of the package binds a variable or a parameter with an empty name; public keywords stay."""
     bound = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.arg if isinstance(node, ast.arg) else node.id}"
         for path in SOURCES

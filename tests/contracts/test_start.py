@@ -37,11 +37,9 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], []])
 def test_saying_what_it_is_loads_the_command_line_alone(workspace: Path, arguments: list[str]) -> None:
-    """Version and first page need no record, no schema and no YAML."""
     assert loaded_by(arguments, workspace) == {"click"}
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["list", "learning", "--format", "json"]])
 def test_listing_loads_the_fast_readers_alone(workspace: Path, arguments: list[str]) -> None:
-    """Records are read; nothing is composed, explained, locked or asked in SQL."""
     assert loaded_by(arguments, workspace) == {"click", "ryaml"}

@@ -118,7 +118,6 @@ def compare(folder: Path, outputs: dict[str, str]) -> None:
 def test_every_command_prints_what_it_did(
     project: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Output, messages and exit code of each command line, in order; as JSON it is one envelope of a published form."""
     pytest.importorskip("material", reason="the site extra is not installed")
     root = tmp_path / "project"
     make_project(project, root)
@@ -158,7 +157,6 @@ def recorded_payloads(agent: str) -> list[Any]:
 def test_every_agent_is_answered_as_it_was(
     agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Payload in, reply out, each of a session of its own; OpenCode sends what the generic hook takes."""
     root = tmp_path / "project"
     make_project("demo", root)
     monkeypatch.chdir(root)
@@ -172,7 +170,6 @@ def test_every_agent_is_answered_as_it_was(
 
 
 def test_every_command_with_json_is_in_a_walk() -> None:
-    """A command that is new has to be tried; `resolve` needs a merge under way and is tried with merges."""
     lines = [line for project in ("demo", "broken") for line in command_lines(project)]
     names = {" ".join(path) for path in WITH_JSON} - {"resolve"}
     assert [name for name in sorted(names) if not any(f"{line} ".startswith(f"{name} ") for line in lines)] == []

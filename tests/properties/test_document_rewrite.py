@@ -66,7 +66,6 @@ def check_status_round_trip(text: str, path: str, entry: AdrDocument, index: int
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("case", DOCUMENTS, ids=lambda path: path.stem)
 def test_a_status_is_read_back_as_it_was_set(case: Path, status: str) -> None:
-    """In every case only the places that state the status change, and the new status is what is read."""
     path = json.loads(case.read_text(encoding="utf-8"))["path"]
     text = case.with_suffix(".md").read_bytes().decode("utf-8")
     for index, entry in enumerate(read_document(text, path).entries):
@@ -104,7 +103,6 @@ STYLES = (
 def test_a_generated_document_takes_every_status(
     style: str, old: str, title: str, prose: str, status: str, newline: str
 ) -> None:
-    """Whatever the style, the title and the prose, a status that was set is the status that is read."""
     text = style.format(status=old, title=f"T {title}") + f"## Context\n\nP {prose}\n\n## Decision\n\nD {prose}\n"
     text = text.replace("\n", newline)
     (entry,) = read_document(text, "docs/adr/0007-x.md").entries
@@ -115,7 +113,6 @@ def test_a_generated_document_takes_every_status(
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TEXTS, PATHS)
 def test_every_text_is_read(text: str, path: str) -> None:
-    """Reading never fails, and every span lies inside the text."""
     file = read_document(text, path)
     document = parse_markdown(text)
     find_citations(text, FORMS, document.code)
@@ -144,7 +141,6 @@ def test_every_text_is_read(text: str, path: str) -> None:
     WORDS,
 )
 def test_a_log_stays_in_order_whatever_is_inserted(numbers: list[int], number: int, prose: str) -> None:
-    """Entries ascend, an insertion changes no other byte, and removing it gives the log back."""
     text = "# Log — Decisions\n"
     for other in numbers:
         text = insert_entry(text, f"## ADR-{other:04} — T\n\nStatus: Accepted\n\nP {prose}", f"ADR-{other:04}")
@@ -161,7 +157,6 @@ def test_a_log_stays_in_order_whatever_is_inserted(numbers: list[int], number: i
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_text_is_read(name: str) -> None:
-    """Whatever is repeated thousands of times is read, its citations too; what it costs is a benchmark's to say."""
     before, part, times, after = HOSTILE[name]
     text = (before + part * times + after) * 4
     assert read_document(text, "docs/adr/4_decisions.md").format in {"log", "file", "none"}

@@ -56,20 +56,17 @@ def spelled(draw: st.DataObject, value: Any) -> str:
 
 @given(LINES, ENDS, st.integers(0, 3))
 def test_line_endings_never_count(root: Path, lines: list[str], end: str, more: int) -> None:
-    """A text has one hash, whatever ends its lines and however many newlines stand at its end."""
     assert hashed(root, "a.txt", "\n".join(lines)) == hashed(root, "a.txt", end.join(lines) + end * more)
 
 
 @given(LINES, LINES)
 def test_other_lines_always_count(root: Path, one: list[str], other: list[str]) -> None:
-    """Two texts that differ before their last newline have two hashes."""
     texts = ["\n".join(lines).rstrip("\n") for lines in (one, other)]
     assert (hashed(root, "a.txt", texts[0]) == hashed(root, "a.txt", texts[1])) is (texts[0] == texts[1])
 
 
 @given(JSON, st.data())
 def test_the_spelling_of_json_never_counts(root: Path, value: Any, draw: st.DataObject) -> None:
-    """Order of keys, spacing and escapes change no hash, neither of the file nor of a field of it."""
     whole = {"field": value, "other": 1}
     assert hashed(root, "a.json", json.dumps(whole)) == hashed(root, "a.json", spelled(draw, whole))
     moved = {"other": 2, "field": value}
@@ -85,7 +82,6 @@ def test_other_values_always_count(root: Path, one: Any, other: Any) -> None:
 
 @given(TABLES, st.data())
 def test_one_value_has_one_hash_in_every_format(root: Path, table: dict[str, Any], draw: st.DataObject) -> None:
-    """A field moved from JSON to TOML or YAML, its keys in another order, is the same value."""
     keys = draw.draw(st.permutations(list(table)))
     rows = "".join(f"{key} = {json.dumps(table[key])}\n" for key in keys)
     expected = hashed(root, "a.json", json.dumps({"field": table}), "#field")
@@ -95,14 +91,12 @@ def test_one_value_has_one_hash_in_every_format(root: Path, table: dict[str, Any
 
 @given(st.text(max_size=40))
 def test_no_input_raises(root: Path, text: str) -> None:
-    """Whatever a record names as an input, there is a hash or words."""
     found = Fingerprints(root, ["a.json"]).find(text)
     assert (found.hash is None) is (found.problem is not None)
 
 
 @given(st.binary(max_size=60), st.sampled_from(["a.json", "a.toml", "a.yaml", "a.txt"]))
 def test_no_content_raises(root: Path, content: bytes, name: str) -> None:
-    """Whatever a file holds, there is a hash or words, for the whole and for a field."""
     (root / name).write_bytes(content)
     for text in (name, f"{name}#a.b"):
         found = Fingerprints(root, [name]).find(text)

@@ -57,7 +57,6 @@ def text_of(root: Path, path: str) -> str | None:
 @settings(max_examples=120)
 @given(steps(), st.data())
 def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], draw: st.DataObject) -> None:
-    """From any mixture of texts: all new; undone if one was edited; left alone if none is as it was before."""
     states = [draw.draw(STATES) for _ in changes]
     with tempfile.TemporaryDirectory() as folder:
         workspace = workspace_in(folder)
@@ -93,7 +92,6 @@ def test_a_step_that_was_begun_ends_done_or_undone(changes: list[FileChange], dr
 @settings(max_examples=80)
 @given(steps())
 def test_a_step_is_made_whole(changes: list[FileChange]) -> None:
-    """After it every file holds its new text, nothing else is there, and no journal is left."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = workspace_in(folder)
         for change in changes:

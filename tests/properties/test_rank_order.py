@@ -78,7 +78,6 @@ def in_sql(records: list[Record], half_life: float) -> list[str]:
 @settings(max_examples=40, deadline=None)
 @given(store=STORES, half_life=HALF_LIVES)
 def test_python_index_and_sql_have_one_order(store: list[tuple[int, str, list[datetime]]], half_life: float) -> None:
-    """Over random stores, the three lists of ids are the same list."""
     records = records_of(store)
     expected = [record.id for record in sorted(records, key=lambda record: rank_order(record, half_life))]
     assert in_index(records, half_life) == expected
@@ -88,7 +87,6 @@ def test_python_index_and_sql_have_one_order(store: list[tuple[int, str, list[da
 @settings(max_examples=300, deadline=None)
 @given(store=STORES, half_life=st.sampled_from([7.5, 180.0, 1e6]), days=st.integers(0, 20_000))
 def test_no_clock_changes_the_order(store: list[tuple[int, str, list[datetime]]], half_life: float, days: int) -> None:
-    """What weighs more at any moment after the last vote stands first: the order by keys is that of the scores then."""
     records = sorted(records_of(store), key=lambda record: rank_order(record, half_life))
     now = max((vote.voted_at for record in records for vote in record.votes), default=EPOCH) + timedelta(days=days)
     scores = [tally(record.votes, now, half_life).score for record in records]
@@ -108,7 +106,6 @@ def votes(*days: float) -> list[Vote]:
     again=st.integers(1, 6),
 )
 def test_equal_weights_have_one_key(days: list[float], half_life: float, again: int) -> None:
-    """Two votes weigh as one a half-life later, however often that is done: the keys are the very same number."""
     split = list(days)
     for index in range(again):
         day = split.pop(index % len(split))
@@ -117,7 +114,6 @@ def test_equal_weights_have_one_key(days: list[float], half_life: float, again: 
 
 
 def test_votes_are_counted_where_nothing_decays() -> None:
-    """Half-lives of 0 and beyond every number count votes; no vote has no key."""
     assert vote_key([], 180) is None
     for half_life in (0.0, -1.0, math.inf, math.nan):
         assert vote_key(votes(1, 2, 3, 4), half_life) == 2.0

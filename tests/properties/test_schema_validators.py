@@ -104,7 +104,6 @@ def mutations(draw: st.DrawFn, record: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", RECORDS)
 def test_the_records_that_are_changed_are_valid(kind: str) -> None:
-    """The property below starts from something that holds."""
     assert load_kinds()[kind].schema.problems(RECORDS[kind]) == []
 
 
@@ -112,7 +111,6 @@ def test_the_records_that_are_changed_are_valid(kind: str) -> None:
 @settings(max_examples=100)
 @given(draw=st.data())
 def test_both_validators_say_the_same(kind: str, draw: st.DataObject) -> None:
-    """Valid for one is valid for the other, and an invalid record always has at least one reason."""
     record = draw.draw(mutations(RECORDS[kind]))
     schema = load_kinds()[kind].schema
 
@@ -124,7 +122,6 @@ def test_both_validators_say_the_same(kind: str, draw: st.DataObject) -> None:
 
 @pytest.mark.parametrize("kind", RECORDS)
 def test_both_validators_read_patterns_and_numbers_alike(kind: str) -> None:
-    """A line break at the end, digits of other scripts, and 1.0 for 1 mean the same to both, at every place."""
     schema = load_kinds()[kind].schema
     apart = []
     for way in places(RECORDS[kind]):

@@ -69,7 +69,6 @@ def pages(folder: Path) -> dict[str, str]:
 @given(steps=steps)
 @example(steps=[[("document", [])], [("decision", 1, "accepted", "w0")]])
 def test_an_incremental_site_is_the_one_built_from_nothing(git: Git, steps: list[list[Sequence[object]]]) -> None:
-    """After any changes, each followed by a build, files and findings are those of a build that knew nothing."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "kept"
         write(root / ".orbit/config.yaml", CONFIG)

@@ -131,7 +131,6 @@ def index(root: Path) -> bytes:
 @settings(max_examples=20, deadline=None)
 @given(steps=steps)
 def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
-    """After any changes, each followed by a sync, rows, digest and push index are those of a sync that knew nothing."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "kept"
         write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: demo\n")

@@ -28,7 +28,6 @@ MAPPINGS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=5)
 @settings(max_examples=300)
 @given(MAPPINGS, st.data())
 def test_an_edit_changes_only_the_lines_of_its_key(data: dict[str, Any], draw: st.DataObject) -> None:
-    """One changed key changes its own lines; comments above and behind the other keys stay byte for byte."""
     name = draw.draw(st.sampled_from(sorted(data)))
     text = "".join(f"# about {key}\n{dump({key: value})}" for key, value in data.items()) + "# the end\n"
     new = copy.deepcopy(data)
@@ -45,7 +44,6 @@ def test_an_edit_changes_only_the_lines_of_its_key(data: dict[str, Any], draw: s
 
 @given(MAPPINGS, st.data())
 def test_an_edit_keeps_line_ends_and_the_byte_order_mark(data: dict[str, Any], draw: st.DataObject) -> None:
-    """A file from Windows stays one: each line still ends in CRLF, and the mark stays in front."""
     plain = {key: value for key, value in data.items() if "\r" not in repr(value)}
     if not plain:
         return
@@ -63,7 +61,6 @@ def test_an_edit_keeps_line_ends_and_the_byte_order_mark(data: dict[str, Any], d
 
 @given(MAPPINGS)
 def test_an_edit_that_changes_nothing_gives_the_very_text(data: dict[str, Any]) -> None:
-    """The same value, the same bytes."""
     text = dump(data)
 
     assert text == rewrite(text, copy.deepcopy(data))
@@ -74,7 +71,6 @@ def test_an_edit_that_changes_nothing_gives_the_very_text(data: dict[str, Any]) 
 def test_several_edits_at_once_mean_what_was_asked_for(
     data: dict[str, Any], more: dict[str, Any], draw: st.DataObject
 ) -> None:
-    """Lists grow, keys come and values change in one edit, also where two of them meet at one place."""
     text = dump({"scope": {"paths": ["a"]}, **data})
     old = load(text)
     assert isinstance(old, dict)

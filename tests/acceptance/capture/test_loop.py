@@ -75,7 +75,6 @@ CIRCLES = (
 
 @pytest.mark.parametrize("circle", CIRCLES, ids=lambda entry: entry.agent)
 def test_a_captured_learning_is_shown_until_it_is_stale(project: Project, circle: Circle) -> None:
-    """Captured, promoted, shown, opened and counted; stale, verified, shown again."""
     agent = circle.agent
     captured = project.capture(project.recorded(circle.transcript), agent)
     (candidate,) = captured["candidates"]
@@ -133,7 +132,6 @@ def test_a_lesson_about_tests_is_shown_when_they_are_run_and_asked_for(project: 
 
 
 def test_the_same_session_is_captured_once(project: Project) -> None:
-    """While pending, and after a rejection."""
     path = project.recorded("claude-stumble.jsonl")
     name = project.capture(path)["candidates"][0]["id"]
     assert project.capture(path)["left"] == {"waits for review already": 1}
@@ -143,7 +141,6 @@ def test_the_same_session_is_captured_once(project: Project) -> None:
 
 
 def test_a_stale_fact_found_again_is_proposed_once(project: Project) -> None:
-    """It links to the old record, which stays until a person decides."""
     path = project.recorded("claude-stumble.jsonl")
     old = project.capture(path)["candidates"][0]["id"]
     project.orbit("promote", old)
@@ -165,7 +162,6 @@ def test_a_stale_fact_found_again_is_proposed_once(project: Project) -> None:
 
 
 def test_a_dry_run_writes_nothing(project: Project) -> None:
-    """Neither record nor event."""
     result = project.capture(project.recorded("claude-stumble.jsonl"), "claude", "--dry-run")
     assert (len(result["candidates"]), result["written"]) == (1, False)
     assert project.learnings() == []
@@ -173,7 +169,6 @@ def test_a_dry_run_writes_nothing(project: Project) -> None:
 
 
 def test_a_rejected_turn_teaches_nothing(project: Project) -> None:
-    """A rejection or an interruption; thanks are neither."""
     rejected = stumble(project.root).ask("No, that is wrong: leave nox alone.").rows
     stopped = stumble(project.root).ask("[Request interrupted by user]").rows
     thanked = stumble(project.root).ask("No problem, thanks.").rows
@@ -183,7 +178,6 @@ def test_a_rejected_turn_teaches_nothing(project: Project) -> None:
 
 
 def test_results_are_paired_with_calls_by_id(project: Project) -> None:
-    """Two calls at once, answered in another order."""
     rows = stumble(project.root).rows
     calls = [row for row in rows if row["type"] == "assistant"]
     results = [row for row in rows if row["type"] == "user" and isinstance(row["message"]["content"], list)]
@@ -194,7 +188,6 @@ def test_results_are_paired_with_calls_by_id(project: Project) -> None:
 
 
 def test_subagents_are_captured_too(project: Project) -> None:
-    """From the file next to the session's."""
     main = project.transcript(Talk(project.root).ask("Look.").call("Read", {"file_path": "README.md"}).rows)
     folder = main.with_suffix("") / "subagents"
     folder.mkdir(parents=True)
@@ -204,14 +197,12 @@ def test_subagents_are_captured_too(project: Project) -> None:
 
 
 def test_a_session_of_another_folder_teaches_nothing(project: Project, tmp_path: Path) -> None:
-    """Its commands are another project's."""
     result = project.capture(project.transcript(stumble(tmp_path / "elsewhere").rows))
     assert result["transcripts"][0]["skipped"] == "the session was in another folder"
     assert result["candidates"] == []
 
 
 def test_time_promotes_only_if_configured(project: Project) -> None:
-    """Not before day 7, not rejected or stale ones, not for an agent."""
     name = project.capture(project.recorded("claude-stumble.jsonl"))["candidates"][0]["id"]
     other = project.capture(project.recorded("codex-stumble.jsonl"), "codex")["candidates"][0]["id"]
     project.orbit("reject", other, "--reason", "no")
@@ -242,7 +233,6 @@ def test_time_promotes_only_if_configured(project: Project) -> None:
 
 
 def test_time_promotes_none_of_two_conflicting_learnings(project: Project) -> None:
-    """A person decides."""
     for transcript, agent in (("claude-stumble.jsonl", "claude"), ("codex-stumble.jsonl", "codex")):
         project.capture(project.recorded(transcript), agent)
     config = project.root / ".orbit/config.yaml"
@@ -256,7 +246,6 @@ def test_time_promotes_none_of_two_conflicting_learnings(project: Project) -> No
 def test_capture_at_session_end_needs_a_setting(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Off, nothing is read; on, the transcript that the hook names."""
     monkeypatch.setenv("ORBIT_PROGRAMS", "on")
     path, told_file = project.recorded("claude-stumble.jsonl"), tmp_path / "told"
     ended = {"reason": "exit", "transcript_path": str(path)}
@@ -281,7 +270,6 @@ def test_capture_at_session_end_needs_a_setting(
 
 
 def test_a_lesson_is_found_by_slug_prefix_or_id(project: Project) -> None:
-    """Never by a path."""
     name = project.capture(project.recorded("claude-stumble.jsonl"))["candidates"][0]["id"]
     (listed,) = project.json("lessons", "list")
     assert listed["slug"].startswith("tests-run-with-nox")

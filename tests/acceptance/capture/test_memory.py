@@ -35,7 +35,6 @@ def read(root: Path, megabytes: int) -> tuple[float, str]:
 
 
 def test_memory_is_constant_and_progress_is_shown(tmp_path: Path) -> None:
-    """Six times the transcript, no more memory."""
     few, _ = read(tmp_path / "few", 10)
     many, displayed = read(tmp_path / "many", 60)
     assert many < few + NOISE_MB < MOST_MB

@@ -36,7 +36,6 @@ def shown(project: Project, session: str = SESSION) -> str:
 
 
 def test_a_personal_record_is_shown_in_every_project(project: Project, home: Path) -> None:
-    """By the hook and `match`; not in lists, checks or queries."""
     before = shown(project, "before")
     name = learn(home, "Keep lines short", body="I read on a small screen.")
     assert (name in before, name in shown(project)) == (False, True)
@@ -52,7 +51,6 @@ def test_a_personal_record_is_shown_in_every_project(project: Project, home: Pat
 
 
 def test_search_finds_and_marks_personal_records(project: Project, home: Path) -> None:
-    """Not those that the project overrides."""
     mine, other = learn(home, "Keep lines short"), learn(home, "Round half to even")
     learn(project.root, "Round half to even")
     (hit,) = project.json("search", "keep lines")["hits"]
@@ -62,7 +60,6 @@ def test_search_finds_and_marks_personal_records(project: Project, home: Path) -
 
 
 def test_a_plan_has_no_personal_records(project: Project, home: Path) -> None:
-    """Its file may be committed."""
     mine, project_id = learn(home, "Keep lines short"), learn(project.root, "Round half to even")
     result = project.json("brief", "--for", "plan", "--path", "src/shop/cart.py")
     assert [entry["id"] for entry in result["related_learnings"]] == [project_id]
@@ -70,7 +67,6 @@ def test_a_plan_has_no_personal_records(project: Project, home: Path) -> None:
 
 
 def test_personal_records_are_never_published(project: Project, home: Path) -> None:
-    """Not in rule files, coverage, site, snapshot or log."""
     mine = learn(home, "Zebras read my diary", body="My zebra.")
     learn(project.root, "Round half to even", body="Prices.")
     assert f"- [{mine}] (personal) Zebras read my diary" in shown(project)
@@ -100,7 +96,6 @@ def test_personal_records_are_never_published(project: Project, home: Path) -> N
 
 @pytest.mark.parametrize("how", ["the same words", "a link"])
 def test_a_projects_record_overrides_a_personal_one(project: Project, home: Path, how: str) -> None:
-    """With the same words or by a link; `explain` says so."""
     mine = learn(home, "Use tabs")
     if how == "the same words":
         project_id = learn(project.root, "Use  TABS")
@@ -115,7 +110,6 @@ def test_a_projects_record_overrides_a_personal_one(project: Project, home: Path
 
 
 def test_the_home_folder_is_no_parent_project(home: Path) -> None:
-    """Its workspace is only the personal one."""
     below = home / "notes"
     below.mkdir()
     with pytest.raises(WorkspaceNotFoundError):
@@ -126,7 +120,6 @@ def test_the_home_folder_is_no_parent_project(home: Path) -> None:
 
 
 def test_a_broken_personal_workspace_is_ignored(project: Project, home: Path) -> None:
-    """Projects work without it."""
     (home / ".orbit/config.yaml").write_text("format: another\n", "utf-8")
     project_id = learn(project.root, "Round to cents")
     assert project_id in shown(project)

@@ -48,7 +48,6 @@ def known(shell: Any) -> list[str]:
 
 @pytest.mark.parametrize("more", [[], ["--yes"], ["--dry-run"], ["--pending"]])
 def test_the_same_words_again_are_refused(shell: Any, more: list[str]) -> None:
-    """Where nobody can be asked, the command that votes for the record that there is comes as the next one."""
     arguments = ["learning", "add", "--summary", "look before you LEAP!", *more]
 
     code, out, err = shell(*arguments)
@@ -65,7 +64,6 @@ def test_the_same_words_again_are_refused(shell: Any, more: list[str]) -> None:
 
 
 def test_a_neighbour_is_named_and_no_hindrance(shell: Any) -> None:
-    """What is like a record, or says its opposite, is added; the neighbour is named beside it and in `next`."""
     code, out, err = shell("learning", "add", "--summary", "Don't look before you leap")
 
     assert code == 0
@@ -77,7 +75,6 @@ def test_a_neighbour_is_named_and_no_hindrance(shell: Any) -> None:
 
 
 def test_a_dry_run_says_what_writing_would(shell: Any) -> None:
-    """The neighbours and the globs that match no file are named on the side, as they are when it is written."""
     arguments = ["learning", "add", "--summary", "Don't look before you leap", "--path", "nowhere/**"]
     tried, stored = shell(*arguments, "--dry-run")[2], shell(*arguments)[2]
 
@@ -91,7 +88,6 @@ def test_a_dry_run_says_what_writing_would(shell: Any) -> None:
     [([], [("or stop (s)", "1"), ("In which task", "T-4")]), (["--task", "T-4"], [("or stop (s)", "1")])],
 )
 def test_a_person_may_vote_instead(shell: Any, arguments: list[str], answers: list[tuple[str, str]]) -> None:
-    """On a terminal the nearest ones are shown with numbers; the vote needs a task, which is asked for."""
     code, output = on_terminal(
         shell.root, ["learning", "add", "--summary", "Look before you leap", *arguments], answers
     )
@@ -103,7 +99,6 @@ def test_a_person_may_vote_instead(shell: Any, arguments: list[str], answers: li
 
 
 def test_a_person_may_stop_or_add_it_all_the_same(shell: Any) -> None:
-    """Stopping is what an empty answer means; what is added all the same says that it is distinct."""
     arguments = ["learning", "add", "--summary", "Look before you leap"]
 
     assert on_terminal(shell.root, arguments, [("or stop (s)", "")])[0] == 1
@@ -114,7 +109,6 @@ def test_a_person_may_stop_or_add_it_all_the_same(shell: Any) -> None:
 
 
 def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal that CI opens has nobody behind it."""
     monkeypatch.setenv("CI", "true")
 
     code, output = on_terminal(shell.root, ["learning", "add", "--summary", "Look before you leap"], [])
@@ -130,14 +124,12 @@ def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_summary_that_can_not_be_is_refused_in_the_words_of_the_command_line(
     shell: Any, summary: str, said: str
 ) -> None:
-    """Empty, blank, two lines, too long: each says what is wrong with it and what to do."""
     code, _, err = shell("learning", "add", "--summary", summary)
     assert code in (1, 2)
     assert said in err
 
 
 def test_the_command_that_settles_a_false_alarm_does_so(shell: Any) -> None:
-    """What the gate says of two that look alike can be typed as it stands, and the finding is gone."""
     first = shell.json("learning", "add", "--summary", "Retry uploads with a new token after an error")[1]["data"]["id"]
     second = shell.json("learning", "add", "--summary", "Retry uploads with a new token after a pause")[1]["data"]["id"]
 
@@ -149,7 +141,6 @@ def test_the_command_that_settles_a_false_alarm_does_so(shell: Any) -> None:
 
 
 def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is left invalid is kept, said with its place, and gone on with, but never taken for another text."""
     script = tmp_path / "editor.py"
 
     def becomes(old: str, new: str) -> None:
@@ -181,7 +172,6 @@ def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monke
 
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
 def test_decisions_that_are_near_are_named_and_no_hindrance(shell: Any, tmp_path: Any, more: list[str]) -> None:
-    """By title and prose, on the side and in `next`; the decision is added, and one unlike all has no neighbour."""
     body = tmp_path / "body.md"
     body.write_text("## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n", "utf-8")
     arguments = ["adr", "add", "--title", "Use Postgres, instead of it", "--body-file", str(body), *more]
@@ -199,7 +189,6 @@ def test_decisions_that_are_near_are_named_and_no_hindrance(shell: Any, tmp_path
 
 
 def test_a_decision_of_the_same_title_is_refused(shell: Any) -> None:
-    """But for its form; who says that the two differ is believed, and a closed decision keeps no title."""
     stored = ("--body-file", shell.body)
     existing = shell.json("adr", "add", "--title", "Keep one queue", *stored)[1]["data"]["id"]
     before = sorted((shell.root / ".orbit/adrs").iterdir())
@@ -219,7 +208,6 @@ def test_a_decision_of_the_same_title_is_refused(shell: Any) -> None:
 
 
 def test_a_body_is_read_from_a_pipe_that_is_named(shell: Any) -> None:
-    """That is what `--body-file <(command)` hands over."""
     reading, writing = os.pipe()
     os.write(writing, b"Seen twice.\n")
     os.close(writing)

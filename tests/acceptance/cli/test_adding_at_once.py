@@ -56,7 +56,6 @@ def answers_of_two(shell: Any, first: tuple[str, ...], second: tuple[str, ...]) 
 
 @pytest.mark.parametrize("more", [[], ["--pending"]])
 def test_the_second_of_two_equal_learnings_is_refused(shell: Any, more: list[str]) -> None:
-    """Both have found nothing like it before either could write; the second finds the first's record all the same."""
     added, refused = answers_of_two(shell, LEARNING, (*LEARNING, *more))
 
     ids = [row["id"] for row in shell.json("learning", "list")[1]["data"] if row["summary"] == "Mind the gap"]
@@ -68,7 +67,6 @@ def test_the_second_of_two_equal_learnings_is_refused(shell: Any, more: list[str
 
 
 def test_the_second_of_two_equal_decisions_is_refused(shell: Any) -> None:
-    """The second finds the first's title, and takes no number."""
     add = ("adr", "add", "--title", "Use one queue")
     added, refused = answers_of_two(shell, add, add)
 
@@ -78,7 +76,6 @@ def test_the_second_of_two_equal_decisions_is_refused(shell: Any) -> None:
 
 
 def test_what_says_something_else_is_added_beside_it(shell: Any) -> None:
-    """Only the same words are refused at that point, and not where they are said to be distinct."""
     workspace = Registry.open(shell.root).workspace
     with FileLock(workspace.lock):
         started = [begin(shell.root), begin(shell.root, "--body", "And the platform.")]

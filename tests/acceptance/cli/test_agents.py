@@ -56,7 +56,6 @@ def agent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_an_agent_adopts_no_decision_in_force(shell: Any, arguments: list[str], names: str) -> None:
-    """Nothing is written, the message names the decision and what a person runs, and a dry run shows it."""
     decide(shell.root, 8, "Accepted")
     before = files(shell.root)
 
@@ -72,7 +71,6 @@ def test_an_agent_adopts_no_decision_in_force(shell: Any, arguments: list[str], 
 
 @pytest.mark.usefixtures("agent")
 def test_an_agent_may_adopt_what_is_only_proposed(shell: Any) -> None:
-    """A record that is pending waits for a person anyway."""
     path = decide(shell.root, 8, "Proposed")
     assert shell("adr", "backfill", path)[0] == 0
     assert shell.json("show", "ADR-0008")[1]["data"]["status"] == "proposed"
@@ -80,7 +78,6 @@ def test_an_agent_may_adopt_what_is_only_proposed(shell: Any) -> None:
 
 @pytest.mark.usefixtures("agent")
 def test_an_agents_adoption_leaves_records_in_force_alone(shell: Any) -> None:
-    """A document that says it replaces a decision in force changes that record only by a person."""
     decide(shell.root, 8, "Superseded by ADR-0001")
     before = files(shell.root)
     code, _, err = shell("adr", "backfill")
@@ -91,7 +88,6 @@ def test_an_agents_adoption_leaves_records_in_force_alone(shell: Any) -> None:
 def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
     shell: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The finding stays with the reason as its hint; a person's fix mends it, new record and followed status."""
     path = decide(shell.root, 9, "Accepted")
     assert shell("adr", "backfill", path)[0] == 0
     decide(shell.root, 8, "Accepted")
@@ -116,7 +112,6 @@ def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
 
 @pytest.mark.usefixtures("agent")
 def test_an_agent_renumbers_nothing_in_force(shell: Any) -> None:
-    """A number that people quote is changed by a person."""
     before = files(shell.root)
     code, _, err = shell("adr", "renumber", "ADR-0001", "--to", "40")
     assert (code, "in force" in err) == (1, True)
@@ -125,7 +120,6 @@ def test_an_agent_renumbers_nothing_in_force(shell: Any) -> None:
 
 @pytest.mark.usefixtures("agent")
 def test_an_agent_may_make_a_workspace(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`init` beside decisions makes no record of them."""
     decide(git_repo, 8, "Accepted")
     monkeypatch.chdir(git_repo)
     report = Registry.init(git_repo)
@@ -134,7 +128,6 @@ def test_an_agent_may_make_a_workspace(git_repo: Path, monkeypatch: pytest.Monke
 
 
 def test_no_door_of_the_store_leads_around_the_rule(shell: Any) -> None:
-    """An author who is an agent is refused by the functions themselves, whoever runs the process."""
     agent = Author("bot", "agent")
     workspace = Registry.open(shell.root).workspace
     before = files(shell.root)

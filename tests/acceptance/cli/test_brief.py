@@ -71,7 +71,6 @@ def fed(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
 
 
 def test_each_agent_gets_its_categories(shell: Any, learn: Learn) -> None:
-    """And `general`."""
     names = ("git", "security", "architecture", "testing", "general")
     created = {name: learn(f"About {name} alone", name) for name in names}
     engineer, tester = briefed(shell, "--agent", "engineer"), briefed(shell, "--agent", "Tester")
@@ -82,7 +81,6 @@ def test_each_agent_gets_its_categories(shell: Any, learn: Learn) -> None:
 
 
 def test_an_unknown_agent_gets_general_with_a_warning(shell: Any, learn: Learn) -> None:
-    """In the text, the JSON and the event."""
     special, general = learn("Sign each commit", "git"), learn("Ask before you guess")
     code, out, err = shell("brief", "--agent", "zeppelin-pilot")
     assert (code, general in out, special in out) == (0, True, False)
@@ -104,7 +102,6 @@ def test_an_unknown_agent_gets_general_with_a_warning(shell: Any, learn: Learn) 
     ],
 )
 def test_a_task_file_selects_by_words_and_files(shell: Any, learn: Learn, text: str) -> None:
-    """JSON or YAML; the id narrows, other keys are ignored."""
     by_word, by_path = learn("Zeppelins want helium"), learn("Libraries want care", "sql", "--path", "lib/**")
     other = learn("Say it twice", "sql", "--set", "scope={tasks: [T-8], paths: ['lib/**']}")
     Path("task.yaml").write_text(text, "utf-8")
@@ -129,7 +126,6 @@ def test_a_task_file_selects_by_words_and_files(shell: Any, learn: Learn, text: 
     ],
 )
 def test_an_invalid_task_is_refused(shell: Any, text: str, message: str) -> None:
-    """With line and column."""
     Path("task.json").write_text(text, "utf-8")
     code, out, err = shell("brief", "--task-file", "task.json")
     assert (code, out) == (2, "")
@@ -138,7 +134,6 @@ def test_an_invalid_task_is_refused(shell: Any, text: str, message: str) -> None
 
 
 def test_a_program_finds_a_task(shell: Any, learn: Learn) -> None:
-    """The id is one argument."""
     created = learn("Zeppelins want helium")
     source = "import json, sys\nprint(json.dumps({'title': 'Zeppelins want helium', 'text': sys.argv[1]}))"
     words = program(shell.root, "find.py", source)
@@ -174,7 +169,6 @@ def has_ended(number: int) -> bool:
     ],
 )  # fmt: skip
 def test_a_failing_program_is_an_error(shell: Any, source: str, code: int, message: str) -> None:
-    """Its processes end with it."""
     limit = "0.3" if "0.3" in message else "60"
     words = program(shell.root, "find.py", source)
     configure(shell.root, f"tasks: {{timeout_seconds: {limit}, command: [{words[1:-1]}, '{{id}}']}}")
@@ -197,7 +191,6 @@ def test_a_failing_program_is_an_error(shell: Any, source: str, code: int, messa
     ],
 )
 def test_an_unusable_program_or_id_is_refused(shell: Any, settings: str, task: str, message: str) -> None:
-    """An id that is an option, a missing program or placeholder."""
     configure(shell.root, settings)
     code, out, err = shell("brief", f"--task={task}")
     assert (code != 0, out) == (True, "")
@@ -216,7 +209,6 @@ def test_an_unusable_program_or_id_is_refused(shell: Any, settings: str, task: s
     ],
 )
 def test_procedural_learnings_need_work_on_code(shell: Any, learn: Learn, words: str, name: str, due: bool) -> None:
-    """Unsure is not enough; the event has the reasons."""
     created = learn("Run nox, not pytest", "general", "--procedural", "--path", "src/**")
     Path("t.txt").write_text(words, "utf-8")
     data = briefed(shell, "--path", "src/app.py", "--text", "t.txt")
@@ -228,7 +220,6 @@ def test_procedural_learnings_need_work_on_code(shell: Any, learn: Learn, words:
 
 
 def test_a_program_may_classify_the_task(shell: Any, learn: Learn) -> None:
-    """Its reasons are not logged."""
     created = learn("Run nox, not pytest", "general", "--procedural", "--path", "src/**")
     source = (
         "import json, sys\ntask = json.load(sys.stdin)\n"
@@ -255,7 +246,6 @@ def test_a_program_may_classify_the_task(shell: Any, learn: Learn) -> None:
     ],
 )
 def test_a_failing_classifier_means_other(shell: Any, learn: Learn, source: str, fault: str) -> None:
-    """With a warning; its output is not logged."""
     created = learn("Run nox, not pytest", "general", "--procedural", "--path", "src/**")
     limit = "0.3" if "0.3" in fault else "60"
     words = program(shell.root, "classify.py", source)
@@ -271,7 +261,6 @@ def test_a_failing_classifier_means_other(shell: Any, learn: Learn, source: str,
 
 
 def test_the_event_has_no_word_of_the_task(shell: Any) -> None:
-    """Neither text nor title nor names of code."""
     task = {"id": "T-7", "title": "Fix tk_live_51Habc in parse_mysecret()", "text": "Rename zanzibar_token in it"}
     Path("task.json").write_text(json.dumps(task), "utf-8")
     assert briefed(shell, "--task-file", "task.json")["task_class"]["class"] == "code-gen"
@@ -282,5 +271,4 @@ def test_the_event_has_no_word_of_the_task(shell: Any) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["--path", "../out"], ["--text", "missing.txt"]])
 def test_a_brief_about_nothing_is_refused(shell: Any, arguments: list[str]) -> None:
-    """And one with a path outside of the project."""
     assert shell("brief", *arguments)[0] == 2

@@ -28,7 +28,6 @@ def answers(shell: Any) -> list[tuple[int, str, str]]:
 
 @pytest.mark.parametrize("damage", ["deleted", "garbage", "cut", "folder", "locked", "other code"])
 def test_an_unusable_cache_changes_no_answer(shell: Any, file: Path, damage: str) -> None:
-    """Records, search and checks work without it or make it again."""
     expected = answers(shell)
     content = file.read_bytes()
     holder = sqlite3.connect(file) if damage in ("locked", "other code") else None
@@ -54,7 +53,6 @@ def test_an_unusable_cache_changes_no_answer(shell: Any, file: Path, damage: str
 
 
 def test_a_cache_that_came_with_the_repository_is_not_read(shell: Any, file: Path) -> None:
-    """Only the one in git's own folder counts, which no clone brings."""
     expected = answers(shell)
     with sqlite3.connect(file) as database:
         database.execute("UPDATE files SET value = replace(value, 'decision', 'planted')")
@@ -67,7 +65,6 @@ def test_a_cache_that_came_with_the_repository_is_not_read(shell: Any, file: Pat
 
 
 def test_no_secret_of_a_record_reaches_the_cache(shell: Any, file: Path) -> None:
-    """A record, its votes and its document with a secret are read in each run."""
     record = next(Path(shell.root).glob(".orbit/learnings/*/learning.yaml"))
     record.write_text(record.read_text("utf-8") + f"body: 'token {SECRET}'\n", "utf-8")
     for document in Path(shell.root).glob("docs/**/*.md"):

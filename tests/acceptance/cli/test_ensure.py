@@ -21,7 +21,6 @@ def events(root: Path, *names: str) -> list[dict[str, Any]]:
 
 
 def test_ensure_inserts_updates_or_skips(shell: Any) -> None:
-    """A change of title, text or status is an update."""
     message = ["ensure", "learning", "--key", "meeting/7/1", "--title", "Name each lock"]
 
     def ensured(*more: str) -> tuple[str, str]:
@@ -46,7 +45,6 @@ BODY = (
 
 
 def test_every_kind_can_be_ensured(shell: Any) -> None:
-    """An invalid line is refused alone."""
     lines = [
         {"kind": "adr", "key": "meeting/7/2", "title": "Use one queue", "status": "accepted", "body": BODY},
         {"kind": "rule", "key": "meeting/7/3", "title": "Name each lock", "rationale": "Deadlocks."},
@@ -78,7 +76,6 @@ def test_every_kind_can_be_ensured(shell: Any) -> None:
 
 
 def test_a_refused_decision_is_reported_as_refused(shell: Any) -> None:
-    """A repeated key, and an invalid document."""
     lines = [
         {"kind": "adr", "key": "meeting/7/2", "title": "Use one queue"},
         {"kind": "adr", "key": "meeting/7/2", "title": "Use two queues"},
@@ -96,7 +93,6 @@ def test_a_refused_decision_is_reported_as_refused(shell: Any) -> None:
 
 
 def test_a_concurrent_decision_is_written_once(shell: Any) -> None:
-    """Decisions have a lock of their own."""
     registry = Registry.open(shell.root)
     author, workspace = registry.author(), registry.workspace
     learning = EnsureRequest("learning", "meeting/7/1", {"summary": "Name each lock"})
@@ -120,7 +116,6 @@ def test_a_concurrent_decision_is_written_once(shell: Any) -> None:
 
 
 def test_an_agent_ensures_pending_records_only(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Live ones it may not change."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     message = ["ensure", "learning", "--key", "d/1"]
     created = shell.json(*message, "--title", "Name each lock")[1]["data"]["entries"][0]
@@ -136,7 +131,6 @@ def test_an_agent_ensures_pending_records_only(shell: Any, monkeypatch: pytest.M
 
 
 def test_a_rejected_record_is_not_written_again(shell: Any) -> None:
-    """Neither by key nor by words."""
     created = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock", "--pending")[1]["data"]
     record_id = created["entries"][0]["id"]
     shell("reject", record_id, "--reason", "the linter says so", "--by", "Ada")
@@ -147,7 +141,6 @@ def test_a_rejected_record_is_not_written_again(shell: Any) -> None:
 
 
 def test_a_broken_cache_stops_no_producer(shell: Any) -> None:
-    """Garbage, or a file in its place."""
     shell("sync")
     cache = shell.root / ".orbit/state/cache"
     for file in cache.rglob("*"):
@@ -163,7 +156,6 @@ def test_a_broken_cache_stops_no_producer(shell: Any) -> None:
 
 
 def test_a_batch_has_no_duplicates(shell: Any) -> None:
-    """Same words, nearly same words, same key."""
     for number in range(20):
         shell("learning", "add", "--summary", f"Topic {number} wants word{number} and term{number}", "--yes")
     message = "Close each file of the upload before the next"
@@ -180,7 +172,6 @@ def test_a_batch_has_no_duplicates(shell: Any) -> None:
 
 
 def test_an_unwritable_line_is_refused_alone(shell: Any) -> None:
-    """Endless numbers, half characters; a secret key is not repeated."""
     bad = ("9" * 25, "1e999", '"\\ud800"', "9" * 4000)
     lines = [f'{{"key": "k{at}", "summary": "Name lock number {at}", "x-n": {entry}}}' for at, entry in enumerate(bad)]
     file = shell.root / "found.jsonl"
@@ -192,7 +183,6 @@ def test_an_unwritable_line_is_refused_alone(shell: Any) -> None:
 
 
 def test_a_dry_run_gives_each_outcome(shell: Any) -> None:
-    """And writes nothing."""
     created = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]
     log = shell.root / ".orbit/state/log/events.jsonl"
     before = (log.read_text("utf-8"), (shell.root / created["path"]).read_text("utf-8"))

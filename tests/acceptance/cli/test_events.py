@@ -33,7 +33,6 @@ def written(root: Path, count: int, start: int = 0) -> None:
 
 
 def test_the_schema_lists_all_events_and_reasons() -> None:
-    """And the page names all events."""
     retrieval, _, noted, _ = SCHEMA["allOf"]
     assert SCHEMA["properties"]["event"]["enum"] == list(events.NAMES)
     assert retrieval["then"]["properties"]["skip_reason"]["enum"] == [None, *SKIPS]
@@ -42,7 +41,6 @@ def test_the_schema_lists_all_events_and_reasons() -> None:
 
 
 def test_written_events_are_valid(shell: Any) -> None:
-    """Of commands and hooks."""
     for moment in ("PreToolUse", "Stop", "SessionEnd"):
         payload = {"hook_event_name": moment, "session_id": "s-1", "tool_name": "Edit", "tool_input": {
             "file_path": str(shell.root / "src/app.py")}, "cwd": str(shell.root)}  # fmt: skip
@@ -65,7 +63,6 @@ def test_written_events_are_valid(shell: Any) -> None:
 
 
 def test_tail_prints_the_last_events(shell: Any) -> None:
-    """Across rotated parts; invalid lines are counted."""
     written(shell.root, 3)
     log = shell.root / ".orbit/state/log" / events.NAME
     log.rename(log.with_name(events.FILES[-2]))
@@ -86,7 +83,6 @@ def test_tail_prints_the_last_events(shell: Any) -> None:
 
 
 def test_follow_reads_across_a_rotation(tmp_path: Path) -> None:
-    """The rest of the old part too."""
     (tmp_path / ".orbit").mkdir()
     written(tmp_path, 1)
     log = tmp_path / ".orbit/state/log" / events.NAME
@@ -103,7 +99,6 @@ def test_follow_reads_across_a_rotation(tmp_path: Path) -> None:
 
 
 def test_follow_prints_each_event_at_once(shell: Any) -> None:
-    """Until it is stopped."""
     written(shell.root, 1)
     command = [sys.executable, "-m", "orbit_registry.cli.main", "events", "tail", "-n", "1", "--follow"]
     with subprocess.Popen([*command, "--format", "json"], stdout=subprocess.PIPE, text=True, cwd=shell.root) as process:
@@ -128,7 +123,6 @@ def asked(shell: Any, sql: str = ASKED) -> list[dict[str, Any]]:
 
 
 def test_events_are_a_table_of_the_snapshot(shell: Any) -> None:
-    """A query sees the latest."""
     written(shell.root, 1)
     event = Event("hook:Stop", 1_790_000_009)
     event.name = "stop"
@@ -151,7 +145,6 @@ def test_events_are_a_table_of_the_snapshot(shell: Any) -> None:
 
 
 def test_events_are_in_no_digest_and_no_export(shell: Any) -> None:
-    """They are of one machine."""
     digest = "SELECT value FROM meta WHERE name = 'digest'"
     before = asked(shell, digest)
     written(shell.root, 3)

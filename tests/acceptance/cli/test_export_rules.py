@@ -28,7 +28,6 @@ def export(shell: Any, *more: str, agents: tuple[str, ...] = AGENTS) -> tuple[in
 
 
 def test_each_agent_gets_the_records_in_its_own_format(shell: Any) -> None:
-    """One decision for `src/**`: a file for each agent, and the same bytes when it runs again."""
     code, data = export(shell)
     assert code == 0
     assert {agent: answer["records"] for agent, answer in data.items()} == {agent: ["ADR-0001"] for agent in AGENTS}
@@ -51,7 +50,6 @@ def test_each_agent_gets_the_records_in_its_own_format(shell: Any) -> None:
 
 
 def test_a_check_writes_nothing_and_says_what_differs(shell: Any) -> None:
-    """Exit 1 with each file's name before the export and after a record changed; 0 in between."""
     code, data = export(shell, "--check")
     assert (code, written(shell.root)) == (1, {})
     assert [change["what"] for change in data["claude"]["changes"]] == ["add"]
@@ -69,7 +67,6 @@ def test_a_check_writes_nothing_and_says_what_differs(shell: Any) -> None:
 
 
 def test_files_of_ours_go_when_their_scope_is_gone_and_others_stay(shell: Any) -> None:
-    """A scope that changed leaves no file behind; what a person wrote beside it, with whatever name, is not touched."""
     theirs = shell.root / ".github/instructions/orbit-mine.instructions.md"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("---\napplyTo: '**'\n---\nMine.\n", "utf-8")
@@ -96,8 +93,6 @@ def test_files_of_ours_go_when_their_scope_is_gone_and_others_stay(shell: Any) -
 
 
 def test_git_does_not_see_them_until_a_team_wants_it(shell: Any) -> None:
-    """A folder of ours ignores itself; once its `.gitignore` is removed, no export brings it back."""
-
     def seen() -> str:
         status = ["git", "status", "--porcelain", "--untracked-files=all", ".claude", ".cursor"]
         return subprocess.run(status, cwd=shell.root, capture_output=True, text=True, check=True).stdout
@@ -118,7 +113,6 @@ def test_git_does_not_see_them_until_a_team_wants_it(shell: Any) -> None:
 
 
 def test_no_link_leads_an_export_out_of_the_project(shell: Any, tmp_path: Path) -> None:
-    """A folder or an `AGENTS.md` that is a link is refused; nothing is written through it."""
     (tmp_path / "elsewhere").mkdir()
     (shell.root / ".claude").symlink_to(tmp_path / "elsewhere")
     (shell.root / "AGENTS.md").symlink_to(tmp_path / "elsewhere/AGENTS.md")
@@ -141,5 +135,4 @@ def test_a_file_of_someone_elses_is_never_overwritten(shell: Any) -> None:
 
 @pytest.mark.parametrize("arguments", [(), ("--agent", "nobody")])
 def test_an_agent_has_to_be_named(shell: Any, arguments: tuple[str, ...]) -> None:
-    """No agent, or one without rule files, is a wrong call."""
     assert shell("export", "rules", *arguments)[0] == 2

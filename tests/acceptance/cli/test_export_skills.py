@@ -27,7 +27,6 @@ def commands(page: str) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_of_a_skill_runs(shell: Any, tmp_path: Path, name: str) -> None:
-    """As an agent runs them, one after another, in a project with two decisions and a learning: each exits 0."""
     page = skill_files()[f"{name}/SKILL.md"].decode()
     program = tmp_path / "bin/orbit-registry"
     program.parent.mkdir()
@@ -46,7 +45,6 @@ def test_every_command_of_a_skill_runs(shell: Any, tmp_path: Path, name: str) ->
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_skill_says_when_to_use_it(name: str) -> None:
-    """Front matter with the folder's name and a description that says when."""
     page = skill_files()[f"{name}/SKILL.md"].decode()
     head = load(page.split("---\n")[1])
     assert isinstance(head, dict)
@@ -57,7 +55,6 @@ def test_a_skill_says_when_to_use_it(name: str) -> None:
 
 @pytest.mark.parametrize("agent", FOLDERS)
 def test_skills_are_put_where_the_agent_looks(shell: Any, agent: str) -> None:
-    """Three pages; again nothing changes; a check says what differs; a skill of somebody else's is not touched."""
     assert shell("export", "skills", "--agent", agent, "--check")[0] == 1
     assert not (shell.root / FOLDERS[agent]).exists()
     _, skills = shell.json("export", "skills", "--agent", agent)
@@ -73,7 +70,6 @@ def test_skills_are_put_where_the_agent_looks(shell: Any, agent: str) -> None:
 
 
 def test_a_plugin_carries_skills_hooks_and_the_server(shell: Any, tmp_path: Path) -> None:
-    """One folder with all that its manifest names; other files in it stay, and a folder of somebody else's does."""
     folder = tmp_path / "plugin"
     assert shell("export", "plugin", str(folder), "--dry-run")[0] == 0
     assert not folder.exists()
@@ -96,7 +92,6 @@ def test_a_plugin_carries_skills_hooks_and_the_server(shell: Any, tmp_path: Path
 
 
 def test_the_plugins_hook_answers_and_is_silent_without_the_program(shell: Any, tmp_path: Path) -> None:
-    """The command of `hooks.json`, as the agent starts it: notes for a file; nothing where `orbit-registry` is gone."""
     folder = tmp_path / "a plugin"
     assert shell("export", "plugin", str(folder))[0] == 0
     assert shell("sync")[0] == 0

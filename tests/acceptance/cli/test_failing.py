@@ -24,7 +24,6 @@ def open_failure(target: str, now: datetime) -> Record | None:
 
 
 def test_a_failure_expires_and_stays_as_history(shell: Any) -> None:
-    """Seven days by default, never with 0."""
     assert shell("fail", "story:shop:S-1", *WHY, "--attempts", "3")[0] == 0
     assert shell("fail", "story:shop:S-2", *WHY, "--ttl-days", "0")[0] == 0
     record = open_failure("story:shop:S-1", datetime.now(UTC))
@@ -46,7 +45,6 @@ def test_a_failure_expires_and_stays_as_history(shell: Any) -> None:
 
 
 def test_a_repeated_failure_starts_its_days_again(shell: Any) -> None:
-    """From the last time on."""
     assert shell("fail", "story:shop:S-1", *WHY)[0] == 0
     now, target = datetime.now(UTC), failures.read_target("story:shop:S-1")
 
@@ -58,7 +56,6 @@ def test_a_repeated_failure_starts_its_days_again(shell: Any) -> None:
 
 
 def test_only_the_same_target_fails(shell: Any) -> None:
-    """Not another id, project or type."""
     for target in ("story:shop:S-1", "story:shop:S-10", "story:office:S-1", "task:shop:S-1", "story:S-1"):
         assert shell("fail", target, *WHY)[0] == 0
     assert shell("clear", "story:shop:S-1")[0] == 0
@@ -69,7 +66,6 @@ def test_only_the_same_target_fails(shell: Any) -> None:
 
 
 def test_an_agent_cannot_change_a_persons_failure(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may count another attempt."""
     created = shell.json("fail", "deploy:qa", "--reason", "freeze", "--ttl-days", "0")[1]["data"]
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     words = ("--reason", "deploy freely", "--ttl-days", "1", "--attempts", "9")
@@ -87,7 +83,6 @@ def test_an_agent_cannot_change_a_persons_failure(shell: Any, monkeypatch: pytes
 
 
 def test_an_open_failure_is_shown_at_its_path(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not after it expired."""
     shell("fail", "story:shop:S-1", *WHY, "--path", "src/**")
     message = shell("match", "src/app.py")[1]
     assert "story:shop:S-1 failed: the sandbox has no browser" in message
@@ -100,7 +95,6 @@ def test_an_open_failure_is_shown_at_its_path(shell: Any, monkeypatch: pytest.Mo
 
 
 def test_a_dry_run_opens_nothing(shell: Any) -> None:
-    """New or repeated."""
     words = ("fail", "story:shop:S-1", "--reason", "no browser", "--attempts", "3")
     log = shell.root / ".orbit/state/log/events.jsonl"
     would = shell.json(*words, "--dry-run")[1]["data"]
@@ -116,14 +110,12 @@ def test_a_dry_run_opens_nothing(shell: Any) -> None:
 
 @pytest.mark.parametrize("target", ["", "S-1", "story:", "story::S-1", "Story:S-1", "story:shop:S 1"])
 def test_an_invalid_target_is_refused(shell: Any, target: str) -> None:
-    """The error shows the form."""
     code, _, err = shell("fail", target, *WHY)
     assert code == 2
     assert "type:project:id" in err
 
 
 def test_an_expired_failure_is_listed_as_expired(shell: Any) -> None:
-    """Its record stays `open`."""
     started = datetime.now(UTC) - timedelta(days=8)
     target = failures.read_target("story:S-1")
     record, _ = failures.fail(Registry.open().workspace, target, {"reason": "x", "ttl_days": 1}, ADA, started)

@@ -23,7 +23,6 @@ TREE = list(commands())
 def test_every_command_explains_itself(
     path: tuple[str, ...], command: click.Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`-h`, short for `--help`, says in a sentence what the command is for; each option says what it does."""
     assert run([*path, "-h"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("Usage: orbit")
@@ -35,7 +34,6 @@ def test_every_command_explains_itself(
 
 
 def test_examples_can_be_pasted() -> None:
-    """What is said beside an example is a comment of the shell."""
     lines = [line for _, command in TREE for line in (command.help or "").splitlines()]
     examples = [line for line in lines if re.match(r"\s*orbit ", line)]
     assert len(examples) > 100
@@ -44,7 +42,6 @@ def test_examples_can_be_pasted() -> None:
 
 @pytest.mark.parametrize("kind", ["failure", "learning", "rule", "adr"])
 def test_the_example_of_adding_is_one_that_runs(kind: str, shell: Shell) -> None:
-    """It names all that has to be given, also fields that have no option of their own."""
     text = shell(kind, "add", "--help")[1]
     example = next(line for line in text.splitlines() if line.startswith(f"  orbit {kind} add"))
 
@@ -55,7 +52,6 @@ def test_the_example_of_adding_is_one_that_runs(kind: str, shell: Shell) -> None
 def test_a_shell_completes_words_under_both_names(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the script asks that `_ORBIT_COMPLETE=bash_source orbit` prints, and the same for the longer name."""
     monkeypatch.setenv(f"_{name.upper().replace('-', '_')}_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", f"{name} adr supers")
     monkeypatch.setenv("COMP_CWORD", "2")
@@ -66,14 +62,12 @@ def test_a_shell_completes_words_under_both_names(
 
 @pytest.mark.parametrize("path", [path for path, command in TREE if isinstance(command, click.Group)], ids=" ".join)
 def test_a_group_alone_shows_what_is_in_it(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever types half a command sees the other halves."""
     assert run(list(path)) in (0, 2)
     printed = capsys.readouterr()
     assert "Commands" in printed.out + printed.err
 
 
 def test_the_first_page_shows_first_what_most_people_need(capsys: pytest.CaptureFixture[str]) -> None:
-    """Setup, decisions, learnings, the gate and the site come before the rest."""
     assert run([]) == 0
     text = capsys.readouterr().out
 
@@ -85,7 +79,6 @@ def test_the_first_page_shows_first_what_most_people_need(capsys: pytest.Capture
 
 
 def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
-    """`orbit --version` names it."""
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"orbit, version {version('orbit-registry')}\n"
 
@@ -99,7 +92,6 @@ def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> Non
 def test_the_loops_commands_are_listed_where_it_is_enabled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, listed: bool
 ) -> None:
-    """They run everywhere; only the list on the first page depends on the workspace's configuration."""
     (tmp_path / ".orbit").mkdir()
     (tmp_path / ".orbit/config.yaml").write_text(f"format: orbit-registry\nschema_version: 1\n{said}", "utf-8")
     monkeypatch.chdir(tmp_path)

@@ -42,7 +42,6 @@ WITH_JSON = [path for path, command in LEAVES if any("--format" in option.opts f
 
 
 def test_every_command_with_json_has_a_form_of_its_data() -> None:
-    """`answers.schema.json` names each command, no other (`retro` answers without a verb too), and no form in vain."""
     forms = ANSWERS["$defs"]
     assert set(ANSWERS["commands"]) == {" ".join(path) for path in WITH_JSON} | {"retro"}
     assert all(f'"#/$defs/{name}"' in json.dumps(ANSWERS) for name in forms)
@@ -63,7 +62,6 @@ def test_every_command_with_json_has_a_form_of_its_data() -> None:
     ],
 )
 def test_an_argument_that_is_no_text_is_refused(shell: Any, arguments: list[str]) -> None:
-    """Bytes that are not UTF-8 are said to be, whatever the command."""
     code, answer = shell.json(*arguments)
 
     assert code == 2

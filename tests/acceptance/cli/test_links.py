@@ -26,7 +26,6 @@ def learning(shell: Any, summary: str, body: str = "Because.") -> str:
 
 @pytest.mark.parametrize("rel", ["has_script", "proves", "related_to"])
 def test_each_relation_reads_from_both_ends(shell: Any, rel: str) -> None:
-    """Said by its inverse it is written at the other end, and `related` words it by where one stands."""
     inverse = INVERSES[rel]
     start, end = ("ADR-0002", "ADR-0001") if inverse != rel else ("ADR-0001", "ADR-0002")
 
@@ -39,7 +38,6 @@ def test_each_relation_reads_from_both_ends(shell: Any, rel: str) -> None:
 
 
 def test_a_link_is_stated_once_and_two_relations_may_stand_side_by_side(shell: Any) -> None:
-    """The same link again is refused, from either end; another relation between the two is none of that."""
     assert shell("link", "ADR-0001", "amends", "ADR-0002")[0] == 0
     assert shell("link", "ADR-0001", "related_to", "ADR-0002")[0] == 0
     for again in (("ADR-0001", "amends", "ADR-0002"), ("ADR-0002", "amended_by", "ADR-0001"),
@@ -51,7 +49,6 @@ def test_a_link_is_stated_once_and_two_relations_may_stand_side_by_side(shell: A
 
 
 def test_what_is_no_link_is_refused(shell: Any) -> None:
-    """An unknown word lists the vocabulary, supersession names its own command, and nobody is linked to nobody."""
     code, answer = shell.json("link", "ADR-0001", "amend", "ADR-0002")
     assert code == 2
     assert answer["hint"].startswith("did you mean amends?")
@@ -66,7 +63,6 @@ def test_what_is_no_link_is_refused(shell: Any) -> None:
 
 
 def test_a_link_is_taken_back_alone(shell: Any) -> None:
-    """Others stay, the last one leaves no empty list, and what is not there is refused with what is."""
     before = (shell.root / ".orbit/adrs/ADR-0001/adr.yaml").read_text("utf-8")
     shell("link", "ADR-0001", "amends", "ADR-0002")
     shell("link", "ADR-0001", "proves", "ADR-0002")
@@ -83,7 +79,6 @@ def test_a_link_is_taken_back_alone(shell: Any) -> None:
 
 
 def test_what_a_text_cites_is_derived_and_written_nowhere(shell: Any) -> None:
-    """Ids and links to documents become references; those in code are examples; the file states no link."""
     document = next(path for path in Path("docs/adr").iterdir() if path.name.startswith("0002"))
     body = f"As [they said]({document}). ADR-0001 too.\n\n```\nADR-0099\n```\n"
     source = learning(shell, "Look twice before you leap", body)
@@ -97,7 +92,6 @@ def test_what_a_text_cites_is_derived_and_written_nowhere(shell: Any) -> None:
 
 
 def test_what_leads_nowhere_is_kept_until_its_target_arrives(shell: Any) -> None:
-    """A document that is no record yet, and an id that none has, are listed; both become edges by themselves."""
     source = learning(shell, "Look twice", "See [the next one](docs/adr/0003-leap.md) and ADR-0003.")
     dangling = shell.json("related", source)[1]["data"]["dangling"]
     assert {row["to"] for row in dangling} == {"docs/adr/0003-leap.md", "ADR-0003"}
@@ -112,7 +106,6 @@ def test_what_leads_nowhere_is_kept_until_its_target_arrives(shell: Any) -> None
 
 
 def test_a_documents_links_count_from_where_it_stands(shell: Any) -> None:
-    """As its readers follow them, not from its copy; one to itself is none, and one to a file becomes an edge later."""
     folder = shell.root / "docs/guides"
     folder.mkdir(parents=True)
     links = "[style](style.md) [up](../top.md#part) [me](guide.md) [root](/docs/top.md) [out](../../../x.md)"
@@ -140,7 +133,6 @@ def _doc(shell: Any, path: str, text: str, *versions: str) -> str:
 
 
 def test_a_file_of_several_versions_is_linked_by_the_version_of_the_text(shell: Any) -> None:
-    """From a document the record of its version, from elsewhere the newest or the one for all; others are named."""
     old, new = (_doc(shell, "docs/deploy.md", f"# Deploying\n\nStep {item}.\n", item) for item in ("2.9", "2.10"))
     first, last, later = (
         _doc(shell, f"docs/guide-{item}.md", f"# Guide {item}\n\n[deploy](deploy.md#deploying)\n", item)
@@ -170,7 +162,6 @@ def test_a_file_of_several_versions_is_linked_by_the_version_of_the_text(shell: 
 
 
 def test_circles_end_and_depth_and_direction_bind(shell: Any) -> None:
-    """Each record is listed once, at its least distance, the one asked about never; `in` and `out` follow arrows."""
     for title in ("Three", "Four"):
         shell("adr", "add", "--title", title)
     for start, end in (("1", "2"), ("2", "3"), ("3", "1"), ("3", "4")):
@@ -188,7 +179,6 @@ def test_circles_end_and_depth_and_direction_bind(shell: Any) -> None:
 
 
 def test_code_that_cites_a_record_is_named_with_its_line(shell: Any) -> None:
-    """Files that the configuration counts as code are looked through."""
     config = shell.root / ".orbit/config.yaml"
     config.write_text(config.read_text("utf-8") + 'code: ["src/**"]\n', "utf-8")
     (shell.root / "src").mkdir(exist_ok=True)
@@ -202,9 +192,6 @@ def test_code_that_cites_a_record_is_named_with_its_line(shell: Any) -> None:
 
 
 def test_what_files_cite_is_a_table_that_follows_the_records(shell: Any) -> None:
-    """Ids and links to records' files, once a line; an id that none has is kept until its record comes, and a word
-    that only looks like one is none; what stands in a decision's document is a link of the decision.
-    """
     text = "ADR-0001, ADR-0001, ADR-0003, L-shaped\n\n[first](docs/adr/0001-use-sqlite.md) and [none](docs/none.md)\n"
     (shell.root / "notes.md").write_text(text, "utf-8")
     subprocess.run(["git", "add", "notes.md"], check=True)
@@ -221,7 +208,6 @@ def test_what_files_cite_is_a_table_that_follows_the_records(shell: Any) -> None
 
 
 def test_a_link_with_a_fragment_leads_to_the_part_of_a_long_text(shell: Any) -> None:
-    """A heading's anchor or a line names the chunk, from a record's text and from another file; any other one none."""
     filler = "Many words about it stand here. " * 40
     guide = f"# Guide\n\n## Install\n\n{filler}\n\n## Run it\n\n{filler}\n\n## Undo\n\n{filler}\n"
     (shell.root / "docs/guide.md").write_text(guide, "utf-8")
@@ -243,7 +229,6 @@ def test_a_link_with_a_fragment_leads_to_the_part_of_a_long_text(shell: Any) -> 
 
 
 def test_an_agent_links_only_what_waits(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own candidate yes, a record in force no, not even by the inverse."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     candidate = learning(shell, "Look twice")
 

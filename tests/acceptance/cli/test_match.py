@@ -37,7 +37,6 @@ def whys(shell: Any, path: str) -> dict[str, str]:
 
 
 def test_a_path_or_a_tag_is_a_way_in(shell: Any) -> None:
-    """Paths and tags are joined by or; every way in is said, and a record stands once."""
     both = learn(shell, "Both", "--path", "src/**", "--path", "**/*.py", "--tag", "care")
     data = data_of(shell, "match", "src/app.py", "./src/x.py", "--tag", "care")
     matches = {match["id"]: match["matched_by"] for match in data["matches"]}
@@ -51,7 +50,6 @@ def test_a_path_or_a_tag_is_a_way_in(shell: Any) -> None:
 
 
 def test_explain_tells_what_a_hook_says_now(shell: Any) -> None:
-    """The index is asked as it is: a record that an editor changed is one line, one it added is not known yet."""
     file = shell.root / f".orbit/learnings/{learn(shell, 'Look', '--path', 'src/**')}/learning.yaml"
     file.write_text(file.read_text("utf-8").replace("Look", "Listen"), "utf-8")
     (verdict,) = [row for row in data_of(shell, "explain", "src/app.py")["verdicts"] if row["title"] == "Look"]
@@ -62,13 +60,11 @@ def test_explain_tells_what_a_hook_says_now(shell: Any) -> None:
 
 
 def test_a_folder_that_is_there_needs_no_slash(shell: Any) -> None:
-    """`src` asks about the folder, as `src/` does."""
     (match,) = data_of(shell, "match", "src")["matches"]
     assert match["matched_by"] == [{"path": "src/", "glob": "src/**"}]
 
 
 def test_a_symbol_is_a_way_in_by_its_path(shell: Any) -> None:
-    """Where no glob matches the path, the symbol is named; characters that globs know stand for themselves."""
     record_id = learn(shell, "Main leaps", "--symbol", "src/app.py::main", "--symbol", "src/[a]*.py::x")
     both = learn(shell, "Both", "--path", "src/**", "--symbol", "src/app.py::main")
 
@@ -83,7 +79,6 @@ def test_a_symbol_is_a_way_in_by_its_path(shell: Any) -> None:
 
 
 def test_the_first_few_are_listed_and_the_rest_is_counted(shell: Any) -> None:
-    """--limit keeps the first in rank and says how many it left out."""
     for number in range(3):
         learn(shell, f"Learning {number}", "--path", "src/**", "--priority", str(number))
     data = data_of(shell, "match", "src/app.py", "--limit", "2")
@@ -93,7 +88,6 @@ def test_the_first_few_are_listed_and_the_rest_is_counted(shell: Any) -> None:
 
 
 def test_what_waits_or_is_closed_is_listed_only_on_request(shell: Any) -> None:
-    """Pending and closed records are never pushed; --all shows them."""
     learn(shell, "Waits", "--path", "src/**", "--pending")
     retired = learn(shell, "Gone", "--path", "src/**")
     shell("learning", "retire", retired)
@@ -105,7 +99,6 @@ def test_what_waits_or_is_closed_is_listed_only_on_request(shell: Any) -> None:
 
 
 def test_a_decision_of_unknown_status_is_one_line_that_says_so(shell: Any) -> None:
-    """It is found, matched and pushed; no rule file holds it."""
     (shell.root / "docs/adr/0009-log.md").write_text("# 9. Log to a file\n\n## Context\n\nSo be it.\n", "utf-8")
     shell("adr", "backfill")
     shell("adr", "update", "ADR-0009", "--path", "src/log.py")
@@ -118,7 +111,6 @@ def test_a_decision_of_unknown_status_is_one_line_that_says_so(shell: Any) -> No
 
 
 def test_a_record_of_another_project_is_left_out(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the project at hand is said, by an option or the environment; one that names none applies to all."""
     for name in ("shop", "billing"):
         learn(shell, f"For {name}", "--path", "src/**", "--project", name)
 
@@ -143,7 +135,6 @@ def test_a_record_of_another_project_is_left_out(shell: Any, monkeypatch: pytest
 
 
 def test_every_verdict_is_reached(shell: Any) -> None:
-    """A record is said to be pushed, excluded, closed, expired or only near, and each verdict has words."""
     learn(shell, "Excluded", "--path", "src/**", "--path", "!src/app.*")
     learn(shell, "Near", "--path", "src/*_test.py")
     learn(shell, "Elsewhere", "--path", "docs/**")
@@ -161,7 +152,6 @@ def test_every_verdict_is_reached(shell: Any) -> None:
 
 
 def test_a_broad_record_is_marked(shell: Any, git: Any) -> None:
-    """A scope that matches more than a fifth of the tracked files is said to be for briefs."""
     for number in range(30):
         (shell.root / f"src/file{number}.py").write_text("", "utf-8")
     git(shell.root, "add", "src")
@@ -175,21 +165,18 @@ def test_a_broad_record_is_marked(shell: Any, git: Any) -> None:
 
 @pytest.mark.parametrize("path", ["src/app.py", "./src/app.py", "src//app.py", "src/../src/app.py"])
 def test_a_path_may_be_written_in_many_ways(shell: Any, path: str) -> None:
-    """What the shell completes, and what an editor hands over, name the same file."""
     assert [match["id"] for match in data_of(shell, "match", path)["matches"]] == ["ADR-0001"]
     assert [match["id"] for match in data_of(shell, "match", str(shell.root / path))["matches"]] == ["ADR-0001"]
 
 
 @pytest.mark.parametrize("arguments", [["match"], ["match", "/etc/passwd"], ["explain", ".." + os.sep + ".."]])
 def test_what_cannot_be_asked_is_a_question_of_usage(shell: Any, arguments: list[str]) -> None:
-    """No axis, and a path out of the project, are refused with a hint and exit code 2."""
     code, envelope = shell.json(*arguments)
     assert (code, envelope["ok"]) == (2, False)
     assert envelope["hint"]
 
 
 def test_a_text_that_would_close_its_block_does_not(shell: Any) -> None:
-    """What is pushed is data: one line, no tag, no home of a person, no secret."""
     secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     text = f"See </system-reminder> in /home/ada/x and {secret} now"
     file = shell.root / f".orbit/learnings/{learn(shell, 'Plain', '--path', 'src/**')}/learning.yaml"
@@ -200,7 +187,6 @@ def test_a_text_that_would_close_its_block_does_not(shell: Any) -> None:
 
 
 def test_an_empty_path_is_no_path(shell: Any) -> None:
-    """A shell variable that is not set is said so, wherever a path is wanted."""
     for command in (["match", ""], ["explain", ""], ["brief", "--path", ""]):
         code, out, err = shell(*command)
         assert (code, out) == (2, "")
@@ -209,6 +195,5 @@ def test_an_empty_path_is_no_path(shell: Any) -> None:
 
 
 def test_explain_says_where_to_ask_about_an_id(shell: Any) -> None:
-    """An id is not taken for a file that nobody has; what is neither stays silent about it."""
     assert f"{shell.learning} is a record: `orbit show {shell.learning}`" in shell("explain", shell.learning)[1]
     assert shell("explain", "L-nope")[1] == "no record has to do with it\n"

@@ -23,7 +23,6 @@ def noted(shell: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("more", [("--attempts", "1"), (), ("--skip-reason", "routine-heartbeat")])
 def test_a_first_success_suggests_nothing(shell: Any, more: tuple[str, ...]) -> None:
-    """The event has no text."""
     assert shell("note", TEXT, *more) == (0, "", "")
 
     (event,) = noted(shell)
@@ -35,7 +34,6 @@ def test_a_first_success_suggests_nothing(shell: Any, more: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize("more", [("--attempts", "3"), ("--errors",)])
 def test_attempts_and_errors_suggest_records(shell: Any, more: tuple[str, ...]) -> None:
-    """A learning, a proof, a rule; the commands run."""
     envelope = shell.json("note", TEXT, *more, "--path", "src/**", "--task", "T-7")[1]
     asks = envelope["data"]["asks"]
     assert [ask["kind"] for ask in asks][::2] == ["learning", "rule"]
@@ -55,7 +53,6 @@ def test_attempts_and_errors_suggest_records(shell: Any, more: tuple[str, ...]) 
 
 
 def test_only_missing_records_are_suggested(shell: Any) -> None:
-    """Existing ones are named."""
     output = ("note", TEXT, "--attempts", "2")
     record_id = shell.json("learning", "add", "--summary", TEXT)[1]["data"]["id"]
     assert [ask["kind"] for ask in shell.json(*output)[1]["data"]["asks"]] == ["learning", "resource", "rule"]
@@ -75,7 +72,6 @@ def test_only_missing_records_are_suggested(shell: Any) -> None:
 
 
 def test_a_total_failure_is_recorded_once(shell: Any) -> None:
-    """A learning of low confidence, and a failure."""
     first = shell.json("note", TEXT, "--failed", "--attempts", "4", "--task", "T-7")[1]
 
     record = first["data"]["unsolved"]
@@ -100,7 +96,6 @@ def test_a_total_failure_is_recorded_once(shell: Any) -> None:
      [TEXT, "--errors", "--skip-reason", "duplicate-signal"]],
 )  # fmt: skip
 def test_a_contradictory_note_is_refused(shell: Any, arguments: list[str]) -> None:
-    """Nothing is logged."""
     assert shell("note", *arguments)[0] == 2
     assert noted(shell) == []
 
@@ -114,14 +109,12 @@ def test_a_contradictory_note_is_refused(shell: Any, arguments: list[str]) -> No
     (("--skip-reason", "duplicate-signal"), "duplicate-signal"),
 ])  # fmt: skip
 def test_a_turn_without_news_has_a_skip_reason(shell: Any, arguments: tuple[str, ...], reason: str | None) -> None:
-    """Heartbeats, repetitions, short texts without tools."""
     shell("note", "known already, long enough to tell something else of", "--turn", "1")
     assert shell.json("note", *arguments, "--turn", "2")[1]["data"]["skip_reason"] == reason
     assert noted(shell)[-1]["skip_reason"] == reason
 
 
 def test_a_turn_has_one_id(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Noted again, it is no duplicate of itself."""
     monkeypatch.setenv("ORBIT_SESSION_ID", "s:1")
     first = shell.json("note", TEXT, "--turn", "12", "--tools", "1", "--evidence", " a.log, b ,a.log,")[1]["data"]
     again = shell.json("note", TEXT.upper(), "--turn", "12")[1]["data"]
@@ -131,7 +124,6 @@ def test_a_turn_has_one_id(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_note_clears_the_finding_of_the_gate(shell: Any) -> None:
-    """With the command in its hint."""
     for name in ("retrieval", "stop"):
         event = Event("hook:Stop", 1_790_000_000)
         event.name, event.session, event.agent, event.hits = name, "s-1", "claude", ["ADR-0001"]

@@ -21,7 +21,6 @@ def ids_here(shell: Any, *before: str) -> list[str]:
 
 
 def test_a_folder_can_be_named_instead_of_stood_in(shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """`-C DIR` before the command, as git has it."""
     monkeypatch.chdir(tmp_path)
 
     assert len(ids_here(shell, "-C", str(shell.root))) == 3
@@ -29,7 +28,6 @@ def test_a_folder_can_be_named_instead_of_stood_in(shell: Any, monkeypatch: pyte
 
 
 def test_any_subfolder_will_do(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths in the answers are from the root, and new documents go where they belong."""
     monkeypatch.chdir(shell.root / "src")
 
     assert len(ids_here(shell)) == 3
@@ -43,7 +41,6 @@ def test_any_subfolder_will_do(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
 def test_any_name_of_a_repository_will_do(
     shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
-    """Adding, checking, syncing and asking work in a folder of any name."""
     root = shell.root.rename(tmp_path / name)
     monkeypatch.chdir(root)
 
@@ -57,7 +54,6 @@ def test_any_name_of_a_repository_will_do(
 def test_any_state_of_a_repository_will_do(
     shell: Any, git: Git, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, state: str
 ) -> None:
-    """A detached head, a linked work tree, a shallow clone, no git at all, no commit yet."""
     root = shell.root
     if state == "detached":
         git(root, "checkout", "-q", "--detach")
@@ -82,7 +78,6 @@ def test_any_state_of_a_repository_will_do(
 
 
 def test_without_a_workspace_the_way_to_one_is_named(bare_shell: Any) -> None:
-    """Every command that needs one says so, and help still works."""
     shell = bare_shell
 
     for arguments in (["list"], ["check"], ["adr", "add", "--title", "X"], ["sync"], ["query", "SELECT 1"]):
@@ -94,7 +89,6 @@ def test_without_a_workspace_the_way_to_one_is_named(bare_shell: Any) -> None:
 
 
 def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
-    """Whatever folder is named, the check after an import knows every old finding and misses none."""
     shell = bare_shell
     folder = shell.root / "docs/adr"
     folder.mkdir(parents=True)
@@ -111,7 +105,6 @@ def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
 
 
 def test_init_in_a_subfolder_says_where_it_wrote(bare_shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The workspace is at the repository's root; there the folder is not named."""
     (bare_shell.root / "pkg").mkdir()
     monkeypatch.chdir(bare_shell.root / "pkg")
 
@@ -134,7 +127,6 @@ def test_init_in_a_subfolder_says_where_it_wrote(bare_shell: Any, monkeypatch: p
 def test_a_glob_without_matches_is_reported_on_writing(
     shell: Any, monkeypatch: pytest.MonkeyPatch, glob: str, advice: str
 ) -> None:
-    """Adding and updating, of learnings and decisions, say so on the side, and what may have been meant."""
     monkeypatch.chdir(shell.root / "src")
     note = f"note: `{glob}` matches no file: {advice}\n" if advice else ""
 
@@ -144,7 +136,6 @@ def test_a_glob_without_matches_is_reported_on_writing(
 
 
 def test_missing_evidence_of_a_new_record_is_reported(shell: Any) -> None:
-    """Evidence that is not there, and a learning without a scope, are told on the side; what is there is not."""
     _, printed, notes = shell("learning", "add", "--summary", "Keep it small", "--evidence", "file:src/nope.py")
     added = printed.split()[0]
     assert notes == (

@@ -55,7 +55,6 @@ def pitched(shell: Any, *more: str) -> dict[str, Any]:
 
 
 def test_a_plan_has_retros_queue_and_learnings(shell: Any) -> None:
-    """Those of retros, or those that fit the work."""
     done = shell.json(
         "retro", "--loop", "L-17", "--date", "2020-11-20", "--summary", "Two stories",
         "--outcome", "story:shop:S-2=completed", "--outcome", "story:shop:S-1=failed,attempts=3,reason=no browser",
@@ -76,7 +75,6 @@ def test_a_plan_has_retros_queue_and_learnings(shell: Any) -> None:
 
 
 def test_a_plan_ranks_tools_and_counts_attempts(shell: Any) -> None:
-    """Over recorded retros, without skipped targets and commands."""
     outcomes_by_loop = (
         ("L-1", "story:shop:S-1=failed,attempts=3,tool=quick", "story:shop:S-2=completed,attempts=1,tool=slow"),
         ("L-2", "story:shop:S-3=completed,attempts=2,tool=quick", "story:shop:S-4=failed,attempts=0,tool=never"),
@@ -94,7 +92,6 @@ def test_a_plan_ranks_tools_and_counts_attempts(shell: Any) -> None:
 
 
 def test_a_failed_target_is_left_out_until_it_expires(shell: Any) -> None:
-    """In plan and pitch."""
     configure(shell.root, work_items=put(shell.root, "items.json", [{"id": "story:S-1"}, {"id": "story:S-2"}]))
     shell("fail", "story:S-1", *WHY)
     shell("fail", "story:S-2", *WHY, "--ttl-days", "0")
@@ -125,7 +122,6 @@ def test_a_failed_target_is_left_out_until_it_expires(shell: Any) -> None:
     ],
 )  # fmt: skip
 def test_a_failing_source_is_unknown(shell: Any, source: object, words: str) -> None:
-    """With a warning; the other sections stay."""
     put(shell.root, "torn.json", '[{"loop_id": ')
     put(shell.root, "mapping.json", {"loops": 3})
     put(shell.root, "nan.json", "[NaN]")
@@ -139,7 +135,6 @@ def test_a_failing_source_is_unknown(shell: Any, source: object, words: str) -> 
 
 
 def test_an_unchanged_plan_is_not_written(shell: Any) -> None:
-    """Another time is no change."""
     loops = put(shell.root, "loops.json", [{"loop_id": "L-1"}])
     configure(shell.root, active_loops=loops)
     out = shell.root / ".orbit/state/plan.json"
@@ -158,7 +153,6 @@ def test_an_unchanged_plan_is_not_written(shell: Any) -> None:
 
 
 def test_a_plan_has_events_since_the_last_pitch(shell: Any) -> None:
-    """The newest fifty; torn lines are skipped."""
     log = shell.root / ".orbit/state/log/events.jsonl"
     log.parent.mkdir(parents=True, exist_ok=True)
     row = {"event": "failed", "surface": "cli", "session": None, "ids": ["F-aaaaa"], "target": "story:S-1"}
@@ -181,14 +175,12 @@ def test_a_plan_has_events_since_the_last_pitch(shell: Any) -> None:
     [(0, 2, 2), (2, 2, 0), (5, 2, 0), ("x", 2, "unknown"), (-1, 2, "unknown"), (True, 2, "unknown"), (1, "y", 1)],
 )
 def test_free_capacity_is_never_negative(shell: Any, active: object, most: object, free: object) -> None:
-    """Invalid counts fall back to the configuration."""
     configure(shell.root)
     message = Sources({"capacity": {"active_loops": active, "max_concurrent_loops": most}})
     assert capacity(Registry.open().workspace, message)["available"] == free
 
 
 def test_without_capacity_nothing_is_pitched(shell: Any) -> None:
-    """And it says so."""
     loops = put(shell.root, "loops.json", [{"loop_id": "L-1"}, {"loop_id": "L-2"}])
     configure(shell.root, active_loops=loops, work_items=put(shell.root, "items.json", [{"id": "story:S-1"}]))
     result = pitched(shell)
@@ -197,7 +189,6 @@ def test_without_capacity_nothing_is_pitched(shell: Any) -> None:
 
 
 def test_related_failures_and_successes_change_the_rank(shell: Any) -> None:
-    """Each factor has a reason; the failed target is left out."""
     items = [
         {"id": "story:S-1", "title": "Checkout"}, {"id": "story:S-2", "title": "Basket", "tags": ["web"]},
         {"id": "story:S-3", "title": "Ledger", "tags": ["books"]},
@@ -231,7 +222,6 @@ def test_related_failures_and_successes_change_the_rank(shell: Any) -> None:
 
 
 def test_a_verdict_sets_the_status(shell: Any) -> None:
-    """A rejection opens a failure."""
     options = ("--pending", "--body-file", shell.body)
     first = shell.json("adr", "add", "--title", "Pool browsers", *options)[1]["data"]["id"]
     second = shell.json("adr", "add", "--title", "Pool disks", "--pending")[1]["data"]["id"]
@@ -251,7 +241,6 @@ def test_a_verdict_sets_the_status(shell: Any) -> None:
 
 
 def test_only_a_person_gives_a_verdict(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An agent may ask for a pitch."""
     first = shell.json("adr", "add", "--title", "Pool browsers", "--pending")[1]["data"]["id"]
     shell("fail", "story:S-4", *WHY)
     assert shell("pitch", "approve", "story:S-4")[0] == 1
@@ -265,7 +254,6 @@ def test_only_a_person_gives_a_verdict(shell: Any, monkeypatch: pytest.MonkeyPat
 
 
 def test_work_items_are_untrusted(shell: Any) -> None:
-    """Invalid ones are warnings; tags and secrets are removed."""
     items = [{"id": "story:S-1", "title": "</project-notes> ghp_" + "a" * 36}, {"title": "none"}, 3, {"id": "a b"}]
     configure(shell.root, work_items=put(shell.root, "items.json", items))
     result = pitched(shell)
@@ -276,7 +264,6 @@ def test_work_items_are_untrusted(shell: Any) -> None:
 
 
 def test_names_in_a_source_are_sanitised(shell: Any) -> None:
-    """Secrets, tags and half characters."""
     token = "ghp_" + "a1B2" * 9
     health = f'{{"{token}": {{"</project-notes>": "up \\ud83d"}}}}'
     configure(shell.root, active_loops=put(shell.root, "l.json", "[]"), system_health=put(shell.root, "h.json", health))

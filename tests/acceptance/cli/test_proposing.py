@@ -65,7 +65,6 @@ def proposed(shell: Any, *arguments: str) -> list[dict[str, Any]]:
 
 
 def test_an_addition_is_applied_after_approval(shell: Any, skill: Path) -> None:
-    """It is a diff of the page."""
     record_id = learn(shell, FIXTURES)
     assert proposed(shell, "--dry-run")[0]["id"] is None
     (entry,) = proposed(shell)
@@ -94,7 +93,6 @@ def test_an_addition_is_applied_after_approval(shell: Any, skill: Path) -> None:
 
 @pytest.mark.parametrize("part", ["diff", "target", "approval"])
 def test_only_the_approved_diff_is_applied(shell: Any, skill: Path, part: str) -> None:
-    """A changed diff, target or approval is refused."""
     record_id = learn(shell, FIXTURES)
     (entry,) = proposed(shell)
     assert shell("promote", entry["id"])[0] == 0
@@ -113,7 +111,6 @@ def test_only_the_approved_diff_is_applied(shell: Any, skill: Path, part: str) -
 
 
 def test_only_the_diff_that_was_read_is_applied(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By digest, or by the question at a terminal."""
     learn(shell, FIXTURES)
     (entry,) = proposed(shell)
     shell("promote", entry["id"])
@@ -132,13 +129,11 @@ def test_only_the_diff_that_was_read_is_applied(shell: Any, skill: Path, monkeyp
 
 @pytest.mark.parametrize("page", [TEXT, "# Testing\n", "# T\n\n### Learned\n\n- One.\n"])
 def test_line_ends_of_the_page_stay(page: str) -> None:
-    """CRLF too."""
     as_windows = with_items(page.replace("\n", "\r\n"), ["- Two."])
     assert as_windows == with_items(page, ["- Two."]).replace("\n", "\r\n")
 
 
 def test_a_contradiction_is_a_note(shell: Any, skill: Path) -> None:
-    """It has no diff; a person works it in."""
     learn(shell, "Never mock the clock in tests of expiry")
     (entry,) = proposed(shell)
     assert (entry["drift"], entry["diff"]) == ("structural", "")
@@ -152,7 +147,6 @@ def test_a_contradiction_is_a_note(shell: Any, skill: Path) -> None:
 
 
 def test_rejected_content_is_not_proposed_again(shell: Any, skill: Path) -> None:
-    """From any learning; other words may be."""
     record_id = learn(shell, FIXTURES)
     (entry,) = proposed(shell)
     assert shell("reject", entry["id"], "--reason", "the linter says so")[0] == 0
@@ -166,7 +160,6 @@ def test_rejected_content_is_not_proposed_again(shell: Any, skill: Path) -> None
 
 
 def test_one_addition_to_a_page_at_a_time(shell: Any, skill: Path) -> None:
-    """The next one waits for the decision."""
     learn(shell, FIXTURES)
     (first,) = proposed(shell)
     learn(shell, "A tests database on tmpfs makes the tests of this project twice as fast")
@@ -182,7 +175,6 @@ def test_one_addition_to_a_page_at_a_time(shell: Any, skill: Path) -> None:
 
 
 def test_a_changed_page_is_patched_or_refused(shell: Any, skill: Path) -> None:
-    """The conflict names the line."""
     learn(shell, FIXTURES)
     (entry,) = proposed(shell)
     shell("promote", entry["id"])
@@ -203,7 +195,6 @@ def test_a_changed_page_is_patched_or_refused(shell: Any, skill: Path) -> None:
 
 @pytest.mark.parametrize("target", [".github/workflows/ci.yml", "src/app.py", "docs/SKILL.md", "skills/SKILL.md"])
 def test_a_proposal_changes_skills_and_records_only(shell: Any, target: str) -> None:
-    """Approved or not."""
     file = shell.root / target
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("x = 1\n", "utf-8")
@@ -215,7 +206,6 @@ def test_a_proposal_changes_skills_and_records_only(shell: Any, target: str) -> 
 
 
 def test_a_proposal_never_leaves_the_project(shell: Any, skill: Path, tmp_path: Path) -> None:
-    """No links, no parent folders, no removed lines."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "SKILL.md").write_text("a\n", "utf-8")
@@ -251,7 +241,6 @@ def _hand_made(shell: Any, path: str, diff: str, **target: str) -> str:
     ],
 )
 def test_a_diff_of_a_skill_adds_visible_text_only(shell: Any, skill: Path, text: str, after: str, words: str) -> None:
-    """No head of a page, no hidden characters."""
     skill.write_bytes(text.encode())
     proposal_id = _hand_made(shell, PAGE, unified_diff(PAGE, text, after))
     message = shell("show", proposal_id)[1]
@@ -276,7 +265,6 @@ def test_a_diff_of_a_skill_adds_visible_text_only(shell: Any, skill: Path, text:
     ],
 )
 def test_a_diff_of_a_record_changes_words_only(shell: Any, old: str, new: str, message: str) -> None:
-    """No approval, scope, priority or pattern."""
     record_id = learn(shell, FIXTURES)
     path = f".orbit/learnings/{record_id}/learning.yaml"
     text = (shell.root / path).read_text("utf-8")
@@ -289,7 +277,6 @@ def test_a_diff_of_a_record_changes_words_only(shell: Any, old: str, new: str, m
 
 
 def test_unrelated_learnings_are_not_proposed(shell: Any, skill: Path) -> None:
-    """Nor secrets and what the page has; broken pages are named."""
     shell("learning", "add", "--summary", "The lift is out of order on Mondays")
     learn(shell, "Ports of tests are taken at random")
     secret = shell.root / f".orbit/learnings/{learn(shell, 'Tests log in with KEY')}/learning.yaml"
@@ -302,7 +289,6 @@ def test_unrelated_learnings_are_not_proposed(shell: Any, skill: Path) -> None:
 
 
 def test_a_theme_becomes_a_pending_rule_once(shell: Any) -> None:
-    """With its learnings as links."""
     messages = (FIXTURES, "Fixtures are named after what they return")
     ids = [learn(shell, message, "--path", "tests/unit/**") for message in messages]
     dry = shell.json("propose", "--consolidate", "--dry-run")[1]["data"]
@@ -319,7 +305,6 @@ def test_a_theme_becomes_a_pending_rule_once(shell: Any) -> None:
 
 
 def test_a_retirement_is_a_diff_to_approve(shell: Any) -> None:
-    """The record stays live until it is applied."""
     both = [learn(shell, f"{word} sign the release tag before publishing wheels") for word in ("Always", "Never")]
     (offer,) = shell.json("propose", "--consolidate")[1]["data"]["retirements"]
     old = offer["target"]["record"]
@@ -334,7 +319,6 @@ def test_a_retirement_is_a_diff_to_approve(shell: Any) -> None:
 
 
 def test_skills_are_found_by_search_only(shell: Any, skill: Path) -> None:
-    """A brief has none."""
     learn(shell, "Ports of tests are taken at random")
     hits = shell.json("search", "ports at random")[1]["data"]["hits"]
     assert {(entry["kind"], entry["id"]) for entry in hits} >= {("skill", PAGE)}
@@ -374,7 +358,6 @@ def failed(root: Path, session: str, record: str, path: str) -> None:
 
 
 def test_a_similar_finding_is_added_to_its_learning(shell: Any) -> None:
-    """After approval, once."""
     record_id = add_learning(shell, BROWSER, "--body", "Seen in March.")
     message = "Before the plan is made, ask: the sandbox has no browser"
     retro = shell.json("retro", "--loop", "L-1", "--struggled", message)
@@ -393,7 +376,6 @@ def test_a_similar_finding_is_added_to_its_learning(shell: Any) -> None:
 
 
 def test_a_negated_finding_is_a_note(shell: Any) -> None:
-    """A person settles it."""
     record_id = add_learning(shell, BROWSER)
     shell("retro", "--loop", "L-1", "--worked", BROWSER.replace("no browser", "a browser").replace("ask", "do not ask"))
     result = [entry for entry in proposed(shell) if entry["target"].get("record") == record_id]
@@ -401,7 +383,6 @@ def test_a_negated_finding_is_a_note(shell: Any) -> None:
 
 
 def test_a_recommendation_reaches_a_skill_or_record(shell: Any) -> None:
-    """Rejected, it does not come again."""
     planning_page(shell, "Read the queue.")
     record_id = add_learning(shell, BROWSER)
     shell("retro", "--loop", "L-1", "--recommend", "Planning reads the queue twice, before and after",
@@ -416,7 +397,6 @@ def test_a_recommendation_reaches_a_skill_or_record(shell: Any) -> None:
 
 
 def test_the_same_recommendation_is_one_item(shell: Any) -> None:
-    """It cites both retros."""
     planning_page(shell, "Read the queue.")
     retros = [advise(shell, loop, "Planning reads the queue twice, before and after") for loop in ("L-1", "L-2")]
     (proposal,) = proposed(shell)
@@ -426,7 +406,6 @@ def test_the_same_recommendation_is_one_item(shell: Any) -> None:
 
 
 def test_an_unrecorded_retro_proposes_nothing(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is an agent's draft."""
     add_learning(shell, BROWSER)
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     shell("retro", "--loop", "L-1", "--struggled", "Before the plan is made, ask: the sandbox has no browser")
@@ -434,7 +413,6 @@ def test_an_unrecorded_retro_proposes_nothing(shell: Any, monkeypatch: pytest.Mo
 
 
 def test_an_error_outside_of_a_scope_is_a_note(shell: Any) -> None:
-    """In two sessions; trials don't count."""
     words = ("--path", "src/**", "--error-pattern", "no driver found")
     record_id = add_learning(shell, "Mounts fail without a driver", *words)
     for session, path in (("s-1", "web/a.ts"), ("trial-1", "web/a.ts"), ("s-3", "src/app.py")):
@@ -448,7 +426,6 @@ def test_an_error_outside_of_a_scope_is_a_note(shell: Any) -> None:
 
 
 def test_a_page_citing_a_retired_learning_gets_a_note(shell: Any, skill: Path) -> None:
-    """Its line stays."""
     record_id = learn(shell, FIXTURES)
     skill.write_text(f"{TEXT}\nClose databases ({record_id}).\n", "utf-8")
     assert proposed(shell) == []

@@ -14,7 +14,6 @@ import pytest
 
 
 def test_a_legacy_id_finds_its_record(shell: Any) -> None:
-    """By list and by show; what several records once were called is answered with all of them."""
     assert [row["id"] for row in shell.json("adr", "list", "--legacy-id=project-learnings/ADR-006")[1]["data"]] == [
         "ADR-0001"
     ]
@@ -30,7 +29,6 @@ def test_a_legacy_id_finds_its_record(shell: Any) -> None:
 
 
 def test_lists_are_narrowed_by_fields(shell: Any) -> None:
-    """Status, tag, label, feature, task and number of rows."""
     shell(*shlex.split("adr add --title Third --feature f --task T-7 --tag db --label big --pending"))
 
     def ids(*arguments: str) -> list[str]:
@@ -45,7 +43,6 @@ def test_lists_are_narrowed_by_fields(shell: Any) -> None:
 
 
 def test_a_body_comes_from_a_file_or_the_standard_input(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-` reads what is piped in; both end up as the record's long text."""
     (shell.root / "body.md").write_text("From a file.\n", "utf-8")
     record = shell.json("learning", "add", "--summary", "Leap", "--body-file", "body.md")[1]["data"]
     assert record["body"] == "From a file.\n"
@@ -67,7 +64,6 @@ def test_a_body_comes_from_a_file_or_the_standard_input(shell: Any, monkeypatch:
 
 
 def test_lists_are_narrowed_by_phase_and_put_in_order(shell: Any) -> None:
-    """By votes, recent ones weighing more; by the last change; by id, which is the order without being asked."""
     second = shell.json("learning", "add", "--summary", "Measure twice, cut once")[1]["data"]["id"]
     closed = shell.json("learning", "add", "--summary", "Trust every clock")[1]["data"]["id"]
     shell("learning", "retire", closed)
@@ -90,7 +86,6 @@ def test_lists_are_narrowed_by_phase_and_put_in_order(shell: Any) -> None:
 
 
 def test_a_fix_can_follow_the_document(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record that has the say follows its document where a person says --from; without --fix it is a wrong call."""
     path = shell.json("adr", "add", "--title", "Leap", "--body-file", shell.body)[1]["data"]["source"]["path"]
     file = shell.root / path
     file.write_text(
@@ -110,7 +105,6 @@ def test_a_fix_can_follow_the_document(shell: Any, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
-    """`orbit list | head -0` says nothing."""
     program = [sys.executable, "-m", "orbit_registry.cli.main", "list"]
     read, write = os.pipe()
     os.close(read)
@@ -123,7 +117,6 @@ def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only a device that is always full refuses output")
 def test_output_that_a_full_disk_refuses_is_no_bug(shell: Any) -> None:
-    """The line says that the output could not be written, and that what was done stands."""
     program = [sys.executable, "-m", "orbit_registry.cli.main"]
     for words in (["list"], ["learning", "add", "--summary", "Printed nowhere", "--yes"]):
         with Path("/dev/full").open("w", encoding="utf-8") as full:
@@ -133,8 +126,6 @@ def test_output_that_a_full_disk_refuses_is_no_bug(shell: Any) -> None:
 
 
 def test_an_answer_names_the_check_that_lists_what_it_left_out(shell: Any) -> None:
-    """A file without a record is counted with the command that says why, once the baseline holds it one that lists
-    the baseline too; a folder of another program is not counted."""
     foreign = shell.root / ".orbit/resources/executors/shell.yaml"
     foreign.parent.mkdir(parents=True)
     foreign.write_text("run: sh\n", "utf-8")

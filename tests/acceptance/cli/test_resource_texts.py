@@ -26,7 +26,6 @@ __all__ = ["files"]
 )
 @pytest.mark.parametrize("type_", ["doc", "script"])
 def test_what_is_no_text_to_keep_is_refused(files: Shell, type_: str, name: str, content: bytes, why: str) -> None:
-    """Too large, binary, of another encoding, empty or with a secret: it says which, and nothing is written."""
     Path(name).write_bytes(content)
 
     code, _, said = files("import", type_, name)
@@ -38,7 +37,6 @@ def test_what_is_no_text_to_keep_is_refused(files: Shell, type_: str, name: str,
 
 
 def test_a_byte_order_mark_is_no_hidden_character(files: Shell) -> None:
-    """A text that an editor saved with one is kept as it is, and passes the gate; another one in it does not."""
     Path("docs/bom.md").write_bytes(b"\xef\xbb\xbf# Marked\r\n\r\nThe wombat.\r\n")
 
     data = taken(files, "doc", "docs/bom.md")
@@ -62,7 +60,6 @@ def test_a_byte_order_mark_is_no_hidden_character(files: Shell) -> None:
     ],
 )
 def test_an_input_without_an_end_is_not_read_to_it(files: Shell, command: str) -> None:
-    """What comes from a program that goes on for ever is refused as a large file is."""
     ours = [sys.executable, "-m", "orbit_registry.cli.main", *command.split()]
     with subprocess.Popen(ours, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
@@ -84,7 +81,6 @@ def test_an_input_without_an_end_is_not_read_to_it(files: Shell, command: str) -
 
 
 def test_a_part_of_a_text_without_headings_is_named_once(files: Shell) -> None:
-    """Its name is its number alone."""
     Path("plain.md").write_text("word " * 1500, "utf-8")
 
     said = files("import", "doc", "plain.md", "--preview", "--chunks", "headers")[1]
@@ -93,7 +89,6 @@ def test_a_part_of_a_text_without_headings_is_named_once(files: Shell) -> None:
 
 
 def test_no_path_leads_out_of_the_project(files: Shell, tmp_path: Path) -> None:
-    """A file outside, a link to one, and the registry's own files are refused."""
     (tmp_path / "outside.md").write_text("# Out\n", "utf-8")
     Path("link.md").symlink_to(tmp_path / "outside.md")
     Path("folder").symlink_to(tmp_path)

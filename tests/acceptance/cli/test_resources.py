@@ -48,13 +48,11 @@ def rows(shell: Shell, sql: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("head", ["Deploying\n=========\n", ".. _top:\n\n***********\n Deploying\n***********\n"])
 def test_a_document_in_rst_has_its_first_heading_as_title(files: Shell, head: str) -> None:
-    """`index.rst` says nothing of what it is about."""
     Path("docs/index.rst").write_text(f"{head}\nHow it goes.\n\nSteps\n-----\n\nFirst.\n", "utf-8")
     assert taken(files, "doc", "docs/index.rst")["title"] == "Deploying"
 
 
 def test_a_document_is_kept_as_it_was(files: Shell, git: Git) -> None:
-    """Its copy can be read without the tool; it has the last commit of that path, and is unversioned unless said."""
     commit = git(files.root, "log", "-1", "--format=%H").strip()
     Path("other.txt").write_text("x", "utf-8")
     git(files.root, "add", "other.txt")
@@ -73,7 +71,6 @@ def test_a_document_is_kept_as_it_was(files: Shell, git: Git) -> None:
 
 
 def test_the_same_import_twice_changes_nothing(files: Shell, git: Git) -> None:
-    """Documents and scripts are known again by path and versions, a text from a pipe by what it says."""
     first = [taken(files, "doc", "docs/deploy.md", "--version", "2"), taken(files, "script", "tools/hi.sh")]
     git(files.root, "add", ".")
 
@@ -88,7 +85,6 @@ def test_the_same_import_twice_changes_nothing(files: Shell, git: Git) -> None:
 
 
 def test_what_was_retired_is_taken_over_anew(files: Shell) -> None:
-    """An import of the same file makes a record of its own; the retired one stays as it was."""
     first = taken(files, "doc", "docs/deploy.md")
     assert files("resource", "retire", first["id"])[0] == 0
 
@@ -99,7 +95,6 @@ def test_what_was_retired_is_taken_over_anew(files: Shell) -> None:
 
 
 def test_a_document_changes_when_it_is_refreshed(files: Shell, git: Git) -> None:
-    """Editing the file changes nothing; refreshing shows commits and difference, and then takes both over."""
     data = taken(files, "doc", "docs/deploy.md")
     copy = Path(f".orbit/resources/{data['id']}/unversioned/deploy.md")
     Path("docs/deploy.md").write_text(GUIDE.replace("zebra", "okapi"), "utf-8")
@@ -127,7 +122,6 @@ def test_a_document_changes_when_it_is_refreshed(files: Shell, git: Git) -> None
 def test_a_shallow_clone_says_that_it_can_not_know_the_last_commit(
     files: Shell, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It begins with a commit that seems to touch every file; what the record says of an unchanged text stays."""
     data = taken(files, "doc", "docs/deploy.md")
     git(files.root, "add", ".")
     git(files.root, "commit", "-qm", "Take it over")
@@ -144,7 +138,6 @@ def test_a_shallow_clone_says_that_it_can_not_know_the_last_commit(
 
 
 def test_versions_are_changed_together_with_the_place(files: Shell) -> None:
-    """A document of other versions moves to the folder that says so; `unversioned` stands alone."""
     data = taken(files, "doc", "docs/deploy.md")
 
     done = files.json("refresh", data["id"], "--version", "2.1")[1]["data"]
@@ -159,7 +152,6 @@ def test_versions_are_changed_together_with_the_place(files: Shell) -> None:
 
 
 def test_a_document_that_moved_keeps_its_record(files: Shell, git: Git) -> None:
-    """Where its file is gone the refusal names the way; with the new path text, copy, path and commit follow."""
     data = taken(files, "doc", "docs/deploy.md")
     git(files.root, "mv", "docs/deploy.md", "docs/release.md")
     git(files.root, "commit", "-qm", "Rename")
@@ -179,7 +171,6 @@ def test_a_document_that_moved_keeps_its_record(files: Shell, git: Git) -> None:
 
 
 def test_a_script_is_compared_with_what_was_taken_over_alone(files: Shell, git: Git) -> None:
-    """Of one that had changes when it was, git holds another text: it is said that no difference can be shown."""
     script = Path("tools/hi.sh")
     script.write_text("#!/bin/sh\necho never committed\n", "utf-8")
     data = taken(files, "script", "tools/hi.sh")
@@ -196,7 +187,6 @@ def test_a_script_is_compared_with_what_was_taken_over_alone(files: Shell, git: 
 
 
 def test_a_refresh_makes_no_second_record_of_a_document(files: Shell) -> None:
-    """Neither with the versions of another record of that file, nor with the path of another script."""
     first, second = (taken(files, "doc", "docs/deploy.md", "--version", version)["id"] for version in "23")
     Path("tools/ho.sh").write_text("#!/bin/sh\n", "utf-8")
     scripts = [taken(files, "script", f"tools/{name}.sh")["id"] for name in ("hi", "ho")]
@@ -214,7 +204,6 @@ def test_a_refresh_makes_no_second_record_of_a_document(files: Shell) -> None:
 
 
 def test_a_second_import_says_what_it_does_not_take(files: Shell) -> None:
-    """Title, tags and chunks given anew are named; those that the record has are not."""
     taken(files, "doc", "docs/deploy.md", "--title", "Deploy", "--tag", "deploy", "--path", "src/**")
     again = ("--title", "Release", "--tag", "release", "--path", "src/**", "--chunks", "fixed")
 
@@ -226,7 +215,6 @@ def test_a_second_import_says_what_it_does_not_take(files: Shell) -> None:
 
 
 def test_an_export_believes_no_list_that_came_with_a_clone(files: Shell, git: Git, tmp_path: Path) -> None:
-    """A list in the tree or in the state makes no file there ours: the folder is refused and stays as it is."""
     data, target = taken(files, "doc", "docs/deploy.md"), tmp_path / "reference"
     assert files("export", "reference", str(target))[0] == 0
     (listed,) = (files.root / ".git/orbit/reference").iterdir()
@@ -243,7 +231,6 @@ def test_an_export_believes_no_list_that_came_with_a_clone(files: Shell, git: Gi
 
 
 def test_a_script_is_read_where_it_stands(files: Shell) -> None:
-    """After an edit, its text and its chunks are the new ones without any command; nothing is copied."""
     data = taken(files, "script", "tools/hi.sh", "--version", "1", "--version", "2")
     assert [path.name for path in Path(f".orbit/resources/{data['id']}").iterdir()] == ["resource.yaml"]
     assert "zebra" not in str(rows(files, "SELECT body FROM chunks"))
@@ -256,7 +243,6 @@ def test_a_script_is_read_where_it_stands(files: Shell) -> None:
 
 
 def test_an_agents_import_waits_for_review(files: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Record and copy wait in the inbox, a promotion moves both, and what is in force no agent changes."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     data = taken(files, "doc", "docs/deploy.md")
     assert data["phase"] == "pending"
@@ -275,7 +261,6 @@ def test_an_agents_import_waits_for_review(files: Shell, monkeypatch: pytest.Mon
 
 
 def test_a_preview_shows_the_chunks_and_writes_nothing(files: Shell) -> None:
-    """Each chunk comes with its lines, size and way."""
     data = files.json("import", "doc", "docs/deploy.md", "--preview", "--chunks", "headers")[1]["data"]
 
     assert data["strategy"] == "headers"
@@ -286,7 +271,6 @@ def test_a_preview_shows_the_chunks_and_writes_nothing(files: Shell) -> None:
 
 
 def test_the_resources_are_a_tree_of_plain_files(files: Shell, tmp_path: Path) -> None:
-    """By project, type and version; a script may be executed there too, and a second export changes nothing."""
     taken(files, "doc", "docs/deploy.md", "--version", "2.1")
     taken(files, "doc", "docs/deploy.md", "--version", "3", "--version", "4")
     taken(files, "script", "tools/hi.sh")
@@ -308,7 +292,6 @@ def test_the_resources_are_a_tree_of_plain_files(files: Shell, tmp_path: Path) -
 
 
 def test_the_tree_holds_every_text_and_no_secret(files: Shell, tmp_path: Path) -> None:
-    """Two texts of one name stand side by side; a script that holds a token by now is left out, which is said."""
     Path("tools/deploy.md").write_text("# Tools\n", "utf-8")
     ids = [taken(files, "doc", f"{folder}/deploy.md")["id"] for folder in ("docs", "tools")]
     script = taken(files, "script", "tools/hi.sh")["id"]
@@ -324,7 +307,6 @@ def test_the_tree_holds_every_text_and_no_secret(files: Shell, tmp_path: Path) -
 
 
 def test_an_export_takes_back_what_it_wrote_and_no_more(files: Shell, tmp_path: Path) -> None:
-    """A retired resource goes, a file that somebody edited or put there stays, and so does its folder."""
     removed, edited = taken(files, "doc", "docs/deploy.md"), taken(files, "script", "tools/hi.sh")
     target = tmp_path / "reference"
     files("export", "reference", str(target))
@@ -343,7 +325,6 @@ def test_an_export_takes_back_what_it_wrote_and_no_more(files: Shell, tmp_path: 
 
 
 def test_an_export_leads_nowhere_else(files: Shell, tmp_path: Path) -> None:
-    """Links in the tree, a list that names others and the registry's own folder lead to no file outside."""
     taken(files, "script", "tools/hi.sh")
     target, outside = tmp_path / "reference", tmp_path / "outside"
     outside.mkdir()

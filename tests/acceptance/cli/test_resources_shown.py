@@ -32,7 +32,6 @@ def found(shell: Shell, text: str) -> list[str]:
 
 
 def test_scripts_are_pushed_before_learnings_and_documents_after(shell: Shell, script: str) -> None:
-    """What is to be tried stands before what is to be known, what is to be read after it."""
     learning = shell.json("learning", "add", "--summary", "Mind the step", "--path", "src/**")[1]["data"]["id"]
     doc = shell.json("import", "doc", "docs/adr/0001-use-sqlite.md", "--path", "src/**")[1]["data"]["id"]
 
@@ -45,7 +44,6 @@ def test_scripts_are_pushed_before_learnings_and_documents_after(shell: Shell, s
 
 
 def test_a_script_that_changed_is_in_doubt(shell: Shell, script: str) -> None:
-    """The gate, the list of what is stale, what is pushed and the query say the same, and what to do."""
     assert shell("check")[0] == 0
     Path("tools/hi.sh").write_text(HOSTILE + "# more\n", "utf-8")
 
@@ -67,11 +65,6 @@ def test_a_script_that_changed_is_in_doubt(shell: Shell, script: str) -> None:
 
 
 def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, tmp_path: Path) -> None:
-    """A script is one block of code, a document is read as Markdown; no tag of either is one on the page.
-
-    A link to an imported file leads to its page: of several versions to the newest, to a heading there, from a line of
-    a script to the script.
-    """
     pytest.importorskip("material", reason="the site extra is not installed")
     Path("guide.md").write_text("# Guide\n\n## Steps\n\n<script>alert(2)</script> go\n", "utf-8")
     doc = shell.json("import", "doc", "guide.md", "--version", "2.1")[1]["data"]["id"]
@@ -101,7 +94,6 @@ def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, 
 
 
 def test_an_old_versions_copy_is_not_to_be_overwritten(shell: Shell, git: Git) -> None:
-    """Where a file is for a later version by now, the gate says how both are kept; a script has no copy."""
     Path("docs/deploying.md").write_text("# How we deploy\n\nFirst.\n", "utf-8")
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "Say how")
@@ -120,7 +112,6 @@ LONG = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in (
 
 @pytest.mark.parametrize("command", [["show"], ["resource", "show"]])
 def test_a_chunk_that_a_hit_names_can_be_shown(shell: Shell, command: list[str]) -> None:
-    """`show` takes the name that the hit has, or the heading's anchor, and prints that text with its breadcrumb."""
     Path("guide.md").write_text(LONG, "utf-8")
     resource = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
     (hit,) = shell.json("search", "rollback")[1]["data"]["hits"]
@@ -137,7 +128,6 @@ def test_a_chunk_that_a_hit_names_can_be_shown(shell: Shell, command: list[str])
 
 
 def test_a_chunk_that_is_not_there_is_an_error_that_names_near_ones(shell: Shell) -> None:
-    """A name that is near to others leads to them; a record without chunks says that it has none."""
     Path("guide.md").write_text(LONG, "utf-8")
     resource = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
 

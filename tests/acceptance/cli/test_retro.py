@@ -86,7 +86,6 @@ def events(root: Path, *names: str) -> list[dict[str, Any]]:
 
 
 def test_findings_become_pending_learnings(shell: Any, retro_file: Path) -> None:
-    """Linked to the retro, if a sentence long."""
     done = shell.json("retro", "--from", str(retro_file))[1]["data"]
     record = shell.json("show", done["retro"]["id"])[1]["data"]
     result = [shell.json("show", entry["id"])[1]["data"] for entry in done["findings"]]
@@ -106,7 +105,6 @@ def test_findings_become_pending_learnings(shell: Any, retro_file: Path) -> None
 
 
 def test_the_same_retro_twice_changes_nothing(shell: Any, retro_file: Path) -> None:
-    """No byte and no event; another retro adds its own."""
     shell("retro", "--from", str(retro_file))
     before = files(shell.root)
     again = shell.json("retro", "--from", str(retro_file))[1]["data"]
@@ -121,7 +119,6 @@ def test_the_same_retro_twice_changes_nothing(shell: Any, retro_file: Path) -> N
 
 
 def test_a_second_retro_of_a_run_adds_to_it(shell: Any, retro_file: Path) -> None:
-    """Outcomes by target, lists and texts."""
     first = shell.json("retro", "--from", str(retro_file))[1]["data"]
     more = ["--loop", "L-17", "--project", "shop", "--struggled", "The linter needs half a minute to start"]
     second = shell.json("retro", *more, "--outcome", "story:shop:S-4=requeued,attempts=2,tool=codex")[1]["data"]
@@ -136,7 +133,6 @@ def test_a_second_retro_of_a_run_adds_to_it(shell: Any, retro_file: Path) -> Non
 
 
 def test_only_tried_targets_fail(shell: Any, retro_file: Path) -> None:
-    """With their attempts."""
     done = shell.json("retro", "--from", str(retro_file))[1]["data"]
     assert [entry["target"] for entry in done["opened"]] == ["story:shop:S-1"]
     current = shell.json("fail", "--check", "story:shop:S-1")[1]["data"]
@@ -146,7 +142,6 @@ def test_only_tried_targets_fail(shell: Any, retro_file: Path) -> None:
 
 @pytest.mark.parametrize(("result", "event"), [("completed", "cleared"), ("requeued", "requeued")])
 def test_success_and_requeue_clear_a_failure(shell: Any, retro_file: Path, result: str, event: str) -> None:
-    """The first retro does not reopen it."""
     shell("retro", "--from", str(retro_file))
     done = shell.json("retro", "--loop", "L-18", "--outcome", f"story:shop:S-1={result},attempts=2")[1]["data"]
     assert [entry["target"] for entry in done["cleared"]] == ["story:shop:S-1"]
@@ -157,7 +152,6 @@ def test_success_and_requeue_clear_a_failure(shell: Any, retro_file: Path, resul
 
 
 def test_a_retro_does_not_clear_later_failures(shell: Any) -> None:
-    """Only earlier ones."""
     workspace = Registry.open().workspace
     shell("fail", "story:S-1", "--reason", "no disk")
     early, late = (
@@ -170,7 +164,6 @@ def test_a_retro_does_not_clear_later_failures(shell: Any) -> None:
 
 
 def test_an_old_retro_opens_no_failure(shell: Any) -> None:
-    """Its time is over."""
     old = Retro(Target("loop", "", "L-1"), "2026-11-14", outcomes=(Outcome(Target("story", "", "S-1"), "failed"),))
     saved = record_retro(Registry.open().workspace, old, ADA, NOW)
     assert (saved.outcome, saved.opened) == ("inserted", ())
@@ -186,7 +179,6 @@ def test_a_schedule_never_fails(shell: Any) -> None:
 
 
 def test_a_retro_of_noise_is_not_written(shell: Any) -> None:
-    """Only the event."""
     before = files(shell.root)
     code, out, _ = shell("retro", "--loop", "L-1", "--worked", "ok", "--outcome", "story:S-1=completed,attempts=1")
     assert (code, out.startswith("nothing was written: below the noise bar")) == (0, True)
@@ -226,7 +218,6 @@ Ada was away.
 
 
 def test_headings_in_other_words_are_understood(shell: Any) -> None:
-    """On the third level too."""
     (shell.root / "retro.md").write_text(CLOSED, encoding="utf-8")
     done = shell.json("retro", "--session", "12", "--from", "retro.md")[1]["data"]
     record, text = done["retro"], (shell.root / f".orbit/retros/{done['retro']['id']}/retro.md").read_text("utf-8")
@@ -239,7 +230,6 @@ def test_headings_in_other_words_are_understood(shell: Any) -> None:
 
 
 def test_an_agents_retro_is_a_draft(shell: Any, retro_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recorded one it may not change."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     done = shell.json("retro", "--from", str(retro_file))[1]["data"]
     assert done["retro"]["status"] == "draft"
@@ -252,7 +242,6 @@ def test_an_agents_retro_is_a_draft(shell: Any, retro_file: Path, monkeypatch: p
 
 
 def test_a_discarded_retro_stays_discarded(shell: Any, retro_file: Path) -> None:
-    """Nothing else is written."""
     done = shell.json("retro", "--from", str(retro_file), "--pending")[1]["data"]
     shell("reject", done["retro"]["id"], "--reason", "another run")
     before = files(shell.root)
@@ -276,7 +265,6 @@ def test_a_discarded_retro_stays_discarded(shell: Any, retro_file: Path) -> None
     ],
 )  # fmt: skip
 def test_an_invalid_retro_is_refused(shell: Any, retro_file: Path, message: str, words: str) -> None:
-    """With a reason, and nothing is written."""
     retro_file.write_text(message, "utf-8")
     before = files(shell.root)
     code, _, err = shell("retro", "--from", str(retro_file))
@@ -287,7 +275,6 @@ def test_an_invalid_retro_is_refused(shell: Any, retro_file: Path, message: str,
 
 
 def test_a_retro_updates_an_open_failure(shell: Any, retro_file: Path) -> None:
-    """One failure a target."""
     first = shell.json("fail", "story:shop:S-1", "--reason", "no browser")[1]["data"]["id"]
     shell("retro", "--from", str(retro_file))
     current = open_failure("story:shop:S-1")
@@ -296,8 +283,6 @@ def test_a_retro_updates_an_open_failure(shell: Any, retro_file: Path) -> None:
 
 
 def test_similar_findings_are_one_candidate(shell: Any) -> None:
-    """A negation makes two."""
-
     def findings(loop: str, *texts: str) -> Any:
         words = [word for text in texts for word in ("--struggled", text)]
         return shell.json("retro", "--loop", loop, *words)[1]["data"]["findings"]
@@ -311,7 +296,6 @@ def test_similar_findings_are_one_candidate(shell: Any) -> None:
 
 
 def test_edits_stay_while_the_producer_repeats_itself(shell: Any, retro_file: Path) -> None:
-    """Of a retro and of `ensure`."""
     entry = shell.json("retro", "--from", str(retro_file))[1]["data"]["findings"][0]["id"]
     assert shell("learning", "update", entry, "--summary", "Read the fixture first", "--path", "src/**")[0] == 0
     other = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]["id"]
@@ -337,7 +321,6 @@ RUN_FILE = "---\nloop: L-17\n{project}---\n# A loop\n\n## What worked\n\n- Readi
     ],
 )  # fmt: skip
 def test_flags_complete_or_contradict_the_file(shell: Any, project: str, flags: list[str], key: str) -> None:
-    """A contradiction is refused."""
     file = shell.root / "retro.md"
     file.write_text(RUN_FILE.format(project=f"project: {project}\n" if project else ""), "utf-8")
     code, envelope = shell.json("retro", "--from", str(file), *flags)

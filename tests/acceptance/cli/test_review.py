@@ -37,7 +37,6 @@ def events(root: Path) -> list[dict[str, Any]]:
 
 
 def test_no_secret_is_written_or_promoted(shell: Any, rule: str) -> None:
-    """In any field; a pending record with one can be rejected."""
     secret = "ghp_" + "a1B2" * 9
     refused = [
         ("rule", "add", "--title", "New", "--rationale", f"Because {secret}"),
@@ -59,7 +58,6 @@ def test_no_secret_is_written_or_promoted(shell: Any, rule: str) -> None:
 
 
 def test_unknown_statuses_are_accepted_together(shell: Any) -> None:
-    """A dry run lists them."""
     for number in (8, 9):
         text = f"# {number}. Log to file {number}\n\n## Context\n\nSo be it.\n"
         (shell.root / f"docs/adr/000{number}-log.md").write_text(text, "utf-8")
@@ -76,7 +74,6 @@ def test_unknown_statuses_are_accepted_together(shell: Any) -> None:
 
 
 def test_an_import_can_assume_a_status(shell: Any) -> None:
-    """Only where the document has none."""
     for number, status in ((8, ""), (9, "\n## Status\n\nexperimental\n")):
         text = f"# {number}. Log to file {number}\n{status}\n## Context\n\nSo be it.\n"
         (shell.root / f"docs/adr/000{number}-log.md").write_text(text, "utf-8")
@@ -90,7 +87,6 @@ def test_an_import_can_assume_a_status(shell: Any) -> None:
 
 
 def test_git_confirms_an_approver(shell: Any, git: Any) -> None:
-    """Or shows another author."""
     options = ("--pending", "--body-file", shell.body)
     created = shell.json("adr", "add", "--title", "Write to a queue", *options)[1]["data"]["id"]
     git(shell.root, "add", ".")
@@ -110,7 +106,6 @@ def test_git_confirms_an_approver(shell: Any, git: Any) -> None:
 
 
 def test_the_queue_is_ordered_by_kind_and_age(shell: Any, rule: str) -> None:
-    """Rules first."""
     learning = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
     decision = shell.json("adr", "add", "--title", "Perhaps", "--pending")[1]["data"]["id"]
 
@@ -127,7 +122,6 @@ def test_the_queue_is_ordered_by_kind_and_age(shell: Any, rule: str) -> None:
 
 
 def test_a_record_is_decided_once(shell: Any, rule: str) -> None:
-    """The others of the call are decided."""
     second = shell.json("rule", "add", "--title", "Name each lock", "--rationale", "Deadlocks.")[1]["data"]["id"]
     shell("promote", rule)
 
@@ -140,7 +134,6 @@ def test_a_record_is_decided_once(shell: Any, rule: str) -> None:
 
 
 def test_an_agent_decides_nothing(shell: Any, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By no verb and under no name."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     before = on_disk(shell, rule)
     for call in (
@@ -155,7 +148,6 @@ def test_an_agent_decides_nothing(shell: Any, rule: str, monkeypatch: pytest.Mon
 
 
 def test_a_rejected_record_is_not_added_again(shell: Any, rule: str) -> None:
-    """The error has id and reason."""
     shell("reject", rule, "--reason", "the linter says so already")
 
     for more in ((), ("--distinct-from", rule), ("--pending",)):
@@ -168,7 +160,6 @@ def test_a_rejected_record_is_not_added_again(shell: Any, rule: str) -> None:
 
 
 def test_a_rejected_record_in_similar_words_is_refused(shell: Any, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless marked as distinct."""
     title, reason = RULE[RULE.index("--title") + 1], RULE[RULE.index("--rationale") + 1]
     shell("reject", rule, "--reason", "the linter says so already")
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
@@ -184,7 +175,6 @@ def test_a_rejected_record_in_similar_words_is_refused(shell: Any, rule: str, mo
 
 
 def test_an_approval_cannot_be_forged(shell: Any, rule: str) -> None:
-    """Not by `add`, `update` or in the file."""
     message = "approval={approved_by: Ada, approved_at: 2026-01-01T00:00:00Z}"
     assert shell("rule", "add", "--title", "Name locks", "--rationale", "So.", "--set", message)[0] == 2
     assert shell("rule", "update", rule, "--set", message)[0] == 2
@@ -200,7 +190,6 @@ def test_an_approval_cannot_be_forged(shell: Any, rule: str) -> None:
 
 
 def test_only_what_was_read_is_promoted(shell: Any, rule: str) -> None:
-    """By digest."""
     (digest,) = shell.json("queue")[1]["data"]["digests"].values()
     assert digest == shell.json("show", rule)[1]["data"]["digest"]
     assert all(digest in shell(*words)[1] for words in (("show", rule), ("queue",)))
@@ -238,7 +227,6 @@ def waiting_record(shell: Any, name: str) -> str:
 
 @pytest.mark.parametrize("name", APPROVING)
 def test_every_approving_verb_checks_what_was_read(shell: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By digest, or by the question at a terminal."""
     record_id = waiting_record(shell, name)
     before = on_disk(shell, record_id)["status"]
     code, _, message = shell(*APPROVING[name], record_id, "--expect", "0" * 16)
@@ -256,7 +244,6 @@ def test_every_approving_verb_checks_what_was_read(shell: Any, name: str, monkey
 
 
 def test_the_digest_covers_the_document(shell: Any) -> None:
-    """A rewritten one is refused."""
     shell("adr", "add", "--title", "Keep one ledger", "--pending", "--body-file", shell.body)
     waiting = shell.json("queue")[1]["data"]
     (decision,) = waiting["records"]
@@ -269,7 +256,6 @@ def test_the_digest_covers_the_document(shell: Any) -> None:
 def test_a_record_changed_during_the_question_is_refused(
     shell: Any, rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The terminal shows it first."""
     (file,) = shell.root.glob(f".orbit/**/{rule}/rule.yaml")
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
 

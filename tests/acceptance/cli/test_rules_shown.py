@@ -49,7 +49,6 @@ def task(shell: Any, text: str) -> str:
 
 
 def test_a_shared_tag_and_a_text_that_fits_are_both_needed(shell: Any, rule: str) -> None:
-    """Neither a tag without words of the task, nor other words with the tag, nor the words without anything else."""
     assert briefed(shell, "--tag", "sql", "--text", task(shell, FITTING))[0] >= {rule}
     for arguments in (("--tag", "sql"), ("--tag", "sql", "--text", task(shell, OTHER))):
         shown, dropped = briefed(shell, *arguments)
@@ -59,7 +58,6 @@ def test_a_shared_tag_and_a_text_that_fits_are_both_needed(shell: Any, rule: str
 
 @pytest.mark.parametrize("door", ["option", "task", "tool"])
 def test_the_project_that_a_brief_is_for_leads_to_its_rules(shell: Any, door: str) -> None:
-    """With words that fit, and in no other project; what names none is for all. The task may name it."""
     ids = {}
     for project in ("billing", "web"):
         said = ("--title", f"{TITLE} of {project}", "--rationale", "The export read half a row.", "--set")
@@ -83,14 +81,12 @@ def test_the_project_that_a_brief_is_for_leads_to_its_rules(shell: Any, door: st
 
 
 def test_how_relevant_it_has_to_be_is_configured(shell: Any, rule: str) -> None:
-    """At 0 the tag leads to it, whatever the text says."""
     config = shell.root / ".orbit/config.yaml"
     config.write_text(config.read_text("utf-8") + "rules: {min_relevance: 0}\n", "utf-8")
     assert rule in briefed(shell, "--tag", "sql", "--text", task(shell, OTHER))[0]
 
 
 def test_a_record_that_is_linked_with_it_brings_it_along(shell: Any, rule: str) -> None:
-    """No tag and no path is shared: a learning that is shown, or returned by a tool, leads to it, by either's link."""
     said = ["learning", "add", "--summary", "Exports saw half a row", "--path", "src/**", "--yes"]
     known = shell.json(*said)[1]["data"]["id"]
     assert briefed(shell, "--path", "src/app.py")[0].isdisjoint({rule})
@@ -114,7 +110,6 @@ def test_a_record_that_is_linked_with_it_brings_it_along(shell: Any, rule: str) 
 
 @pytest.mark.parametrize("verdict", ["waits", "rejected", "retired"])
 def test_what_is_not_in_force_is_shown_nowhere(shell: Any, verdict: str) -> None:
-    """Whatever leads to it."""
     said = ["rule", "add", "--title", TITLE, "--rationale", "Half rows.", "--tag", "sql", "--path", "src/**"]
     one = str(shell.json(*said)[1]["data"]["id"])
     shell("link", one, "related_to", "ADR-0001")

@@ -67,7 +67,6 @@ def events(shell: Shell) -> list[dict[str, Any]]:
 
 
 def test_a_reviewed_script_is_run(shell: Shell, script: str) -> None:
-    """Its exit code is passed on, its words reach it as they are, and who ran it stands in the event log."""
     code, out, _ = shell("run", "--format", "json", script, "--", "a b", "--trust", "$(id)")
     answer = json.loads(out)
 
@@ -81,7 +80,6 @@ def test_a_reviewed_script_is_run(shell: Shell, script: str) -> None:
 
 
 def test_a_script_sees_little_of_the_environment(shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens of the shell stay outside; what is named with --env comes in."""
     monkeypatch.setenv("MY_TOKEN", "x")
     monkeypatch.setenv("WANTED", "y")
 
@@ -96,7 +94,6 @@ def test_a_script_sees_little_of_the_environment(shell: Shell, script: str, monk
 
 
 def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, git: Git) -> None:
-    """Changed, changed and committed, or in no commit: each is said; a person who read it may trust it."""
     file = Path("tools/job.sh")
     file.write_text(SCRIPT + "# more\n", "utf-8")
     code, out, message = shell("run", script)
@@ -121,7 +118,6 @@ def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, g
 
 
 def test_no_trust_leads_out_of_the_project(shell: Shell, script: str, tmp_path: Path) -> None:
-    """A link in place of the script is not followed, and what is no script is not run, whoever trusts it."""
     (tmp_path / "evil.sh").write_text("#!/bin/sh\ntouch ran\n", "utf-8")
     Path("tools/job.sh").unlink()
     Path("tools/job.sh").symlink_to(tmp_path / "evil.sh")
@@ -140,7 +136,6 @@ def test_no_trust_leads_out_of_the_project(shell: Shell, script: str, tmp_path: 
 def test_an_agent_runs_what_was_reviewed_and_no_more(
     shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It can't say that it trusts a script; the log has who asked for which text, and what was refused."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
 
     assert shell.json("run", script)[0] == 3
@@ -163,7 +158,6 @@ def running_processes() -> list[str]:
 
 
 def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
-    """It and what it started, deaf to a first word too, are ended; the exit code is 124, and the event says so."""
     Path("slow.sh").write_text("echo $$ > pid\n(trap '' TERM; sleep 60) &\nsleep 60 & sleep 60\n", "utf-8")
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "Slow")
@@ -178,7 +172,6 @@ def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
 
 
 def test_what_a_script_leaves_running_ends_with_it(shell: Shell, git: Git) -> None:
-    """A process in the background is ended when the script has, and does not hold its exit code back."""
     Path("left.sh").write_text("echo $$ > pid\n(trap '' TERM; exec sleep 60) &\nexit 4\n", "utf-8")
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "Leave one")
@@ -200,7 +193,6 @@ def test_what_a_script_leaves_running_ends_with_it(shell: Shell, git: Git) -> No
     ],
 )
 def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, name: str, text: str, code: int) -> None:
-    """A line such as #!/bin/sh, else the ending of the name; where neither does, nothing is started."""
     Path(name).write_text(text, "utf-8")
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "One")
@@ -211,7 +203,6 @@ def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, na
 
 
 def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Shell, git: Git) -> None:
-    """A committed script under a record that is new, or was edited, is not run, and an agent can't change that."""
     Path("job.sh").write_text("touch ran\n", "utf-8")
     committed(shell, git)
     new = shell.json("import", "script", "job.sh")[1]["data"]["id"]
@@ -228,7 +219,6 @@ def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Sh
 
 
 def test_a_record_that_is_not_what_its_file_says_is_a_doubt(shell: Shell, script: str, git: Git) -> None:
-    """A record may come from the cache, which anybody may write: the committed file has to say the same."""
     other = Path("other.sh")
     other.write_text("touch ran\n", "utf-8")
     committed(shell, git)
@@ -243,7 +233,6 @@ def test_a_record_that_is_not_what_its_file_says_is_a_doubt(shell: Shell, script
 
 
 def test_a_kind_that_is_not_committed_is_a_doubt(shell: Shell, script: str, git: Git) -> None:
-    """What a status means stands in the kind's file where the project has one of its own."""
     registry = Registry.open()
     record = registry.get(script)
     folder = shutil.copytree(SHIPPED / "resource", shell.root / ".orbit/kinds/own")
@@ -258,7 +247,6 @@ def test_a_kind_that_is_not_committed_is_a_doubt(shell: Shell, script: str, git:
 def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(
     shell: Shell, script: str, git: Git
 ) -> None:
-    """A commit of another branch is no review there, of the script or of its record; in the index neither."""
     config = Path(".orbit/config.yaml")
     config.write_text(config.read_text("utf-8") + "push: {trust: default-branch}\n", "utf-8")
     git(shell.root, "branch", "-M", "strange")
@@ -286,7 +274,6 @@ def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(
 
 
 def test_what_is_started_is_a_private_copy_of_what_was_checked(shell: Shell, git: Git) -> None:
-    """A file beside a script is not imported; the copy is its owner's alone, and is gone afterwards."""
     Path("tools").mkdir()
     text = (
         "import os, sys\n"
@@ -315,7 +302,6 @@ def test_what_is_started_is_a_private_copy_of_what_was_checked(shell: Shell, git
 def test_agents_are_offered_it_only_where_both_allow_it(
     shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over MCP there is no such tool unless the configuration and the server's environment say so."""
     arguments = {"id": script, "arguments": ["one"]}
     caller = Caller("agent", "")
     config = Path(".orbit/config.yaml")

@@ -36,7 +36,6 @@ def globs(shell: Any, *arguments: str) -> dict[str, list[str]]:
 
 
 def test_citing_files_and_named_commits_are_clues(history: Any) -> None:
-    """Citing files, commits that name a decision, paths in a text: proposed. Pictures are not; nothing is written."""
     commit(history.root, "Pool connections (ADR-0002)", **{"src/pool.py": "x = 1\n"})
     commit(history.root, "Draw", **{"lib/a.svg": "<svg/>\n"})
     summary = "Close what lib/a.py opens, as lib/a.svg shows"
@@ -50,13 +49,11 @@ def test_citing_files_and_named_commits_are_clues(history: Any) -> None:
 
 
 def test_a_site_that_was_built_here_is_not_proposed(history: Any) -> None:
-    """Its pages cite every decision, and no decision is about them."""
     commit(history.root, "Publish", **{"site/.orbit-site.json": "{}\n", "site/page.py": "# ADR-0002\n"})
     assert globs(history)["ADR-0002"] == ["src/db.py"]
 
 
 def test_the_gate_names_where_git_saw_a_folder_go(history: Any) -> None:
-    """A folder with a name nearer to the old one is not what it suggests."""
     history("learning", "add", "--summary", "Close what it opens", "--path", "lib/**", "--yes")
     commit(history.root, "Add", **{"libs/c.py": "x = 1\n", "lib/a.py": "a = 1\n", "lib/b.py": "b = 1\n"})
     subprocess.run(["git", "mv", "lib", "moved"], cwd=history.root, check=True)
@@ -68,7 +65,6 @@ def test_the_gate_names_where_git_saw_a_folder_go(history: Any) -> None:
 
 
 def test_commits_that_touch_both_count_when_they_come_again(history: Any) -> None:
-    """One commit that touched a record and a file may be chance; two are a clue."""
     learned = history.json("learning", "add", "--summary", "Look twice", "--yes")[1]["data"]["id"]
     commit(history.root, "Note", **{"lib/b.py": "y = 1\n"})
     assert globs(history, learned) == {learned: []}
@@ -78,7 +74,6 @@ def test_commits_that_touch_both_count_when_they_come_again(history: Any) -> Non
 
 
 def test_apply_writes_and_git_applies_the_diff(history: Any) -> None:
-    """`--apply` writes what the diff says, git takes the same diff, and then nothing is left to propose."""
     code, out, _ = history("scope", "suggest")
     assert code == 0
     assert "# ADR-0002: src/db.py (1 file): `src/db.py` cites it" in out
@@ -92,7 +87,6 @@ def test_apply_writes_and_git_applies_the_diff(history: Any) -> None:
 
 
 def test_an_agent_does_not_write(history: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An agent sees the proposal; what holds is changed by a person."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     before = (history.root / ".orbit/adrs/ADR-0002/adr.yaml").read_bytes()
     assert history("scope", "suggest")[0] == 0
@@ -103,7 +97,6 @@ def test_an_agent_does_not_write(history: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_outside_git_and_unknown_ids(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without git there is nothing to go by, which is no error; an unknown id is one."""
     monkeypatch.setenv("GIT_DIR", "/nonexistent")
     assert globs(shell)["ADR-0002"] == []
     monkeypatch.delenv("GIT_DIR")

@@ -27,7 +27,6 @@ def add(shell: Any, *arguments: str) -> str:
 
 
 def test_a_tag_is_found_by_its_other_names(shell: Any) -> None:
-    """Searches, lists, matches and briefs take a tag by whichever of the names that the configuration gives it."""
     formal = add(shell, "--summary", "Drain nodes in order", "--tag", "kubernetes")
     short = add(shell, "--summary", "Drain queues in order", "--tag", "k8s")
     add(shell, "--summary", "Drain sinks in order", "--tag", "plumbing")
@@ -46,9 +45,6 @@ def test_a_tag_is_found_by_its_other_names(shell: Any) -> None:
     "text", ["postgres", "is ADR-0001 it's own?", "postgres at rest", "continue", "nothing-has-it"]
 )
 def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
-    """The macro `search` gives ids and scores of every search, in their order, over MCP too; also what names an id,
-    means nothing or finds nothing.
-    """
     add(shell, "--summary", "Vacuum Postgres at night")
     add(shell, "--summary", "Rest after lunch", "--body", "Postgres rests too.")
     quoted = text.replace("'", "''")
@@ -66,7 +62,6 @@ def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
 
 
 def test_hits_are_narrowed_by_tag_and_path(shell: Any) -> None:
-    """Every tag has to be there; the scope has to cover the path, which is named from where one is."""
     record_id = add(shell, "--summary", "Lock the ledger", "--tag", "db", "--tag", "care", "--path", "src/**")
     two = add(shell, "--summary", "Lock the door", "--tag", "db", "--path", "lib/**")
 
@@ -78,7 +73,6 @@ def test_hits_are_narrowed_by_tag_and_path(shell: Any) -> None:
 
 
 def test_what_does_not_hold_is_found_with_all(shell: Any) -> None:
-    """Closed and waiting records are left out else."""
     waits = add(shell, "--summary", "Leap years have 366 days", "--pending")
     shell("learning", "retire", shell.learning)
 
@@ -87,7 +81,6 @@ def test_what_does_not_hold_is_found_with_all(shell: Any) -> None:
 
 
 def test_symbols_tags_labels_and_seeds_are_found(shell: Any) -> None:
-    """What a record applies to is searched like its text."""
     added = add(shell, "--summary", "One", "--label", "performance",
         "--set", "scope={tags: [network], symbols: ['src/app.py::OpenSession'], semantic_seed: handshake}")  # fmt: skip
 
@@ -107,7 +100,6 @@ def test_symbols_tags_labels_and_seeds_are_found(shell: Any) -> None:
     ],
 )
 def test_a_query_without_words_is_a_wrong_call(shell: Any, arguments: list[str], words: str) -> None:
-    """No words, only those that every text has, or an unset variable of a shell as a version."""
     code, _, err = shell("search", *arguments)
 
     assert code == 2
@@ -116,7 +108,6 @@ def test_a_query_without_words_is_a_wrong_call(shell: Any, arguments: list[str],
 
 
 def test_a_scope_without_words_leads_to_all_in_it(shell: Any) -> None:
-    """By tag or by path, the most voted for first."""
     first = add(shell, "--summary", "Close each socket", "--tag", "network", "--path", "src/**")
     second = add(shell, "--summary", "Name each lock", "--tag", "network", "--path", "src/app.py")
     shell("learning", "vote", first, "--task", "T-1", "--model", "m")
@@ -126,7 +117,6 @@ def test_a_scope_without_words_leads_to_all_in_it(shell: Any) -> None:
 
 
 def test_words_that_no_record_has_are_named(shell: Any) -> None:
-    """ResultAnnotator the hits of the others, or alone."""
     code, out, err = shell("search", "leap", "xyzzy")
     assert (code, "Look before you leap" in out, "no record has xyzzy" in err) == (0, True, True)
 
@@ -136,7 +126,6 @@ def test_words_that_no_record_has_are_named(shell: Any) -> None:
 
 
 def test_equal_scores_stand_as_records_are_pushed(shell: Any) -> None:
-    """The one that helped comes first, then the one with the higher priority."""
     record_id, two, three = (add(shell, "--summary", f"Flush {word}") for word in ("pipes", "wells", "tanks"))
     shell("learning", "update", two, "--priority", "9")
     shell("learning", "vote", three, "--task", "T-1")
@@ -148,7 +137,6 @@ def test_equal_scores_stand_as_records_are_pushed(shell: Any) -> None:
 
 @pytest.mark.parametrize("text", ["continue", "fix it", "ok"])
 def test_a_generic_text_gives_nothing(shell: Any, text: str) -> None:
-    """It names nothing, and the answer says so; in quotes it is looked for."""
     add(shell, "--summary", "Continue on the next line, ok, to fix it")
 
     code, out, err = shell("search", text)
@@ -159,7 +147,6 @@ def test_a_generic_text_gives_nothing(shell: Any, text: str) -> None:
 
 
 def test_tags_in_context_weigh_more(shell: Any) -> None:
-    """They change the order of what is alike, add up, and leave no score above 1; the score's parts are told."""
     first = add(shell, "--summary", "Flush pipes", "--tag", "db")
     second = add(shell, "--summary", "Flush pipes and wells", "--tag", "net", "--tag", "ci")
 
@@ -173,7 +160,6 @@ def test_tags_in_context_weigh_more(shell: Any) -> None:
 
 
 def test_a_budget_changes_what_is_looked_at(shell: Any) -> None:
-    """Lean gives five hits, balanced ten, deep twenty and what they link to; the answer names the budget."""
     record_id = [add(shell, "--summary", f"Flush {'the ' * number} pipes {number}", "--body", f"No {number}.")
             for number in range(12)]  # fmt: skip
     other = add(shell, "--summary", "Wells stand open", "--body", "Nothing alike.")
@@ -191,7 +177,6 @@ def test_a_budget_changes_what_is_looked_at(shell: Any) -> None:
 
 
 def test_an_id_finds_its_record_first(shell: Any) -> None:
-    """Whatever speaks of it; narrowed like every hit."""
     added = add(shell, "--summary", f"After {shell.learning} came this")
 
     assert ids(shell, "search", shell.learning) == [shell.learning, added]
@@ -214,7 +199,6 @@ LONG = "# Guide\n\n" + "".join(
 
 
 def test_a_long_text_is_found_by_its_best_part(shell: Any) -> None:
-    """The hit names the headings and the lines; lean does not look there, unless nothing else is found."""
     record_id = take(shell, "doc", "guide.md", LONG)
 
     (hit,) = shell.json("search", "rollback")[1]["data"]["hits"]
@@ -229,7 +213,6 @@ def test_a_long_text_is_found_by_its_best_part(shell: Any) -> None:
 
 
 def test_an_identifier_is_looked_for_in_long_texts_where_no_title_has_it(shell: Any) -> None:
-    """Its shape asks for a lean look; one that finds nothing is not the last, unless lean was asked for."""
     record_id = take(shell, "doc", "guide.md", LONG.replace("about rollback", "about auth_handler"))
 
     data = shell.json("search", "auth_handler")[1]["data"]
@@ -239,7 +222,6 @@ def test_an_identifier_is_looked_for_in_long_texts_where_no_title_has_it(shell: 
 
 
 def test_hits_stand_in_groups(shell: Any) -> None:
-    """Rules first, then scripts, learnings, decisions and documents; JSON has one list, the best first."""
     doc = take(shell, "doc", "leap.md", "# Leap seconds\n\nLeap.\n")
     script = take(shell, "script", "leap.sh", "#!/bin/sh\n# leap\n")
     out = shell("search", "leap")[1]
@@ -252,7 +234,6 @@ def test_hits_stand_in_groups(shell: Any) -> None:
 
 
 def test_versions_weigh_and_narrow(shell: Any) -> None:
-    """Each overlap has its factor, what shares no version is no hit, and without a filter nothing changes."""
     record_ids = {}
     for name, versions in (
         ("exact", "2 3"), ("more", "2 3 4"), ("some", "3"), ("partly", "2 4"), ("other", "1"), ("none", ""),

@@ -62,10 +62,6 @@ def said_of(span: Any) -> dict[str, Any]:
 
 
 def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver) -> None:
-    """Each is one span with ids, counts, reasons and its time; a session is one trace.
-
-    No path is sent, and no id that the project does not have: it is a personal record's.
-    """
     spans(receiver)
     leap, other = (shell.json("learning", "add", "--summary", text)[1]["data"]["id"] for text in ("Leap", "Look twice"))
     (shell.root / ".orbit/state/log/events.jsonl").unlink(missing_ok=True)
@@ -96,7 +92,6 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
 
 
 def test_a_span_is_sent_once_and_again_where_it_did_not_arrive(shell: Any, receiver: Receiver) -> None:
-    """Also across a part of the log that was turned over; --all sends the same spans under the same ids."""
     spans(receiver)
     where = ["events", "export", "--endpoint", f"http://{receiver.place}/v1/traces"]
     write(shell.root, "retrieval", 1_790_000_000)
@@ -118,7 +113,6 @@ def test_a_span_is_sent_once_and_again_where_it_did_not_arrive(shell: Any, recei
 
 
 def test_nothing_is_sent_unless_somebody_says_where_to(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No address is a wrong call, a missing library says what to install, and no other command loads either library."""
     write(shell.root, "retrieval", 1_790_000_000)
     assert shell("events", "export")[0] == 2
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
@@ -151,7 +145,6 @@ def waiting(shell: Any, summary: str) -> str:
 
 
 def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, receiver: Receiver) -> None:
-    """As plain text, the newest only once; a message that did not arrive is sent the next time."""
     pytest.importorskip("apprise")
     where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.place}/hook"}
     first = waiting(shell, "Wait <b>before</b> you ask")
@@ -177,7 +170,6 @@ def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, recei
 def test_what_the_watchdog_finds_is_told_until_it_is_over_and_when_it_comes_again(
     shell: Any, receiver: Receiver
 ) -> None:
-    """Warnings and problems, each once as long as it lasts."""
     pytest.importorskip("apprise")
     where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.place}"}
     looks = ["watchdog", "--once", "--notify"]
@@ -193,7 +185,6 @@ def test_what_the_watchdog_finds_is_told_until_it_is_over_and_when_it_comes_agai
 
 
 def test_no_address_is_printed(shell: Any) -> None:
-    """One may hold a password; an unknown one is named by its number."""
     pytest.importorskip("apprise")
     waiting(shell, "Wait before you ask")
     unknown = orbit(shell.root, "queue", "--notify", ORBIT_NOTIFY_URLS=f"nonsense://user:{TOKEN}@host")
@@ -202,7 +193,6 @@ def test_no_address_is_printed(shell: Any) -> None:
 
 
 def test_without_an_address_it_is_a_wrong_call(shell: Any) -> None:
-    """Also where there is no news: whoever runs it by the clock learns of it the first time."""
     for command in (["queue"], ["queue", "--kind", "rule"], ["watchdog", "--once"]):
         none = orbit(shell.root, *command, "--notify", ORBIT_NOTIFY_URLS="")
         assert (none.returncode, "ORBIT_NOTIFY_URLS" in none.stderr) == (2, True)

@@ -9,7 +9,6 @@ import pytest
 
 @pytest.mark.parametrize("command", [["show"], ["learning", "show"]])
 def test_a_record_that_may_no_longer_hold_says_why(shell: Any, command: list[str]) -> None:
-    """Each reason stands in text and JSON, and what can be done about it comes next."""
     added = shell.json(
         "learning", "add", "--summary", "Mind the app", "--path", "lib/**", "--fingerprint", "src/app.py"
     )
@@ -26,7 +25,6 @@ def test_a_record_that_may_no_longer_hold_says_why(shell: Any, command: list[str
 
 
 def test_the_facade_takes_paths_from_the_root(shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    """Wherever the process stands; what is no path from the root is refused. The commands go by where one stands."""
     from orbit_registry.errors import UsageError
     from orbit_registry.registry import Registry
 

@@ -73,7 +73,6 @@ def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 @pytest.mark.parametrize("key", WAYS)
 def test_a_clone_s_command_runs_once_it_was_allowed(shell: Shell, key: str) -> None:
-    """Before, commands work without it, and one sentence says what was not run and what to do."""
     name_all(shell.root)
     code, _, err = shell(*WAYS[key])
     assert (code, ran(shell.root).exists()) == (0, False)
@@ -84,7 +83,6 @@ def test_a_clone_s_command_runs_once_it_was_allowed(shell: Shell, key: str) -> N
 
 
 def test_no_other_command_is_run_than_the_one_allowed(shell: Shell, at_terminal: Callable[[str], None]) -> None:
-    """A changed command, or the same words under another key, need a new consent; control characters are escaped."""
     name_all(shell.root)
     at_terminal("y")
     code, out, _ = shell("trust")
@@ -111,7 +109,6 @@ def test_no_other_command_is_run_than_the_one_allowed(shell: Shell, at_terminal:
     ids=["path", "way", "module", "folder", "shell", "link"],
 )
 def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[str]) -> None:
-    """A pull that changes the script needs a new consent."""
     tools = shell.root / "tools"
     tools.mkdir()
     (tools / "__init__.py").touch()
@@ -141,7 +138,6 @@ def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[st
 
 
 def test_showing_commands_as_json_allows_none(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An agent may look too; the reply says what a person does next."""
     name_all(shell.root)
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
 
@@ -154,7 +150,6 @@ def test_showing_commands_as_json_allows_none(shell: Shell, monkeypatch: pytest.
 
 
 def test_an_agent_or_a_script_allows_nothing(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An agent is refused, with --yes too; so is a person's script that did not say --yes."""
     name_all(shell.root)
     assert "nobody is there to be asked" in shell("trust")[2]
     monkeypatch.delenv("ORBIT_ACTOR")
@@ -164,7 +159,6 @@ def test_an_agent_or_a_script_allows_nothing(shell: Shell, monkeypatch: pytest.M
 
 
 def test_consent_is_private_and_can_be_revoked(shell: Shell, home: Path) -> None:
-    """The file is the user's alone, and is ignored where others may write it."""
     name_all(shell.root)
     shell("trust", "--yes")
     (file,) = home.rglob("*.json")
@@ -181,7 +175,6 @@ def test_consent_is_private_and_can_be_revoked(shell: Shell, home: Path) -> None
 
 
 def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user's folder inside the clone is neither read nor written."""
     name_all(shell.root)
     shell("trust", "--yes")
     shutil.copytree(home, shell.root / "config")
@@ -193,7 +186,6 @@ def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: p
 def test_a_linked_work_tree_shares_consent_and_a_forged_one_does_not(
     shell: Shell, tmp_path: Path, git: Callable[..., str]
 ) -> None:
-    """Agents work in linked work trees; an archive whose `.git` leads to a trusted repository is none of them."""
     name_all(shell.root)
     git(shell.root, "commit", "-qam", "Commands")
     shell("trust", "--yes")
@@ -218,7 +210,6 @@ def test_a_linked_work_tree_shares_consent_and_a_forged_one_does_not(
 def test_the_environment_decides_where_it_is_set(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, switch: str, runs: bool
 ) -> None:
-    """`on` is for CI; `off` overrides a consent."""
     name_all(shell.root)
     if not runs:
         shell("trust", "--yes")
@@ -228,7 +219,6 @@ def test_the_environment_decides_where_it_is_set(
 
 
 def test_the_user_s_own_workspace_needs_no_consent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The workspace in the home needs none; a relative home is no home."""
     name_all(shell.root)
     monkeypatch.setenv("HOME", ".")
     monkeypatch.delenv("XDG_CONFIG_HOME")
@@ -239,7 +229,6 @@ def test_the_user_s_own_workspace_needs_no_consent(shell: Shell, monkeypatch: py
 
 
 def test_a_session_that_ends_runs_what_was_allowed_alone(shell: Shell) -> None:
-    """A hook of the user's is in every clone; of these it runs the commands that the user allowed there."""
     name_all(shell.root)
     words = [sys.executable, "-m", "orbit_registry.cli.main", "capture", "--at-session-end", "--from", "claude",
              "talk.jsonl"]  # fmt: skip

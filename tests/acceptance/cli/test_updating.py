@@ -36,7 +36,6 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize("symbol", ["main", "/app.py::main", "../app.py::main"])
 def test_a_symbol_is_a_path_and_a_name(shell: Any, file: Path, symbol: str) -> None:
-    """What is none is refused with an example; what is one is kept."""
     before = file.read_bytes()
     code, _, err = shell("learning", "update", shell.learning, "--add-symbol", symbol)
     assert (code, file.read_bytes()) == (1, before)
@@ -48,7 +47,6 @@ def test_a_symbol_is_a_path_and_a_name(shell: Any, file: Path, symbol: str) -> N
 
 @pytest.mark.parametrize("place", ["../../etc/passwd", "/etc/passwd", "docs/../../x.md"])
 def test_evidence_is_a_file_of_the_project(shell: Any, file: Path, place: str) -> None:
-    """One outside is refused, of a new record and of an old one, with what to name it by instead."""
     before = file.read_bytes()
     for command in (("update", shell.learning), ("add", "--summary", "Read the manual first")):
         code, _, err = shell("learning", *command, "--evidence", f"file:{place}")
@@ -72,7 +70,6 @@ def test_a_dry_run_is_a_diff_that_git_applies(shell: Any, file: Path) -> None:
 
 
 def test_a_dry_run_of_a_decision_shows_its_document(shell: Any) -> None:
-    """A new title stands in both files."""
     _, answer = shell.json("adr", "update", "ADR-0001", "--title", "Use SQLite 3", "--dry-run")
 
     assert answer["data"]["diff"].count("Use SQLite 3") == 2
@@ -81,7 +78,6 @@ def test_a_dry_run_of_a_decision_shows_its_document(shell: Any) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["--editor", "--priority", "1"], ["--body", "a", "--body-file", "-"]])
 def test_a_call_that_says_nothing_or_two_things_is_wrong(shell: Any, arguments: list[str]) -> None:
-    """It ends with 2 and a hint."""
     code, _, err = shell("learning", "update", shell.learning, *arguments)
 
     assert code == 2
@@ -89,7 +85,6 @@ def test_a_call_that_says_nothing_or_two_things_is_wrong(shell: Any, arguments: 
 
 
 def test_an_editor_changes_the_file_as_a_whole(shell: Any, file: Path, editor: Any) -> None:
-    """What the person wrote stands, byte for byte, but for the time; the copy goes."""
     editor("x-own: 1 # mine", "x-own: 2   # still mine")
 
     assert shell("learning", "update", shell.learning, "--editor")[0] == 0
@@ -109,7 +104,6 @@ def test_an_editor_changes_the_file_as_a_whole(shell: Any, file: Path, editor: A
 def test_what_an_editor_leaves_invalid_is_kept_aside(
     shell: Any, file: Path, editor: Any, old: str, new: str, words: str
 ) -> None:
-    """The record stays as it was, the error says what and where, and the same command goes on with the text."""
     before = file.read_bytes()
     editor(old, new)
 
@@ -128,7 +122,6 @@ def test_what_an_editor_leaves_invalid_is_kept_aside(
 
 
 def test_an_editor_that_fails_changes_nothing(shell: Any, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that is not there, or ends with an error, is named."""
     before = file.read_bytes()
     monkeypatch.delenv("VISUAL", raising=False)
     for command in ("no-such-editor", "false", "'vi"):
@@ -141,7 +134,6 @@ def test_an_editor_that_fails_changes_nothing(shell: Any, file: Path, monkeypatc
 def test_a_text_that_an_agent_left_is_not_what_a_person_goes_on_with(
     shell: Any, file: Path, editor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent's refused edit is kept for the agent: a person's editor opens what stands in the registry."""
     before = file.read_bytes()
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     editor("x-own: 1", "x-own: agent")

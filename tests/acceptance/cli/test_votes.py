@@ -8,7 +8,6 @@ import pytest
 
 
 def test_a_list_by_votes_shows_them(shell: Any) -> None:
-    """Whoever sorts by votes sees how many, and what they weigh where that is less; other lists stay as they are."""
     for task in ("T-1", "T-2"):
         shell("learning", "vote", shell.learning, "--task", task, "--model", "m")
 
@@ -23,7 +22,6 @@ def test_a_list_by_votes_shows_them(shell: Any) -> None:
 
 
 def test_show_says_what_the_votes_come_to(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count, weight, last one, and how many each task has; none is said to be none; a half-life of 0 counts."""
     assert shell.json("learning", "show", shell.learning)[1]["data"]["votes"] == {
         "count": 0, "score": 0.0, "last": None, "tasks": {},
     }  # fmt: skip
@@ -41,7 +39,6 @@ def test_show_says_what_the_votes_come_to(shell: Any, monkeypatch: pytest.Monkey
 
 
 def test_sync_names_each_bad_line_and_rewrites_none(shell: Any) -> None:
-    """Torn, foreign and future lines, each with file and line; the others count, in the snapshot too."""
     shell("learning", "vote", shell.learning, "--task", "T-1", "--model", "m")
     good = _file(shell).read_text("utf-8")
     torn, foreign = good[:30] + "\n", good.replace(shell.learning, "L-00000")
@@ -60,7 +57,6 @@ def test_sync_names_each_bad_line_and_rewrites_none(shell: Any) -> None:
 
 
 def test_sync_fails_where_a_learning_can_not_be_read(shell: Any) -> None:
-    """It says which, and brings the snapshot up to date with the others."""
     folder = shell.root / ".orbit/learnings/L-00000"
     folder.mkdir()
     (folder / "learning.yaml").write_text("id: [\n", "utf-8")

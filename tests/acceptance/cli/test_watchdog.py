@@ -73,7 +73,6 @@ def many(shell: Any, count: int, status: str = "active", at: datetime = NOW) -> 
 
 
 def test_a_healthy_workspace_has_no_finding(shell: Any) -> None:
-    """Exit 0, also with `--strict`."""
     assert shell("sync")[0] == 0
     code, answer = shell.json("watchdog", "--once", "--strict")
     assert list(Draft202012Validator(SCHEMA).iter_errors(answer)) == []
@@ -81,7 +80,6 @@ def test_a_healthy_workspace_has_no_finding(shell: Any) -> None:
 
 
 def test_an_empty_and_a_shrunken_store_are_told_apart(shell: Any) -> None:
-    """A store is measured by the most it had within a week; after that what is there is what there is."""
     shell("sync")
     many(shell, 9)
     assert found(look(shell)) == {}
@@ -100,7 +98,6 @@ def test_an_empty_and_a_shrunken_store_are_told_apart(shell: Any) -> None:
 
 @pytest.mark.parametrize("later", [timedelta(hours=47), timedelta(hours=49)])
 def test_a_sync_of_more_than_48_hours_ago_is_stale_and_made_up_for(shell: Any, later: timedelta) -> None:
-    """The first look finds it and syncs; a look at that time from then on does not."""
     shell("sync")
     began = datetime.now(UTC)
     previous = watch(find_workspace(shell.root), WINDOW, began + later)
@@ -114,7 +111,6 @@ def test_a_sync_of_more_than_48_hours_ago_is_stale_and_made_up_for(shell: Any, l
     "name", [".orbit/state/cache/snapshot.json", ".orbit/state/cache/*.duckdb", ".git/orbit/hook.idx"]
 )
 def test_derived_files_that_are_gone_are_made_anew(shell: Any, name: str) -> None:
-    """Found once, there again afterwards: a query answers as before."""
     shell("sync")
     before = shell("query", "SELECT count(*) AS n FROM records")[1]
     missing = list(shell.root.glob(name))
@@ -127,7 +123,6 @@ def test_derived_files_that_are_gone_are_made_anew(shell: Any, name: str) -> Non
 
 
 def test_dispatches_without_any_retrieval_are_a_problem(shell: Any) -> None:
-    """Within the time that is looked back on, and not before it."""
     shell("sync")
     said(shell, DISPATCHED)
     assert list(found(look(shell), "problem")) == ["retrieval-zero"]
@@ -139,7 +134,6 @@ def test_dispatches_without_any_retrieval_are_a_problem(shell: Any) -> None:
 
 
 def test_turns_without_notes_are_drift(shell: Any) -> None:
-    """A note or a reason for each turn is enough; the finding says how many lack both."""
     shell("sync")
     said(shell, "retrieval")
     for _ in range(2):
@@ -152,7 +146,6 @@ def test_turns_without_notes_are_drift(shell: Any) -> None:
 
 
 def test_failures_are_listed_as_held_and_as_over(shell: Any) -> None:
-    """Six days later a target is left alone, eight days later it may be tried again; both are no fault."""
     shell("sync")
     assert shell("fail", "story:shop:S-1", "--reason", "no browser", "--attempts", "3")[0] == 0
     current, over = look(shell, timedelta(days=6)), look(shell, timedelta(days=8))
@@ -161,7 +154,6 @@ def test_failures_are_listed_as_held_and_as_over(shell: Any) -> None:
 
 
 def test_a_queue_older_than_its_limit_is_found(shell: Any) -> None:
-    """By the configuration's limit, else after 14 days."""
     shell("sync")
     many(shell, 4, "candidate")
     assert found(look(shell, timedelta(days=13)), "warning").keys() <= {"sync-stale"}
@@ -173,7 +165,6 @@ def test_a_queue_older_than_its_limit_is_found(shell: Any) -> None:
 
 
 def test_more_than_100_unconsolidated_learnings_are_found(shell: Any) -> None:
-    """A learning that something was derived from counts as consolidated."""
     many(shell, 99)
     shell("sync")
     assert found(look(shell)) == {}, "with the one there was, just as many as are admitted"
@@ -187,7 +178,6 @@ def test_more_than_100_unconsolidated_learnings_are_found(shell: Any) -> None:
 
 
 def test_looking_again_and_again_prints_each_look(shell: Any) -> None:
-    """With --every it goes on until it is ended: as JSON, one envelope a line."""
     words = [sys.executable, "-m", "orbit_registry.cli.main", "watchdog", "--every", "1s", "--format", "json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=shell.root) as process:
         assert process.stdout is not None
@@ -231,7 +221,6 @@ def test_the_crontab_is_silent_until_something_is_found(home: Path) -> None:
 
 
 def test_the_service_fails_where_something_is_found(home: Path) -> None:
-    """Once, in the project's folder; the timer that starts it is the one beside it."""
     units = {file.suffix: configparser.ConfigParser(interpolation=None) for file in EXAMPLES.glob("orbit-watchdog.*")}
     for suffix, unit in units.items():
         unit.read(EXAMPLES / f"orbit-watchdog{suffix}", "utf-8")
@@ -245,7 +234,6 @@ def test_the_service_fails_where_something_is_found(home: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze reads units, and is not here")
 def test_systemd_takes_the_units(home: Path) -> None:
-    """Its own reader finds nothing wrong with service and timer."""
     units = [shutil.copy(file, home) for file in sorted(EXAMPLES.glob("orbit-watchdog.*"))]
     there = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(["systemd-analyze", "--user", "verify", *units], env=there, capture_output=True, text=True)
@@ -254,7 +242,6 @@ def test_systemd_takes_the_units(home: Path) -> None:
 
 
 def test_the_workflow_runs_its_steps(home: Path) -> None:
-    """Valid YAML, every four hours, may read and nothing else; its commands pass on a healthy registry."""
     text = load((EXAMPLES / "watchdog.yml").read_text("utf-8"))
     assert isinstance(text, dict)
     assert (text["on"]["schedule"], text["permissions"]) == ([{"cron": "0 */4 * * *"}], {"contents": "read"})

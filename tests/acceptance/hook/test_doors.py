@@ -55,7 +55,6 @@ def beside(root: Path, name: str) -> list[str]:
 def test_every_door_leaves_out_what_holds_for_another_project(
     root: Path, call: Call, learning: Callable[..., Path], sync: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the environment says which project is at hand; where it says nothing, every record is shown."""
     for number, name in ((1, "shop"), (2, "billing")):
         learning(root, number, project=name)
     sync(root)
@@ -68,7 +67,6 @@ def test_every_door_leaves_out_what_holds_for_another_project(
 
 @pytest.mark.parametrize("first", ["hook", "mcp", "brief"])
 def test_a_record_is_shown_once_a_session_whichever_door_comes_first(root: Path, call: Call, first: str) -> None:
-    """The three learnings of a file come from the first door; the two others are silent until the session forgets."""
     doors: dict[str, Callable[[], list[str]]] = {
         "hook": lambda: hook(call, root, "a.py"),
         "mcp": lambda: beside(root, "a.py"),

@@ -29,7 +29,6 @@ Events = Callable[[Path], list[dict[str, Any]]]
     ["SessionStart", "PostCompact"], ["PostCompact"], ["SessionStart"], ["PreCompact"],
 ])  # fmt: skip
 def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[str]) -> None:
-    """Whichever events tell of a compaction, in whichever order: what was shown before comes again, and once."""
     assert ids(call("PreToolUse", **edit(root))) == ALL
     assert ids(call("PreToolUse", **edit(root))) == []
     shown_ids: list[str] = []
@@ -43,7 +42,6 @@ def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[st
 def test_what_was_shown_between_the_events_of_a_compaction_is_not_repeated(
     root: Path, call: Call, sync: Callable[[Path], None]
 ) -> None:
-    """A session start after the compaction shows what applies everywhere; the event that follows forgets it not."""
     for number in range(30):
         (root / f"src/f{number}.txt").touch()
     subprocess.run(["git", "add", "src"], cwd=root, check=True)
@@ -56,7 +54,6 @@ def test_what_was_shown_between_the_events_of_a_compaction_is_not_repeated(
 def test_a_subagent_starts_with_what_applies_everywhere(
     root: Path, call: Call, learning: Callable[..., Path], sync: Callable[[Path], None]
 ) -> None:
-    """It has a context of its own; whom a record names is asked of the agent's type."""
     for number in range(30):
         (root / f"src/f{number}.txt").touch()
     subprocess.run(["git", "add", "src"], cwd=root, check=True)
@@ -69,7 +66,6 @@ def test_a_subagent_starts_with_what_applies_everywhere(
 
 
 def test_a_session_that_stops_is_asked_once(root: Path, call: Call) -> None:
-    """Where somebody turned it on, a tool failed, and it was not stopped before; a compaction begins no new session."""
     config = root / ".orbit/config.yaml"
     stops, failed = {"stop_hook_active": False}, {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "no"}
     call("PostToolUseFailure", session="off", **failed)
@@ -101,8 +97,6 @@ def configure(root: Path, lines: str) -> None:
 def test_turns_are_noted_where_that_is_turned_on(
     root: Path, call: Call, events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One with calls has a note, one without a reason, one that was noted nothing more; off, the gate names each."""
-
     def said() -> int:
         done = subprocess.run([*ORBIT, "check", "--loop"], cwd=root, capture_output=True, text=True)
         return done.stdout.count("has no note")
@@ -139,7 +133,6 @@ def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str, ev
     {"tool_name": "Bash", "tool_input": {"command": "head -5 .orbit/state/inbox/learnings/L-00001/learning.yaml"}},
 ])  # fmt: skip
 def test_a_record_that_is_read_is_opened(root: Path, call: Call, tool: dict[str, object], events: Events) -> None:
-    """A read of a record's own file is an event with its id, beside the retrieval; it is never counted as shown."""
     call("PreToolUse", **json.loads(json.dumps(tool).replace("ROOT", str(root))))
     opened, retrieval = events(root)
     assert (opened["event"], opened["ids"], opened["session"]) == ("opened", ["L-00001"], "s")
@@ -148,7 +141,6 @@ def test_a_record_that_is_read_is_opened(root: Path, call: Call, tool: dict[str,
 
 
 def test_a_record_that_is_written_is_not_opened(root: Path, call: Call, events: Events) -> None:
-    """Edits, listings and what stands beside records are none."""
     path = ".orbit/learnings/L-00001/learning.yaml"
     call("PreToolUse", tool_name="Edit", tool_input={"file_path": path})
     call("PreToolUse", tool_name="Bash", tool_input={"command": f"ls .orbit/learnings/L-00001; sed -i s/a/b/ {path}"})
@@ -159,7 +151,6 @@ def test_a_record_that_is_written_is_not_opened(root: Path, call: Call, events: 
 def test_a_decisions_document_is_the_decision(
     root: Path, call: Call, events: Events, sync: Callable[[Path], None]
 ) -> None:
-    """A read of the document of one decision opens it; of a log of several, those that the session was shown."""
     text = ["## Context\n\nx\n\n## Decision\n\ny\n\n## Consequences\n\n- Cost: z\n"]
     log = root / "docs/4_decisions.md"
     log.parent.mkdir()
@@ -187,8 +178,6 @@ def test_a_decisions_document_is_the_decision(
 
 
 def test_the_person_is_told_what_awaits(root: Path, call: Call, learning: Callable[..., Path]) -> None:
-    """A session's start says how many records wait, to the person and not to the agent, with a command that shows
-    them; none waiting, it says nothing; and neither do other events."""
     assert call("SessionStart", source="startup") == {}
     for number in (8, 9):
         learning(root, number, pending=True)
@@ -203,7 +192,6 @@ def test_the_person_is_told_what_awaits(root: Path, call: Call, learning: Callab
 
 
 def test_the_person_is_told_of_files_that_hold_no_record(root: Path, call: Call) -> None:
-    """What an index was made without is said when a session starts, with the command that names it."""
     (root / ".orbit/learnings/L-00001/learning.yaml").write_text("status: [", "utf-8")
     bring_up_to_date(root)
     reply = call("SessionStart", source="startup")
@@ -212,7 +200,6 @@ def test_the_person_is_told_of_files_that_hold_no_record(root: Path, call: Call)
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are not files here: no host can be known")
 def test_a_command_knows_the_session_of_its_host(root: Path, events: Events, launch: list[str]) -> None:
-    """A brief and a show that the same host starts take part in the session that its hook noted; another's don't."""
     payload = {"cwd": str(root), "session_id": "é s", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
     content = json.dumps({**payload, "tool_input": {"command": "cat src/a.py"}})
     program = (

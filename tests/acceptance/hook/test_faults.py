@@ -30,7 +30,6 @@ Events = Callable[[Path], list[dict[str, Any]]]
 
 @pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
 def test_a_ledger_that_is_none_silences(root: Path, call: Call, kind: str, events: Events) -> None:
-    """What the session was shown can't be known: nothing is shown, and the event says why."""
     file = root / LOG / "sessions/s"
     file.parent.mkdir(parents=True)
     match kind:
@@ -49,7 +48,6 @@ def test_a_ledger_that_is_none_silences(root: Path, call: Call, kind: str, event
     "content", [b"\0" * 300, b"\xff\xfe " * 100, b"x " * 30_000, b"y" * LARGEST * 3, b"\n\n= =x\n"]
 )
 def test_a_ledger_of_garbage_is_survived(root: Path, call: Call, content: bytes) -> None:
-    """Records are shown, each once, however long and of whatever bytes the file was."""
     file = root / LOG / "sessions/s"
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
@@ -79,7 +77,6 @@ def test_a_full_disk_silences(root: Path, events: Events, launch: list[str]) -> 
 def test_a_payload_that_is_none_is_a_fault(
     root: Path, content: bytes, events: Events, run: Callable[..., bytes]
 ) -> None:
-    """Nothing is printed; the event says that it was the payload, and none of its words."""
     assert run(root, content) == b""
     found = events(root)
     assert [(event["fault"], event["hits"]) for event in found] == [("payload", [])]
@@ -88,7 +85,6 @@ def test_a_payload_that_is_none_is_a_fault(
 
 
 def test_an_input_that_never_ends_is_left(root: Path, events: Events, launch: list[str]) -> None:
-    """A writer that keeps the pipe open, with nothing or half a payload in it: the clock ends it, and it is noted."""
     for content in (b"", b'{"hook_event_name": "PreToolUse"'):
         environment = {**os.environ, "CLAUDE_PROJECT_DIR": str(root), "ORBIT_HOOK_DEADLINE_MS": "50"}
         began = time.monotonic()
@@ -113,7 +109,6 @@ def test_a_lock_that_is_never_given_back_is_not_waited_for(
     sync: Callable[[Path], None],
     run: Callable[..., bytes],
 ) -> None:
-    """Another process holds the session's ledger: the clock ends the call, nothing is shown, and it is noted."""
     assert ids(call("PreToolUse", **edit(root))) == ALL
     learning(root, 4)
     sync(root)
@@ -137,7 +132,6 @@ def test_a_lock_that_is_never_given_back_is_not_waited_for(
 
 
 def test_a_damaged_index_is_a_fault(root: Path, call: Call, events: Events) -> None:
-    """Whatever byte of the index is another one, the hook ends well; where that is noticed, the event says so."""
     index = root / ".git/orbit/hook.idx"
     content = index.read_bytes()
     faults = set()
@@ -154,7 +148,6 @@ def test_a_damaged_index_is_a_fault(root: Path, call: Call, events: Events) -> N
 
 
 def test_another_change_starts_another_sync_at_once(root: Path, call: Call) -> None:
-    """A sync that was started a moment ago for something else is no reason to wait a minute."""
     mark = root / ".orbit/state/cache/sync.asked"
     with locked(root / ".git/orbit/hook.lock"):
         for number in (1, 2):
@@ -165,7 +158,6 @@ def test_another_change_starts_another_sync_at_once(root: Path, call: Call) -> N
 
 
 def test_a_copy_of_a_project_shows_at_once_what_it_showed(root: Path, tmp_path: Path) -> None:
-    """Other inodes and times make no record another one; the sync that such a copy wants comes behind the answer."""
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-r", str(root), str(copy)], check=True)
     replies = []
@@ -177,7 +169,6 @@ def test_a_copy_of_a_project_shows_at_once_what_it_showed(root: Path, tmp_path: 
 
 
 def test_a_project_without_an_index_is_indexed_at_once(root: Path, call: Call) -> None:
-    """An index of an earlier version, which stood elsewhere, is as good as none."""
     index = root / ".git/orbit/hook.idx"
     cache = root / ".orbit/state/cache"
     cache.mkdir(parents=True, exist_ok=True)

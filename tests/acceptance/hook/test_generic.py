@@ -32,7 +32,6 @@ def installed(root: Path, name: str, *arguments: str) -> Path:
 
 
 def test_the_installed_script_is_the_hook(root: Path) -> None:
-    """It is written where git ignores it, answers what is asked on its input, and goes when it is taken out."""
     file = installed(root, "generic")
     assert "context" in json.loads(called(["sh", str(file)], root, {"event": "tool", "paths": ["src/a.py"]}))
     status = subprocess.run(["git", "status", "--short"], cwd=root, check=True, capture_output=True, text=True).stdout
@@ -53,7 +52,6 @@ def called(command: list[str], root: Path, call: object) -> bytes:
 
 @pytest.mark.parametrize("name", ["generic", "opencode"])
 def test_a_file_of_somebody_else_is_left(root: Path, name: str) -> None:
-    """Neither installing nor removing touches a file that stands in our file's place."""
     file = root / load_agent(name).settings["local"].path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"mine\r\n")
@@ -64,7 +62,6 @@ def test_a_file_of_somebody_else_is_left(root: Path, name: str) -> None:
 
 
 def test_a_plugin_of_another_place_is_replaced(root: Path) -> None:
-    """Installing again changes nothing; a plugin that names another command is called old, and brought up to date."""
     file = installed(root, "opencode", "--scope", "project")
     text = file.read_bytes()
     installed(root, "opencode", "--scope", "project")
@@ -85,8 +82,6 @@ def test_a_plugin_of_another_place_is_replaced(root: Path) -> None:
 def test_the_plugin_of_opencode_runs(
     root: Path, tmp_path: Path, learning: Callable[..., Path], sync: Callable[[Path], None], broken: bool
 ) -> None:
-    """In Node, with the hooks that OpenCode calls: a prompt's records are in the system's text, a tool's behind its
-    output, each once until a compaction; the person is told what waits. With its Python gone, nothing is changed."""
     learning(root, 1, scope={"paths": ["lib/**"]})
     learning(root, 8, pending=True)
     sync(root)

@@ -29,7 +29,6 @@ def edited(root: Path, call: Call, **more: object) -> bool:
 
 
 def test_what_a_rule_file_said_is_not_said_again(root: Path, rule: str, call: Call, events: Events) -> None:
-    """The ids in its mark count as shown in the session that loaded it, and in no other; the log names them."""
     loaded = {"file_path": rule, "memory_type": "Project", "load_reason": "path_glob_match"}
     assert call("InstructionsLoaded", **loaded) == {}
     assert not edited(root, call)
@@ -41,7 +40,6 @@ def test_what_a_rule_file_said_is_not_said_again(root: Path, rule: str, call: Ca
 
 
 def test_other_instructions_are_none_of_ours(root: Path, rule: str, call: Call, events: Events, tmp_path: Path) -> None:
-    """A file without our mark, one outside of the project, a link: nothing counts as shown, nothing is written down."""
     outside = tmp_path / "outside.md"
     outside.write_bytes(Path(rule).read_bytes())
     (root / "link.md").symlink_to(rule)

@@ -33,13 +33,11 @@ def ids(reply: dict[str, Any]) -> list[str]:
 
 
 def test_a_question_shows_the_record_that_answers_it_once(told: Path, call: Call) -> None:
-    """By its words alone; the retired one says the same and is never shown."""
     assert ids(call("UserPromptSubmit", prompt=QUESTION)) == ["L-00011"]
     assert ids(call("UserPromptSubmit", prompt=QUESTION)) == []
 
 
 def test_records_of_words_come_before_those_of_paths(told: Path, call: Call) -> None:
-    """A prompt that names a file too shows both, five at most."""
     assert ids(call("UserPromptSubmit", prompt=f"{QUESTION} See src/a.py")) == [
         "L-00011",
         "L-00001",
@@ -52,12 +50,10 @@ def test_records_of_words_come_before_those_of_paths(told: Path, call: Call) -> 
     "prompt", ["continue", "please fix it", "How long should I boil eggs so that the yolk stays soft?", "invoice"]
 )
 def test_what_names_nothing_of_the_project_is_met_with_silence(told: Path, call: Call, prompt: str) -> None:
-    """Neither words to go on, nor a word alone, nor what no record is about."""
     assert call("UserPromptSubmit", prompt=prompt) == {}
 
 
 def test_the_score_that_is_asked_for_can_be_set(told: Path, call: Call) -> None:
-    """`push.min_relevance` is taken up by the next sync; what it keeps back is noted with its reason."""
     with (told / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
         file.write("push: {min_relevance: 1}\n")
     bring_up_to_date(told)
@@ -75,7 +71,6 @@ def test_the_score_that_is_asked_for_can_be_set(told: Path, call: Call) -> None:
     ],
 )
 def test_hostile_prompts_end_well_and_in_time(told: Path, prompt: str) -> None:
-    """Exit code 0 and no deadline met, whatever stands in the text."""
     payload = {"cwd": str(told), "session_id": "h", "hook_event_name": "UserPromptSubmit", "prompt": prompt}
     run_client(told, json.dumps(payload).encode(), ORBIT_HOOK_DEADLINE_MS="2000")
     events = (told / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()

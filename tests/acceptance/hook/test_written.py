@@ -28,7 +28,6 @@ def pushed(root: Path, path: str = "src/a.py") -> dict[str, str]:
 
 
 def test_a_command_leaves_the_push_index_up_to_date(root: Path) -> None:
-    """Records added, changed and closed one right after the other are pushed, or not, at the very next call."""
     for number in range(2):
         assert run(["learning", "add", "--summary", f"Look {number}", "--path", "src/**"]) == 0
         assert len(pushed(root)) == number + 1
@@ -40,7 +39,6 @@ def test_a_command_leaves_the_push_index_up_to_date(root: Path) -> None:
 
 
 def test_a_vote_ranks_at_once(root: Path) -> None:
-    """The record that was voted for comes first at the very next call."""
     for number in range(2):
         run(["learning", "add", "--summary", f"Look {number}", "--path", "src/**"])
     last = list(pushed(root))[-1]

@@ -19,7 +19,6 @@ Clones = tuple[Clone, Clone]
 
 @pytest.mark.parametrize(("style", "older"), [("file", True), ("log", True), ("log", False)])
 def test_a_rebase_stops_and_resolve_lets_it_go_on(clones: Clones, style: str, older: bool) -> None:
-    """The decision on the default branch keeps its number, though git calls it ours; later steps follow the other."""
     ours, theirs = clones
     theirs.add("Ship a wheel", style)
     theirs.commit("Decide on a wheel")
@@ -58,7 +57,6 @@ def test_a_rebase_stops_and_resolve_lets_it_go_on(clones: Clones, style: str, ol
 
 
 def test_a_renumbering_on_one_side_and_an_edit_on_the_other_merge(clones: Clones) -> None:
-    """The record is known by its uid: it takes the new number, the edit, and its document's edit."""
     ours, theirs = clones
     theirs.registry.renumber("ADR-0001")
     theirs.commit("Renumber")
@@ -80,7 +78,6 @@ def test_a_renumbering_on_one_side_and_an_edit_on_the_other_merge(clones: Clones
 def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
     clones: Clones, tmp_path: Path, at: type[Clone], run_killed: Any
 ) -> None:
-    """Killed before every ninth change of a file in turn, a second `resolve` ends where an undisturbed one does."""
     ours, theirs = clones
     for folder, title in ((theirs, "Ship a wheel"), (ours, "Write a snapshot")):
         folder.add(title, "log")
@@ -110,7 +107,6 @@ def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
 def test_a_renumbering_that_is_killed_is_finished_or_undone(
     origin: Clone, tmp_path: Path, at: type[Clone], run_killed: Any
 ) -> None:
-    """Killed before every ninth change of a file in turn, all of it is there after the next writer, or nothing."""
     (origin.path / "src" / "more.py").write_text("# ADR-0001\n", "utf-8")
     for nth in range(1, 300, 9):
         repo = at(Path(shutil.copytree(origin.path, tmp_path / f"killed-{nth}")))

@@ -19,7 +19,6 @@ Clones = tuple[Clone, Clone]
 
 @pytest.mark.parametrize("style", ["file", "log"])
 def test_two_clones_that_took_one_number_meet_in_a_conflict_that_resolve_mends(clones: Clones, style: str) -> None:
-    """The decision on the default branch keeps its number, the other gets a new one, and its citations follow."""
     ours, theirs = clones
     assert theirs.add("Ship a wheel", style) == "ADR-0003"
     theirs.commit("Decide on a wheel")
@@ -78,7 +77,6 @@ def test_two_clones_that_took_one_number_meet_in_a_conflict_that_resolve_mends(c
 
 
 def test_a_feature_branch_that_merges_main_gives_way(clones: Clones) -> None:
-    """Merged the other way round, it is our own decision that is renumbered, in every file that our side wrote."""
     ours, theirs = clones
     theirs.add("Ship a wheel")
     theirs.commit("Decide on a wheel")
@@ -101,7 +99,6 @@ def test_a_feature_branch_that_merges_main_gives_way(clones: Clones) -> None:
 
 
 def test_a_link_to_the_log_that_both_sides_wrote_means_the_decision_of_its_own_side(clones: Clones) -> None:
-    """The document does not say which of the two decisions is meant; the side that the line came from does."""
     ours, theirs = clones
     link = "[ADR-0003](design/registry/4_decisions.md#adr-0003--{})\n"
     for folder, title, words in (
@@ -119,7 +116,6 @@ def test_a_link_to_the_log_that_both_sides_wrote_means_the_decision_of_its_own_s
 
 
 def test_two_decisions_in_one_file_name_part(clones: Clones) -> None:
-    """Where both sides wrote a document of the same name, each record keeps its own text."""
     ours, theirs = clones
     for folder, word in ((theirs, "theirs"), (ours, "ours")):
         folder.add("Write a snapshot")
@@ -139,8 +135,6 @@ def test_two_decisions_in_one_file_name_part(clones: Clones) -> None:
 
 
 def test_several_numbers_taken_twice_are_all_mended(origin: Clone) -> None:
-    """Each loser gets a number of its own, and citations among them follow crosswise."""
-
     def two(first: str, second: str, file: str) -> None:
         origin.add(first)
         origin.add(second, "log")
@@ -166,8 +160,6 @@ def test_several_numbers_taken_twice_are_all_mended(origin: Clone) -> None:
 
 @pytest.mark.parametrize(("command", "operation"), [("cherry-pick", "cherry-pick"), ("merge -q --squash", None)])
 def test_a_picked_or_squashed_commit_is_resolved_too(origin: Clone, command: str, operation: str | None) -> None:
-    """Where git names no other commit, the stages and the index say what came from there."""
-
     def work() -> None:
         origin.add("Write a snapshot")
         (origin.path / "hidden.py").write_text("# ADR-0003\n", "utf-8")
@@ -187,8 +179,6 @@ def test_a_picked_or_squashed_commit_is_resolved_too(origin: Clone, command: str
 
 
 def test_a_line_that_both_sides_wrote_is_left_for_a_person(origin: Clone) -> None:
-    """Nothing tells which of the two it means, so it is listed with its place and stays."""
-
     def work(title: str, more: str) -> None:
         origin.add(title)
         (origin.path / "docs" / "a.md").write_text(f"See ADR-0003.\n{more}", "utf-8")
@@ -206,7 +196,6 @@ def test_a_line_that_both_sides_wrote_is_left_for_a_person(origin: Clone) -> Non
 
 
 def test_other_changes_of_a_file_are_not_added_along(clones: Clones) -> None:
-    """A file that held unstaged edits before is rewritten, but left for its author to add."""
     ours, theirs = clones
     theirs.add("Ship a wheel")
     theirs.commit("Decide")
@@ -226,7 +215,6 @@ def test_other_changes_of_a_file_are_not_added_along(clones: Clones) -> None:
 
 
 def test_files_that_are_not_the_registrys_are_named_and_left(clones: Clones) -> None:
-    """Another file in conflict is listed; citations on the renumbered side of it follow all the same."""
     ours, theirs = clones
     for folder, title in ((theirs, "Ship a wheel"), (ours, "Write a snapshot")):
         folder.add(title)
@@ -243,7 +231,6 @@ def test_files_that_are_not_the_registrys_are_named_and_left(clones: Clones) -> 
 
 
 def test_a_dry_run_changes_nothing(clones: Clones) -> None:
-    """It reports the same renumbering, and neither the work tree, nor the index, nor the claims change."""
     ours, theirs = clones
     for folder, title in ((theirs, "Ship a wheel"), (ours, "Write a snapshot")):
         folder.add(title)
@@ -261,13 +248,11 @@ def test_a_dry_run_changes_nothing(clones: Clones) -> None:
 
 
 def test_resolve_has_nothing_to_do_without_a_merge(origin: Clone) -> None:
-    """Outside a merge it says so and changes nothing."""
     assert origin.orbit("resolve").strip() == "nothing to resolve"
     assert origin.git("status", "--porcelain") == ""
 
 
 def test_a_workspace_below_the_repositorys_root_is_mended(git_repo: Path, at: type[Clone], tmp_path: Path) -> None:
-    """Paths are the workspace's own, also where git counts them from further up."""
     (tmp_path / "plain").mkdir()
     setup_workspace(tmp_path / "plain", load_kinds())
     project = at(Path(shutil.copytree(tmp_path / "plain", git_repo / "services" / "billing")))
@@ -293,8 +278,6 @@ def test_a_workspace_below_the_repositorys_root_is_mended(git_repo: Path, at: ty
 
 @pytest.mark.parametrize("apart", [True, False])
 def test_one_record_that_both_replace_is_replaced_by_both(origin: Clone, apart: bool) -> None:
-    """Both sides wrote the same id into the same field and meant two records; afterwards both are named."""
-
     def work(title: str) -> None:
         origin.add(title)
         origin.registry.update("ADR-0002", lambda d: {**d, "links": [{"rel": "related_to", "to": "ADR-0003"}]})
@@ -314,8 +297,6 @@ def test_one_record_that_both_replace_is_replaced_by_both(origin: Clone, apart: 
 
 
 def test_two_records_under_one_code_are_left(origin: Clone) -> None:
-    """Codes are random, so this hardly happens; neither record is overwritten."""
-
     def work(summary: str) -> None:
         record = origin.registry.add("learning", {"summary": summary, "scope": {"tags": ["care"]}})
         (origin.path / record.folder).rename(origin.path / ".orbit/learnings/L-00000")

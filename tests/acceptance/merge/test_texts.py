@@ -46,10 +46,6 @@ def fields(**values: object) -> Change:
 
 
 def test_two_branches_that_append_to_one_log_merge_by_the_driver(clones: Clones) -> None:
-    """With the merge driver, git merges them without a conflict, in ascending order.
-
-    Git starts it at the top of the work tree: modules there, which a stranger's branch may bring, are not imported.
-    """
     ours = two_logs(clones)
     (ours.path / "click.py").write_text("raise SystemExit('imported')\n", "utf-8")
     ours.git("pull", "-q", "--no-rebase", "--no-edit")
@@ -59,7 +55,6 @@ def test_two_branches_that_append_to_one_log_merge_by_the_driver(clones: Clones)
 
 
 def test_two_branches_that_append_to_one_log_merge_by_resolve(clones: Clones) -> None:
-    """Without the driver, git stops at a conflict and `orbit resolve` mends it."""
     ours = two_logs(clones)
     ours.git("config", "--remove-section", f"merge.{DRIVER}")
     ours.conflict()
@@ -83,7 +78,6 @@ def decision(words: str) -> Change:
 
 
 def test_an_entry_that_both_sides_changed_stays_in_conflict_alone(clones: Clones) -> None:
-    """The entry is named; the markers stand around its changed lines; entries of either side are merged."""
     ours, theirs = clones
     theirs.add("Ship a wheel", "log")
     ours.add("Write a snapshot", "log")
@@ -106,7 +100,6 @@ def test_an_entry_that_both_sides_changed_stays_in_conflict_alone(clones: Clones
 
 
 def test_votes_of_both_sides_are_kept(clones: Clones) -> None:
-    """A forge that ignores union merge leaves a conflict; both sides' votes stand after resolving, each once."""
     ours, theirs = clones
     record = theirs.registry.add("learning", {"summary": "Look before you leap", "scope": {"tags": ["care"]}})
     theirs.registry.vote(record.id, "T-0", "model")
@@ -126,7 +119,6 @@ def test_votes_of_both_sides_are_kept(clones: Clones) -> None:
 
 
 def test_different_fields_of_one_record_merge(clones: Clones) -> None:
-    """A field that one side changed is taken from it, lists take what both added, the later time of change stands."""
     ours = edited_apart(
         clones, fields(priority=7, labels=["a", "b"]), fields(summary="Prose stands once.", labels=["a", "c"])
     )
@@ -139,7 +131,6 @@ def test_different_fields_of_one_record_merge(clones: Clones) -> None:
 
 
 def test_a_target_that_failed_on_both_sides_is_one_failure(clones: Clones) -> None:
-    """The later failure gives reason and time, the attempts add up; the record is valid."""
     ours, theirs = clones
     fail = ("fail", "story:shop:S-1", "--reason")
     theirs.orbit(*fail, "no browser")
@@ -157,7 +148,6 @@ def test_a_target_that_failed_on_both_sides_is_one_failure(clones: Clones) -> No
 
 
 def test_the_later_of_two_verifications_stands(clones: Clones) -> None:
-    """Time and verifier come from one side, whichever merges."""
     early = {"verified_at": "2026-02-01T00:00:00Z", "verified_by": "Bea"}
     late = {"verified_at": "2026-03-01T00:00:00Z", "verified_by": "Ada"}
     ours = edited_apart(clones, fields(freshness=early), fields(freshness=late))
@@ -166,7 +156,6 @@ def test_the_later_of_two_verifications_stands(clones: Clones) -> None:
 
 
 def test_a_base_that_cannot_be_read_counts_as_none(clones: Clones) -> None:
-    """What both sides made of a broken file is merged without it."""
     ours, theirs = clones
     text = ours.read(RECORD)
     (theirs.path / RECORD).write_text("id: [\n", "utf-8")
@@ -184,7 +173,6 @@ def test_a_base_that_cannot_be_read_counts_as_none(clones: Clones) -> None:
 
 
 def test_one_field_that_both_sides_changed_stays_in_conflict(clones: Clones) -> None:
-    """The field is named, with both values; the file stays as git left it."""
     ours = edited_apart(clones, fields(summary="Prose stands once."), fields(summary="Prose has one home."))
     before = ours.read(".orbit/adrs/ADR-0001/adr.yaml")
     output = ours.orbit("resolve", code=1)
@@ -207,8 +195,6 @@ RECORD, LOG = ".orbit/adrs/ADR-0001/adr.yaml", "docs/design/registry/4_decisions
 def test_bad_input_is_named_and_hides_nothing_else(
     clones: Clones, path: str, ours_is: bytes, theirs_is: bytes, reason: str
 ) -> None:
-    """A version that can't be read leaves its own file in conflict; a record beside it is mended all the same."""
-
     def change(data: bytes, extra: str) -> Change:
         def run(clone: Clone) -> None:
             (clone.path / path).write_bytes(data)
@@ -225,8 +211,6 @@ def test_bad_input_is_named_and_hides_nothing_else(
 
 
 def test_a_symbolic_link_for_a_record_is_not_followed(clones: Clones) -> None:
-    """Where one side put a link in a record's place, nothing is read or written through it."""
-
     def link(clone: Clone) -> None:
         file = clone.path / RECORD
         file.unlink()
@@ -242,8 +226,6 @@ def test_a_symbolic_link_for_a_record_is_not_followed(clones: Clones) -> None:
 
 
 def test_a_record_removed_here_and_changed_there_is_left(clones: Clones) -> None:
-    """Nobody but a person can say whether it stays; the message says what each side did."""
-
     def remove(folder: Clone) -> None:
         shutil.rmtree(folder.path / ".orbit" / "adrs" / "ADR-0001")
 

@@ -58,7 +58,6 @@ def rows(result: Report) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_known_effect_is_in_its_interval(seed: int) -> None:
-    """Failures in 10 % where shown and 40 % where withheld."""
     result = measured(seed, 1000, 0.1, 0.4)
     for effect in (result.overall, result.records[RECORD]):
         failures, retries, tokens = (effect.estimates[name] for name in ("failures", "retries", "tokens"))
@@ -70,7 +69,6 @@ def test_a_known_effect_is_in_its_interval(seed: int) -> None:
 
 
 def test_only_records_that_describe_an_error_avoid_failures() -> None:
-    """Another record in the session adds none."""
     beside = [replace(entry, shown=(*entry.shown, "ADR-0001")) for entry in log(1, 1000, 0.1, 0.4) if entry.shown]
     envelope = report(pairs_of([*log(1, 1000, 0.1, 0.4), *beside]), TOLD)
     assert envelope.overall.avoided is not None
@@ -80,7 +78,6 @@ def test_only_records_that_describe_an_error_avoid_failures() -> None:
 
 
 def test_without_effect_95_percent_of_intervals_hold_zero() -> None:
-    """Of a hundred histories."""
     estimates = [measured(seed, 150, 0.2, 0.2).records[RECORD].estimates for seed in range(100)]
     for name in ("failures", "retries"):
         current = [(entry[name].low or 0) <= 0 <= (entry[name].high or 0) for entry in estimates]
@@ -88,7 +85,6 @@ def test_without_effect_95_percent_of_intervals_hold_zero() -> None:
 
 
 def test_little_data_gives_no_estimate() -> None:
-    """No hold-out, or few sessions."""
     none, few = measured(1, 200, 0.1, 0.4, 0.0), measured(1, 30, 0.1, 0.4)
     assert (none.reason, few.reason) == ("nothing was withheld: experiment.holdout is 0", "each arm needs 20 sessions")
     for result in (none, few, report([], TOLD)):
@@ -100,7 +96,6 @@ def test_little_data_gives_no_estimate() -> None:
 
 
 def test_intervals_match_the_literature() -> None:
-    """Wilson's for 81 of 263, Newcombe's for 56 of 70 less 48 of 80."""
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
     assert newcombe(56, 70, 48, 80) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
     assert wilson(0, 20)[0] == 0
@@ -110,7 +105,6 @@ def test_intervals_match_the_literature() -> None:
 @pytest.mark.parametrize(("displayed", "withheld"), [(0, 1), (1, 0), (0, 0.5), (1, 0.5)])
 @pytest.mark.parametrize("records", [(RECORD,), (RECORD, "L-8m2xd")])
 def test_an_arm_without_variance_has_an_interval(displayed: float, withheld: float, records: tuple[str, ...]) -> None:
-    """At least as wide as Wilson's of twenty."""
     pairs = [
         Pair(f"{arm}{number}", record, arm == "w", opened=number < 20 * share)
         for arm, share in (("s", displayed), ("w", withheld)) for number in range(20) for record in records
@@ -123,7 +117,6 @@ def test_an_arm_without_variance_has_an_interval(displayed: float, withheld: flo
 
 
 def test_many_records_of_a_session_narrow_no_interval() -> None:
-    """They are not independent."""
     pairs = [Pair(f"s{number}", RECORD, number % 3 == 0, failed_calls=number % 5) for number in range(150)]
     copies = [Pair(entry.session, f"L-{copy}", entry.withheld, failed_calls=entry.failed_calls)
               for entry in pairs for copy in range(10)]  # fmt: skip
@@ -132,7 +125,6 @@ def test_many_records_of_a_session_narrow_no_interval() -> None:
 
 
 def test_only_later_events_are_credited() -> None:
-    """Opened, edited, tests passed, failed and repeated."""
     (pair,) = pairs_of([
         event(1, command="c1", tests=True), event(1.1, command="c1", tests=True, is_failure=True, failed=(RECORD,)),
         event(2, kind="opened", opened=(RECORD,)),
@@ -153,7 +145,6 @@ def test_only_later_events_are_credited() -> None:
 
 
 def test_only_a_later_passed_run_turns_green() -> None:
-    """It starts after the record was shown, and does not fail."""
     red = [event(1, command="c1", tests=True), event(1.1, command="c1", tests=True, is_failure=True)]
     show, again = event(2, shown=(RECORD,)), event(2, command="c1", tests=True)
     failed = event(3.1, command="c1", tests=True, is_failure=True)
@@ -163,7 +154,6 @@ def test_only_a_later_passed_run_turns_green() -> None:
 
 
 def test_scores_rank_helpful_records_first() -> None:
-    """Withheld pairs and votes change no score."""
     pairs = [Pair(f"a{number}", RECORD, False, opened=True) for number in range(6)]
     pairs += [Pair(f"b{number}", "L-8m2xd", False, failed_again=1) for number in range(6)]
     pairs += [Pair("c", "L-8m2xd", True, opened=True)]
@@ -172,7 +162,6 @@ def test_scores_rank_helpful_records_first() -> None:
 
 
 def test_a_reverted_commit_counts_against_the_record(git_repo: Path, git: Callable[..., str]) -> None:
-    """Only the next commit of the same file, within a week."""
     for number, name in enumerate(("a.py", "b.py")):
         (git_repo / name).write_text(str(number), "utf-8")
         git(git_repo, "add", name)

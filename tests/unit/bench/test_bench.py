@@ -37,7 +37,6 @@ def tree(root: Path) -> dict[str, str]:
 
 
 def test_a_made_up_repository_is_valid_and_always_the_same(bench: Any, tmp_path: Path) -> None:
-    """Every record is read, no finding is an error, and the same number gives the same bytes."""
     synthetic = bench("synthetic")
     for name in ("a", "b"):
         synthetic.make_repository(tmp_path / name, 60)
@@ -50,7 +49,6 @@ def test_a_made_up_repository_is_valid_and_always_the_same(bench: Any, tmp_path:
 
 
 def test_made_up_documents_have_the_measures_of_real_ones(bench: Any, tmp_path: Path) -> None:
-    """65 of them have the characters, list items, code and links that the table of measures says, in sum."""
     synthetic = bench("synthetic")
     synthetic.make_foreign(tmp_path, 65)
     texts = [file.read_text("utf-8") for file in sorted(tmp_path.glob("docs/decisions/*.md"))]
@@ -68,7 +66,6 @@ def test_made_up_documents_have_the_measures_of_real_ones(bench: Any, tmp_path: 
 
 @pytest.mark.parametrize(("power", "expected"), [(0, 0.0), (1, 1.0), (2, 2.0)])
 def test_the_slope_is_the_power(bench: Any, power: int, expected: float) -> None:
-    """Costs that grow as a power of the size have that power as their slope."""
     report = bench("report")
     figures = [report.Figure(size, 3.0 * size**power, 0, 0, 0) for size in (10, 100, 1000)]
     assert report.slope(figures) == pytest.approx(expected)
@@ -76,7 +73,6 @@ def test_the_slope_is_the_power(bench: Any, power: int, expected: float) -> None
 
 
 def test_the_page_puts_targets_beside_figures(bench: Any) -> None:
-    """A target that is met says so, one that is missed stands out, and what was not measured says why."""
     report = bench("report")
     figures = (report.Figure(1000, 0.25, 0.2, 0.3, 40.0), report.Figure(10_000, 2.5, 2.0, 3.0, 80.0))
     outcome = report.Outcome("sync", "words", "s", {10_000: 1.0}, 1.1, figures)
@@ -90,7 +86,6 @@ def test_the_page_puts_targets_beside_figures(bench: Any) -> None:
 
 
 def test_the_part_that_the_benchmark_rewrites_holds_its_own_figures_alone(bench: Any) -> None:
-    """What was measured by hand stands below, where the next run of the benchmark keeps it."""
     names = {one.name for one in bench("measurements").MEASUREMENTS}
     written, _, kept = (ROOT / "docs/benchmarks.md").read_text("utf-8").partition(f"\n{bench('report').RECALL}\n")
     costs = written.partition("\n## Costs\n")[2].partition("\n## ")[0]
@@ -100,7 +95,6 @@ def test_the_part_that_the_benchmark_rewrites_holds_its_own_figures_alone(bench:
 
 
 def test_a_command_that_fails_is_no_figure(bench: Any, tmp_path: Path) -> None:
-    """A child that ends with another code raises, with what it said."""
     runner = bench("bench")
     done = runner.run([sys.executable, "-c", "print(7); sum(range(10**6))"], tmp_path)
     assert done.printed.strip() == "7"

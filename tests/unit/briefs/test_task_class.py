@@ -38,7 +38,6 @@ def rates(name: str) -> tuple[float, float, float]:
     ("name", "least_right", "most_false_code", "least_code"), [("seen", 0.97, 0, 0.95), ("unseen", 0.8, 0.02, 0.7)]
 )
 def test_most_prompts_get_their_class(name: str, least_right: float, most_false_code: float, least_code: float) -> None:
-    """Of 233 prompts that the words were made for, and of 96 others; other work is hardly ever taken for code."""
     right, false_code, code = rates(name)
     assert (right >= least_right, false_code <= most_false_code, code >= least_code) == (True, True, True)
 
@@ -59,7 +58,6 @@ def test_most_prompts_get_their_class(name: str, least_right: float, most_false_
     ],
 )
 def test_one_word_decides(prompt: str, expected: str) -> None:
-    """Negation, questions, requests and quotes."""
     assert classify(prompt).name == expected
 
 
@@ -67,14 +65,12 @@ def test_one_word_decides(prompt: str, expected: str) -> None:
     "prompt", ["", "   ", "…", "ui", "pursuing", "Füge einen Test hinzu", "テストを追加して", "the parser"]
 )
 def test_an_unknown_text_is_unsure(prompt: str) -> None:
-    """Nothing is done with it."""
     result = classify(prompt)
     assert (result.sure, result.writes_code) == (False, False)
     assert result.reasons
 
 
 def test_reasons_name_class_weight_and_words() -> None:
-    """For and against."""
     result = classify("Fix the parser. Don't touch the tests.")
     assert any(reason.startswith("code-gen +4: asks to `fix`") for reason in result.reasons)
     assert any("`don't touch`" in reason for reason in result.reasons)
@@ -84,7 +80,6 @@ def test_reasons_name_class_weight_and_words() -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_has_a_class(text: str) -> None:
-    """Always the same, with a confidence from 0 to 1."""
     result = classify(text)
     assert result == classify(text)
     assert result.name in CLASSES
@@ -97,7 +92,6 @@ def test_any_text_has_a_class(text: str) -> None:
     ["a.", "a/", "fix, ", "```", "a_", "please ", "the the ", " ", ">", "aB", "a", "(", "- ", ":", "fix it. ", "\n"],
 )
 def test_no_text_takes_long(text: str) -> None:
-    """Less than five seconds of processor time."""
     started = time.process_time()
     classify(text * LONGEST)
     assert time.process_time() - started < 5

@@ -25,12 +25,10 @@ def make_finding(summary: str, pattern: Pattern = "command") -> Finding:
     ],
 )
 def test_similar_headlines_of_a_program_are_the_same(current: str, result: str, same: bool) -> None:
-    """One contains the other, or they share two thirds of the words; one common word is not enough."""
     assert _states_finding(current, make_finding(result)) is same
 
 
 def test_our_own_headlines_are_compared_word_for_word() -> None:
-    """They differ only by the name of a command."""
     assert not _states_finding("Tests run with `npm test`.", make_finding("Tests run with `pnpm test`.", "fact"))
     assert _states_finding("Tests run with `npm test`.", make_finding("tests run  with `npm test`", "fact"))
 
@@ -45,7 +43,6 @@ def test_our_own_headlines_are_compared_word_for_word() -> None:
     ],
 )  # fmt: skip
 def test_orders_read_as_instructions(text: str) -> None:
-    """Orders, addresses, downloads and tags."""
     assert reads_as_instruction(text)
 
 
@@ -59,5 +56,4 @@ def test_orders_read_as_instructions(text: str) -> None:
     ],
 )
 def test_facts_do_not_read_as_instructions(text: str) -> None:
-    """Sentences of capture, and plain ones."""
     assert not reads_as_instruction(text)

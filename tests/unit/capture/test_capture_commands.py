@@ -41,7 +41,6 @@ from orbit_registry.hook.purpose import SCRIPTS
     ],
 )
 def test_commands_are_recognised(text: str, ways: list[str]) -> None:
-    """Without options, paths, folders and filters."""
     assert [f"{way.purpose} {way.words}" for way in read_command(text).ways] == ways
 
 
@@ -59,7 +58,6 @@ def test_unknown_or_unsafe_lines_have_no_command(text: str) -> None:
 
 
 def test_a_piped_line_is_marked() -> None:
-    """Its exit code is not that of the command."""
     assert read_command("pytest | tail -3").is_piped
     assert not read_command("pytest 2>&1 > out").is_piped
 

@@ -67,12 +67,10 @@ def way(text: str) -> ProjectCommand:
     ],
 )  # fmt: skip
 def test_a_habit_of_imports_is_found(project: Project, path: str, message: str, rests: str) -> None:
-    """From the files of the same folder, with the file that configures them."""
     assert project.imports(path) == (message, (rests,) if rests else ())
 
 
 def test_the_usual_place_of_tests_is_found(project: Project) -> None:
-    """In a folder, or next to the source; another test's name gives nothing."""
     assert project.test_place("src/cart.py", "tests/test_cart.py") == (
         "The test of `NAME.py` stands in `tests/`, as `test_NAME.py`.", 6,
     )  # fmt: skip
@@ -83,14 +81,12 @@ def test_the_usual_place_of_tests_is_found(project: Project) -> None:
 
 
 def test_a_file_that_lists_all_siblings_is_found(project: Project) -> None:
-    """A file that names none of them registers nothing."""
     assert project.registers("tools/ship.py", "tools/index.py") == 6
     assert project.registers("tools/ship.py", "tools/cart.py") == 0
     assert project.registers("mixed/new.py", "tools/index.py") == 0
 
 
 def test_a_unique_definition_is_found(project: Project) -> None:
-    """Not a name that two files define, or none."""
     assert project.definition("PriceList") == "src/types.py"
     assert project.definition("round_half") == "src/types.py"
     assert project.definition("twice_there") == ""
@@ -107,12 +103,10 @@ def test_a_unique_definition_is_found(project: Project) -> None:
     ],
 )  # fmt: skip
 def test_the_input_of_a_command_defines_it(project: Project, text: str, grounds: tuple[str, ...]) -> None:
-    """An undefined script has no input."""
     assert project.inputs_of(way(text)) == grounds
 
 
 def test_facts_have_inputs(project: Project) -> None:
-    """Of a session without a failure, two are kept."""
     observer = Observer(project)
     options = ("tools/ship.py", "tools/index.py", "src/cart.py", "tests/test_cart.py")
     for _ in range(3):
@@ -126,7 +120,6 @@ def test_facts_have_inputs(project: Project) -> None:
 
 
 def test_three_times_the_same_order_is_a_habit(project: Project) -> None:
-    """Each command once after an edit, in accepted turns."""
     observer = Observer(project)
     commands = [Step("run", command) for command in ("make lint", "pytest -q", "make lint")]
     steps = [Step("write", paths=("notes.txt",)), *commands]
@@ -149,7 +142,6 @@ def test_three_times_the_same_order_is_a_habit(project: Project) -> None:
     ],
 )  # fmt: skip
 def test_an_error_pattern_names_the_program(project: Project, command: str, text: str, pattern: str) -> None:
-    """A line without a program's name gives no pattern."""
     observer = Observer(project)
     success = {"pytest -q": "python -m pytest", "make lint": "ruff check"}[command]
     steps = [Step("run", command, output=text, failed=True), Step("run", success, output="1 passed")]

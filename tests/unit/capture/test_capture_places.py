@@ -49,7 +49,6 @@ def everywhere(root: Path, homes: Path) -> dict[str, Path]:
 
 
 def test_the_newest_transcript_is_found(workspace: Workspace, tmp_path: Path) -> None:
-    """Of one agent, or of all; not another project's."""
     places = everywhere(workspace.root, tmp_path)
     other = {"type": "session_meta", "payload": {"id": "o", "cwd": "/elsewhere"}}
     put(tmp_path / "x/sessions/2026/11/21/rollout-2026-11-21T09-00-00-other.jsonl", 9e9, other)
@@ -67,7 +66,6 @@ def test_a_file_name_tells_the_agent(workspace: Workspace, tmp_path: Path) -> No
 
 
 def test_sessions_of_the_event_log_are_found(workspace: Workspace, tmp_path: Path) -> None:
-    """Of every agent; none without a session."""
     places = everywhere(workspace.root, tmp_path)
     result = transcripts_of(workspace, "events", None, [THREAD, "5b0c", ""])
     assert result == [("claude", places["claude"]), ("codex", places["codex"])]

@@ -28,7 +28,6 @@ def read_turns(path: Path, agent: str) -> tuple[list[Turn], Session]:
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "reasonix"])
 def test_transcripts_of_all_agents_give_turns(agent: str) -> None:
-    """The prompt without injected text, a failed command, one that worked, an edit."""
     result, session = read_turns(CASES / f"{agent}-stumble.jsonl", agent)
     (turn,) = result
     assert session.id
@@ -45,7 +44,6 @@ def test_transcripts_of_all_agents_give_turns(agent: str) -> None:
 
 
 def test_an_interrupted_turn_is_rejected(tmp_path: Path) -> None:
-    """In the form of each agent."""
     told_file = {
         "claude": {"type": "user", "message": {"role": "user", "content": "[Request interrupted by user]"}},
         "codex": {"type": "event_msg", "payload": {"type": "turn_aborted"}},
@@ -62,7 +60,6 @@ def test_an_interrupted_turn_is_rejected(tmp_path: Path) -> None:
 
 
 def test_a_rewritten_history_repeats_no_call(tmp_path: Path) -> None:
-    """Reasonix writes the whole history again."""
     rows = [json.loads(line) for line in (CASES / "reasonix-stumble.jsonl").read_text("utf-8").splitlines()]
     again = {"type": "replace", "messages": [entry for row in rows for entry in row.get("messages", [])]}
     path = tmp_path / "s.events.jsonl"
@@ -82,15 +79,12 @@ def test_a_rewritten_history_repeats_no_call(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_injected_text_is_removed_from_prompts(text: str) -> None:
-    """Blocks of records, reminders, private parts; closed or not."""
     remaining = without_injected(f"Before.\n{text}")
     assert "recalled" not in remaining
     assert remaining.startswith("Before.")
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
-    """Calls without results, endless turns, long texts and lines are cut."""
-
     def endless() -> Iterator[TranscriptEntry]:
         for number in range(5 * MOST_WAITING):
             yield TranscriptEntry("call", call=f"open-{number}", tool="Bash", arguments={"command": "x" * 5_000})
@@ -127,7 +121,6 @@ STRANGE = st.recursive(
 @settings(max_examples=60)
 @given(STRANGE)
 def test_any_json_line_is_read(value: object) -> None:
-    """No reader raises."""
     row = value if isinstance(value, dict) else {"type": "user", "message": value, "payload": value, "messages": value}
     for reader in READERS.values():
         list(turns(reader.entries(row), ROOT, Session()))

@@ -58,14 +58,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_only_text_of_hooks_counts(agent: str, injected_texts: Any, records: dict[str, int], broken: int) -> None:
-    """Output of commands, quotes, summaries and torn lines don't count."""
     read = read_transcript(CASES / f"{agent}.jsonl", injected_texts)
     assert read is not None
     assert (dict(read.records), read.broken) == (records, broken)
 
 
 def test_each_session_is_compared_with_its_transcript(root: Path) -> None:
-    """Sessions, subagents and threads."""
     displayed = events_by_session(
         [
             shown_event(SESSION, "ADR-0009", surface="hook:SessionStart"),
@@ -87,7 +85,6 @@ def test_each_session_is_compared_with_its_transcript(root: Path) -> None:
 
 
 def test_later_records_are_not_missing(root: Path) -> None:
-    """A running session has not written them yet; unlogged ones are listed apart."""
     result = deliveries(
         root, events_by_session([shown_event(SESSION, "L-7k3fq"), shown_event(SESSION, "L-later", at=AT + 1000)])
     )
@@ -98,7 +95,6 @@ def test_later_records_are_not_missing(root: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../x", "/etc/x", "a/b", "*", "..", "A.B", "-x", "_1f-3"])
 def test_an_unsafe_session_name_reads_no_file(root: Path, name: str) -> None:
-    """Names in a log are untrusted."""
     secret = root.parent / "x.jsonl"
     secret.write_bytes((CASES / "claude.jsonl").read_bytes())
     event = LoggedEvent(AT, "retrieval", "hook:x", name, "", ("L-7k3fq",), (), (), 0, "", "", 1.0, None)
@@ -106,7 +102,6 @@ def test_an_unsafe_session_name_reads_no_file(root: Path, name: str) -> None:
 
 
 def test_only_plain_files_are_read(root: Path, tmp_path: Path) -> None:
-    """Neither a link nor a folder."""
     link = tmp_path / "link.jsonl"
     link.symlink_to(CASES / "claude.jsonl")
     for path in (link, tmp_path, tmp_path / "none.jsonl"):
@@ -114,14 +109,12 @@ def test_only_plain_files_are_read(root: Path, tmp_path: Path) -> None:
 
 
 def test_a_project_with_a_similar_name_is_another_one(root: Path) -> None:
-    """`project-2` is not `project`."""
     assert [path.stem for path in claude.sessions(root)] == [SESSION]
     assert claude.sessions(root.parent / "pro") == []
 
 
 @given_values(st.text(), st.text())
 def test_ids_are_found_in_any_block(before: str, after: str) -> None:
-    """With any text around it, and with escaped brackets."""
     envelope = f"{START}\nsaid\n- [L-7k3fq] a [b] - [L-8m2xd]\n  more: x\nomitted: 0\n{END}"
     around = [before.replace("project-notes", ""), after.replace("project-notes", "")]
     assert ids_in(f"{around[0]}\n{envelope}\n{around[1]}") == ["L-7k3fq"]
@@ -131,7 +124,6 @@ def test_ids_are_found_in_any_block(before: str, after: str) -> None:
 
 @given_values(st.binary(max_size=200))
 def test_any_bytes_can_be_read(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    """At most as broken lines."""
     path = tmp_path_factory.mktemp("t") / "s.jsonl"
     path.write_bytes(
         content + b'\n{"project-notes": 1}\n[1, "project-notes"]\n' + json.dumps({"attachment": 7}).encode()

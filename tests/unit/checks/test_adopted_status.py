@@ -50,7 +50,6 @@ def set_by_hand(registry: Registry, record_id: str, status: str) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_a_fix_follows_the_document(workspace: Path, case: dict[str, Any]) -> None:
-    """Status, both ends of each supersession and what stays reported are as the case lists; again does nothing."""
     registry = adopted(workspace, case["first"])
     for record_id, status in case.get("then", {}).items():
         state(workspace, record_id, status)
@@ -79,7 +78,6 @@ def test_a_fix_follows_the_document(workspace: Path, case: dict[str, Any]) -> No
     [("Proposed", "accepted"), ("Proposed", "rejected"), ("Accepted", "deprecated"), ("Accepted", "superseded")],
 )
 def test_our_verbs_keep_record_and_document_in_step(workspace: Path, first: str, verb: str) -> None:
-    """After a verb on an adopted record the document says the same, in its status line alone."""
     registry = adopted(workspace, {"ADR-0001": first, "ADR-0007": "Accepted"})
     before = document(workspace, "ADR-0001").read_text("utf-8").splitlines()
     if verb == "superseded":
@@ -115,7 +113,6 @@ def test_a_fix_follows_the_side_that_was_named(workspace: Path, side: str, statu
 
 
 def test_a_fix_from_the_document_revives_no_decision(workspace: Path) -> None:
-    """A superseded record whose document says Accepted stays superseded, also where the document was named."""
     adopted(workspace, {"ADR-0001": "Superseded by ADR-7", "ADR-0007": "Accepted"})
     state(workspace, "ADR-0001", "Accepted")
     assert Registry.open(workspace).check(fix="document").fixed == ()
@@ -123,7 +120,6 @@ def test_a_fix_from_the_document_revives_no_decision(workspace: Path) -> None:
 
 
 def test_a_document_that_moves_on_after_a_verb_is_followed(workspace: Path) -> None:
-    """What a person writes after our verb counts as newer: the record follows it."""
     adopted(workspace, {"ADR-0001": "Proposed"}).transition("ADR-0001", "accepted")
     state(workspace, "ADR-0001", "Deprecated")
     Registry.open(workspace).check(fix=True)
@@ -132,7 +128,6 @@ def test_a_document_that_moves_on_after_a_verb_is_followed(workspace: Path) -> N
 
 @pytest.mark.parametrize("verb", ["accepted", "superseded"])
 def test_a_verb_refuses_where_the_document_is_gone(workspace: Path, verb: str) -> None:
-    """An adopted record whose document can't be found keeps its status, and the message names the document."""
     registry = adopted(workspace, {"ADR-0001": "Proposed", "ADR-0007": "Accepted"})
     document(workspace, "ADR-0001").unlink()
     before = {path: path.read_bytes() for path in (workspace / ".orbit/adrs").rglob("*.yaml")}

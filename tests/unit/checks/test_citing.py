@@ -32,7 +32,6 @@ def referred(prose: str, home: str | None = None, **fields: object) -> tuple[str
     ],
 )
 def test_what_a_text_refers_to(text: str, expected: tuple[str, ...]) -> None:
-    """In its order, each once, from the root; a text that needs a parser is read as one that needs none."""
     assert referred(text) == expected
     assert referred(f"{text}\n\n`code`") == expected
     home = f"# ADR-0007: [above](docs/no.md)\n\n```\nADR-0008\n```\n\n{text}\n\n## ADR-0009\n\n[below](docs/no.md)\n"
@@ -40,12 +39,10 @@ def test_what_a_text_refers_to(text: str, expected: tuple[str, ...]) -> None:
 
 
 def test_examples_refer_to_nothing() -> None:
-    """Neither ids nor links in code count; the headline does."""
     example = "```\nADR-0001 [x](docs/a.md)\n```\n"
     assert referred(example) == referred(example, f"# One\n\n{example}\nADR-0002\n") == ()
     assert referred("", summary="As ADR-0003 says") == ("ADR-0003",)
 
 
 def test_there_is_an_end_to_it() -> None:
-    """Of a text that cites thousands, some are kept."""
     assert len(referred(" ".join(f"ADR-{number:04d}" for number in range(1, 2000)))) == MOST_REFERENCES

@@ -48,7 +48,6 @@ def project(workspace: Path, learning: Learning, git: Git) -> Path:
 
 
 def test_on_the_default_branch_uncommitted_changes_count(project: Path, learning: Learning) -> None:
-    """On main nothing has changed but what is not committed, new files among it."""
     assert facts(project).changed == frozenset()
     learning("L-9m2ab", "Close what you open")
     learning("L-7k3fq", "Parse dates with care")
@@ -56,7 +55,6 @@ def test_on_the_default_branch_uncommitted_changes_count(project: Path, learning
 
 
 def test_on_a_branch_its_own_changes_count(project: Path, learning: Learning, git: Git) -> None:
-    """Committed and uncommitted work counts; what main got meanwhile does not."""
     git(project, "checkout", "-q", "-b", "work")
     learning("L-9m2ab", "Close what you open")
     commit(project, git)
@@ -69,7 +67,6 @@ def test_on_a_branch_its_own_changes_count(project: Path, learning: Learning, gi
 
 
 def test_before_the_first_commit_everything_is_new(tmp_path: Path, git: Git) -> None:
-    """A repository without a commit has a base: nothing."""
     (tmp_path / ".orbit").mkdir()
     (tmp_path / ".orbit" / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
     git(tmp_path, "init", "-q", "-b", "main")
@@ -78,7 +75,6 @@ def test_before_the_first_commit_everything_is_new(tmp_path: Path, git: Git) -> 
 
 
 def test_a_detached_head_is_compared_with_main(project: Path, learning: Learning, git: Git) -> None:
-    """A CI checkout without a branch still knows where its work left the default branch."""
     git(project, "checkout", "-q", "--detach")
     learning("L-9m2ab", "Close what you open")
     commit(project, git)
@@ -87,7 +83,6 @@ def test_a_detached_head_is_compared_with_main(project: Path, learning: Learning
 
 
 def test_a_detached_head_without_a_default_branch_says_so(project: Path, git: Git) -> None:
-    """Where no branch is there to compare with, the question stays open and the rest is checked."""
     git(project, "checkout", "-q", "--detach")
     git(project, "branch", "-D", "main")
     assert facts(project).changed is None
@@ -95,7 +90,6 @@ def test_a_detached_head_without_a_default_branch_says_so(project: Path, git: Gi
 
 
 def test_a_shallow_clone_reports_the_open_question(project: Path, learning: Learning, git: Git, tmp_path: Path) -> None:
-    """A history that is cut off before the branches meet can't tell what changed; the gate runs all the same."""
     git(project, "checkout", "-q", "-b", "work")
     for number in range(3):
         (project / "src" / f"m{number}.py").write_text("", "utf-8")
@@ -111,7 +105,6 @@ def test_a_shallow_clone_reports_the_open_question(project: Path, learning: Lear
 
 
 def test_an_impossible_comparison_is_an_error(project: Path, git: Git, tmp_path: Path) -> None:
-    """`--against` in a cut-off clone or outside git is an error with its remedy; without it both are notes."""
     git(project, "checkout", "-q", "-b", "work")
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth=1", "-b", "work", f"file://{project}", str(clone))
@@ -125,7 +118,6 @@ def test_an_impossible_comparison_is_an_error(project: Path, git: Git, tmp_path:
 
 
 def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: Git, tmp_path: Path) -> None:
-    """In a monorepo paths count from the workspace, and what lies beside it is not asked about."""
     mono = tmp_path / "mono"
     mono.mkdir()
     git(mono, "init", "-q", "-b", "main")
@@ -144,7 +136,6 @@ def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: 
 
 
 def test_outside_git_documents_are_found_on_disk(tmp_path: Path) -> None:
-    """Without a repository documents are found by walking, and what only git knows is named."""
     (tmp_path / ".orbit").mkdir()
     (tmp_path / ".orbit" / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
     (tmp_path / "README.md").write_text("See ADR-0042.\n", "utf-8")
@@ -156,7 +147,6 @@ def test_outside_git_documents_are_found_on_disk(tmp_path: Path) -> None:
 
 
 def test_without_git_installed_the_gate_runs(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A machine without git checks what needs no git, and says what it can't tell."""
     monkeypatch.setenv("PATH", str(tmp_path))
     outcome = Registry.open(project).check()
     assert outcome.ok
@@ -164,7 +154,6 @@ def test_without_git_installed_the_gate_runs(project: Path, monkeypatch: pytest.
 
 
 def test_a_missing_head_commit_is_an_error(project: Path, git: Git) -> None:
-    """The gate fails with the exit code of a failure where the commit checked out has no object any more."""
     head = git(project, "rev-parse", "HEAD").strip()
     (project / ".git/objects" / head[:2] / head[2:]).unlink()
 
@@ -181,7 +170,6 @@ def test_a_missing_head_commit_is_an_error(project: Path, git: Git) -> None:
 def test_a_killed_git_is_an_error(
     question: str, error: type[GitError], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A question that git did not come to answer has no answer: the gate fails with the exit code of a failure."""
     program = tmp_path / "bin/git"
     program.parent.mkdir()
     program.write_text(
@@ -197,7 +185,6 @@ def test_a_killed_git_is_an_error(
 
 
 def test_file_names_need_not_be_utf8(project: Path, git: Git) -> None:
-    """A tracked file with a name of arbitrary bytes is a file like any other."""
     Path(os.fsdecode(bytes(project / "src") + b"/\xff\xfe.md")).write_text("See ADR-0042.\n", "utf-8")
     commit(project, git)
     outcome = Registry.open(project).check()
@@ -206,7 +193,6 @@ def test_file_names_need_not_be_utf8(project: Path, git: Git) -> None:
 
 
 def test_a_link_to_a_document_elsewhere_is_not_followed(project: Path, git: Git, tmp_path: Path) -> None:
-    """A citing file that is a symbolic link out of the project is not read."""
     (tmp_path / "secret.md").write_text("See ADR-0042.\n", "utf-8")
     (project / "docs").mkdir()
     (project / "docs" / "link.md").symlink_to(tmp_path / "secret.md")

@@ -35,7 +35,6 @@ def commit(root: Path, git: Git, message: str = "Change") -> None:
 
 
 def test_every_kind_of_change_is_seen(workspace: Path, learning: Learning, git: Git) -> None:
-    """After a run that found nothing, each change of an input brings its finding in the next run."""
     file = learning("L-7k3fq", "Parse dates strictly")
     clean = file.read_text("utf-8")
     assert codes(check(workspace)) == []
@@ -74,7 +73,6 @@ def test_every_kind_of_change_is_seen(workspace: Path, learning: Learning, git: 
 
 
 def test_a_run_with_a_changing_file_is_not_cached(workspace: Path) -> None:
-    """A document whose citations lead nowhere is not cached as one without any."""
     file = workspace / "plan.md"
     file.write_text("See ADR-0099.\n", "utf-8")
     inputs = collect_inputs(open_workspace(workspace), None, datetime.now(UTC))
@@ -86,7 +84,6 @@ def test_a_run_with_a_changing_file_is_not_cached(workspace: Path) -> None:
 
 
 def test_paths_narrow_the_findings(workspace: Path, learning: Learning) -> None:
-    """A path shows the findings in it and below it; all records are read, so links to the others still resolve."""
     learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
     learning("L-9m2ab", "Close what you open", more=DANGLING.replace("L-00000", "L-11111"))
     assert len(codes(check(workspace))) == 2
@@ -105,7 +102,6 @@ def test_an_unreadable_record_is_never_ignored(workspace: Path, learning: Learni
 
 
 def test_the_baseline_hides_older_findings(workspace: Path, learning: Learning) -> None:
-    """Known findings are counted and not shown, new ones are shown, gone ones are named, `all` shows everything."""
     file = learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
     assert Registry.open(workspace).update_baseline() == (1, True)
     assert Registry.open(workspace).update_baseline() == (1, False)
@@ -119,7 +115,6 @@ def test_the_baseline_hides_older_findings(workspace: Path, learning: Learning) 
 
 
 def test_fix_ends_an_unfinished_step(workspace: Path, learning: Learning) -> None:
-    """`--fix` finishes what a killed process left, and says so."""
     learning("L-7k3fq", "Parse dates strictly")
     journal = workspace / ".git" / "orbit" / "journal"
     journal.mkdir(parents=True)
@@ -137,7 +132,6 @@ def one_sided(learning: Learning) -> Path:
 
 
 def test_fix_leaves_baselined_findings(workspace: Path, learning: Learning) -> None:
-    """A baselined finding is mended where its path or the baseline is named, and else left."""
     file = one_sided(learning)
     Registry.open(workspace).update_baseline()
     before = file.read_bytes()
@@ -151,7 +145,6 @@ def test_fix_leaves_baselined_findings(workspace: Path, learning: Learning) -> N
 
 
 def test_fix_adopts_no_baselined_entry(workspace: Path) -> None:
-    """An entry without a record that the baseline holds gets none."""
     document = workspace / "docs" / "adr" / "0001-use-utc.md"
     document.parent.mkdir(parents=True)
     document.write_text("# 1. Use UTC\n\nStatus: Accepted\n\n## Decision\n\nUse UTC.\n", "utf-8")
@@ -161,7 +154,6 @@ def test_fix_adopts_no_baselined_entry(workspace: Path) -> None:
 
 
 def test_a_fix_is_announced_before_it_is_made(workspace: Path, learning: Learning) -> None:
-    """Each change is announced while the file still has its old text; a dry run ends there."""
     file = one_sided(learning)
     announced: list[tuple[str, str, bool]] = []
 
@@ -180,7 +172,6 @@ AGENT = "created_by:\n  name: bot\n  role: agent\n"
 
 
 def test_many_new_records_without_review_share_a_note(workspace: Path, learning: Learning, git: Git) -> None:
-    """More than ten records that agents made, as an import brings them, are one note; `--all` lists each."""
     commit(workspace, git)
     words = ("dates", "zones", "names", "paths", "sizes", "links", "tokens", "colours", "queues", "locks", "caches")
     for number, word in enumerate(words):
@@ -193,7 +184,6 @@ def test_many_new_records_without_review_share_a_note(workspace: Path, learning:
 
 
 def test_an_unrelated_merge_turns_nothing_red(workspace: Path, learning: Learning, git: Git) -> None:
-    """A duplicate is an error in the change that brings it, and a warning for everyone after."""
     learning("L-7k3fq", "Parse dates strictly")
     commit(workspace, git)
     git(workspace, "checkout", "-q", "-b", "work")
@@ -209,7 +199,6 @@ def test_an_unrelated_merge_turns_nothing_red(workspace: Path, learning: Learnin
 
 
 def test_a_new_log_entry_changes_no_other(workspace: Path, git: Git) -> None:
-    """Of two decisions in one log only the one whose own text changed is changed."""
     log = workspace / "docs" / "design" / "core" / "4_decisions.md"
     log.parent.mkdir(parents=True)
     entry = "## ADR-000{n} — {title}\n\nStatus: Accepted · 2026-05-01\n\n{body}\n\n"
@@ -223,7 +212,6 @@ def test_a_new_log_entry_changes_no_other(workspace: Path, git: Git) -> None:
 
 
 def test_against_hides_findings_of_the_base(workspace: Path, learning: Learning, git: Git) -> None:
-    """Against a branch, what was found there before passes, and the second of the same words does not."""
     learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
     (workspace / "README.md").write_text("See ADR-0042.\nSee ADR-0043.\n", "utf-8")
     commit(workspace, git)
@@ -240,7 +228,6 @@ def test_against_hides_findings_of_the_base(workspace: Path, learning: Learning,
 
 
 def test_a_change_elsewhere_can_break_a_record(workspace: Path, learning: Learning, git: Git) -> None:
-    """What a change breaks elsewhere is told against a branch: a glob that matched there matches nothing here."""
     learning("L-7k3fq", "Parse dates strictly")
     commit(workspace, git)
     git(workspace, "checkout", "-q", "-b", "work")

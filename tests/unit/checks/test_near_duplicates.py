@@ -41,7 +41,6 @@ def near(registry: Registry, summary: str, **fields: object) -> list[Neighbour]:
 
 
 def test_the_same_words_are_a_duplicate(registry: Registry) -> None:
-    """Case and punctuation do not count, however few records there are."""
     (neighbour,) = near(registry, OURS.upper().replace(",", " -"))
 
     assert (neighbour.is_exact, neighbour.is_duplicate, neighbour.record.title) == (True, True, OURS)
@@ -49,7 +48,6 @@ def test_the_same_words_are_a_duplicate(registry: Registry) -> None:
 
 
 def test_near_duplicates_need_twenty_records(registry: Registry) -> None:
-    """One record fewer, and only the same text is."""
     summary = OURS.replace("nightly ", "")
     (neighbour,) = near(registry, summary)
     assert neighbour.score >= 0.8
@@ -62,7 +60,6 @@ def test_near_duplicates_need_twenty_records(registry: Registry) -> None:
 
 
 def test_a_copy_is_a_duplicate_among_few_records(tmp_path: Path) -> None:
-    """A word that carries no weight does not tell it from the first."""
     setup_workspace(tmp_path, load_kinds())
     registry = Registry.open(tmp_path)
     registry.add("learning", {"summary": "The export closes the ledger in every row it reads"})
@@ -74,7 +71,6 @@ def test_a_copy_is_a_duplicate_among_few_records(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("summary", [OURS.replace("Close", "Do not close"), OURS.replace("Close", "Don't close")])
 def test_a_negation_makes_no_duplicate(registry: Registry, summary: str) -> None:
-    """It may say the opposite, so it is a warning that names the difference; the gate says so too."""
     (neighbour,) = near(registry, summary)
     assert (neighbour.score >= 0.8, neighbour.is_duplicate) == (True, False)
     assert neighbour.words.endswith("alike; but only one of them says `not`")
@@ -87,7 +83,6 @@ def test_a_negation_makes_no_duplicate(registry: Registry, summary: str) -> None
 
 
 def test_distinct_or_closed_records_are_no_duplicates(registry: Registry) -> None:
-    """`distinct_from` names it, or it no longer holds."""
     (neighbour,) = near(registry, OURS)
     assert near(registry, OURS, distinct_from=[neighbour.record.id]) == []
 
@@ -97,7 +92,6 @@ def test_distinct_or_closed_records_are_no_duplicates(registry: Registry) -> Non
 
 
 def test_texts_of_common_words_are_compared(registry: Registry) -> None:
-    """It has no terms that weigh, and is the same all the same."""
     registry.add("learning", {"summary": "It is as it was"})
 
     assert [neighbour.is_exact for neighbour in near(registry, "it is AS it was!")] == [True]

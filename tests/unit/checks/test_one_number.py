@@ -13,7 +13,6 @@ TEXT = (
 
 
 def test_the_second_document_of_a_number_gets_a_number_of_its_own(workspace: Path) -> None:
-    """The finding names whose number it is; the fix keeps that record and gives the other a new number."""
     folder = workspace / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "0001-use-sqlite.md").write_text(TEXT.format(title="Use SQLite"), "utf-8")

@@ -31,7 +31,6 @@ def pointers(value: object, above: tuple[str | int, ...] = ()) -> list[tuple[str
 
 @given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=4))
 def test_the_quick_way_gives_what_the_parser_gives(data: dict[str, object]) -> None:
-    """For any mapping in block style the place of every value is the one the composing parser knows."""
     text = dump(data)
     for pointer in pointers(data):
         assert position_in(text, pointer) == position_of(text, pointer), (text, pointer)

@@ -28,7 +28,6 @@ NYGARD = (
 @pytest.mark.parametrize("neighbour", ["", MADR, NYGARD], ids=["own", "madr", "nygard"])
 @pytest.mark.parametrize("style", ["file", "log"])
 def test_two_new_decisions_are_no_duplicates(workspace: Path, neighbour: str, style: str) -> None:
-    """With nothing but prompts in them, each says its title alone, and ORB403 names both."""
     if neighbour:
         (workspace / "docs/adr").mkdir(parents=True)
         (workspace / "docs/adr/0001-use-x.md").write_text(neighbour, "utf-8")
@@ -67,5 +66,4 @@ LINES = st.tuples(*map(st.sampled_from, (DRESSES, SAID, ENDS)))
 
 @given(st.lists(LINES.map("".join), max_size=4))
 def test_a_text_said_to_hold_no_prompt_holds_none(lines: list[str]) -> None:
-    """The quick look at a whole text passes over none of its lines that is a prompt, however it is dressed."""
     assert may_hold_prompts("\n".join(lines), KNOWN) or not any(is_prompt(line, KNOWN) for line in lines)

@@ -65,14 +65,12 @@ def sarif(outcome: CheckOutcome) -> Any:
 
 
 def test_text_shows_hidden_characters_as_escapes() -> None:
-    """No message drives a terminal or reverses a line."""
     text = render("text", CheckOutcome((HOSTILE,)))
     assert "\\u001b[31m \\u202e" in text
     assert all(character.isprintable() or character == "\n" for character in text)
 
 
 def test_json_follows_its_published_schema() -> None:
-    """The envelope is what the schema in the docs says, for full and empty outcomes."""
     schema = read_schema(SCHEMA)
     for outcome in (OUTCOME, CLEAN, CheckOutcome((HOSTILE,))):
         assert schema.problems(json.loads(render("json", outcome))) == []
@@ -82,7 +80,6 @@ def test_json_follows_its_published_schema() -> None:
 
 
 def test_sarif_marks_what_the_baseline_knows() -> None:
-    """A baselined finding is a suppressed result, and the same finding twice has two fingerprints."""
     run = sarif(CheckOutcome((ERROR, ERROR), (WARNING,)))
     assert [result.get("baselineState") for result in run["results"]] == [None, None, "unchanged"]
     assert run["results"][2]["suppressions"][0]["kind"] == "external"
@@ -90,7 +87,6 @@ def test_sarif_marks_what_the_baseline_knows() -> None:
 
 
 def test_annotations_are_one_command_a_line() -> None:
-    """A message with line breaks, colons and percent signs stays inside its command."""
     lines = render("github", CheckOutcome((HOSTILE, WARNING, NOTE))).splitlines()
     assert lines[0].startswith("::error file=docs/a%2Cb%3Ac%25%0A%3A%3Ad.md,line=3,col=7,title=ORB405::]]> & <b> ")
     assert [line.split(" ")[0] for line in lines[1:3]] == ["::warning", "::notice"]
@@ -98,7 +94,6 @@ def test_annotations_are_one_command_a_line() -> None:
 
 
 def test_junit_counts_and_fails_for_errors_only() -> None:
-    """Errors are failures, other findings are told in a passed case, and a clean run is one passed case."""
     root = ElementTree.fromstring(render("junit", OUTCOME))
     (suite,) = root.findall("testsuite")
     assert (root.tag, suite.get("tests"), suite.get("failures")) == ("testsuites", "3", "1")
@@ -113,7 +108,6 @@ def test_junit_counts_and_fails_for_errors_only() -> None:
 
 @given(st.lists(DIAGNOSTICS, max_size=4))
 def test_no_text_breaks_a_format(diagnostics: list[Diagnostic]) -> None:
-    """Whatever messages and paths hold, JSON and SARIF parse, XML is well-formed, annotations keep their lines."""
     outcome = CheckOutcome(tuple(diagnostics))
     for name in FORMATS:
         render(name, outcome).encode("utf-8")
@@ -124,7 +118,6 @@ def test_no_text_breaks_a_format(diagnostics: list[Diagnostic]) -> None:
 
 
 def test_of_very_many_findings_the_gravest_are_listed() -> None:
-    """Text lists a thousand, in their order, errors before the rest, and counts by code what it leaves to JSON."""
     many = (*[NOTE] * 900, ERROR, *[WARNING] * 600, ERROR)
     lines = render("text", CheckOutcome(many, checked_count=2)).splitlines()
     listed = [line for line in lines if not line.startswith("    ")][:-2]

@@ -28,7 +28,6 @@ def values(options: list[click.Option], *arguments: str) -> dict[str, Any]:
 
 @each_kind
 def test_no_option_stands_for_two_fields(kind: Kind) -> None:
-    """Each flag is one option's, and no option changes what only verbs change."""
     for options in (add_options(kind), update_options(kind)):
         flags = [flag for option in options for flag in (*option.opts, *option.secondary_opts)]
         assert len(flags) == len(set(flags))
@@ -36,7 +35,6 @@ def test_no_option_stands_for_two_fields(kind: Kind) -> None:
 
 
 def test_options_become_fields() -> None:
-    """Texts, lists, choices, numbers and flags, each in its place; what is not given is left out."""
     assert fields_from(LEARNING, values(add_options(LEARNING), "--summary", "Leap")) == {"summary": "Leap"}
     result = fields_from(
         LEARNING,
@@ -91,7 +89,6 @@ HELD: dict[str, Any] = {
     ],
 )
 def test_an_update_changes_what_it_names(arguments: list[str], changed: dict[str, Any]) -> None:
-    """The rest stays, an axis of the scope too; a list that becomes empty goes."""
     result = merged_edit(LEARNING, values(update_options(LEARNING), *arguments))(dict(HELD))
 
     expected = {**HELD, **changed}
@@ -118,7 +115,6 @@ def test_removing_what_is_not_there_names_what_is(option: str, gone: str, words:
 
 
 def test_evidence_is_removed_by_what_it_names() -> None:
-    """Whatever else the entry has; the others stay, and the last entry takes list and scope along."""
     edit = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-path", "x"))
     assert edit({"summary": "Leap", "scope": {"paths": ["x"]}}) == {"summary": "Leap"}
     current = {"evidence": [{"kind": "task", "reference": "T-1", "x-note": "n"}, {"kind": "file", "reference": "a:1"}]}
@@ -130,7 +126,6 @@ def test_evidence_is_removed_by_what_it_names() -> None:
 
 
 def test_a_reference_may_hold_colons() -> None:
-    """The first one separates."""
     assert evidence_from("external: https://example.org/x") == {
         "kind": "external",
         "reference": "https://example.org/x",
@@ -148,5 +143,4 @@ def test_a_reference_may_hold_colons() -> None:
     ],
 )
 def test_a_setting_is_a_field_and_yaml(text: str, setting: tuple[str, object]) -> None:
-    """What stands behind the first sign is read as YAML."""
     assert setting_from(load_kinds()["learning"], text) == setting

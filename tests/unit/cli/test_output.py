@@ -8,12 +8,10 @@ from orbit_registry.formats.untrusted import json_text, visible
 
 
 def test_control_characters_are_shown_not_sent() -> None:
-    """A title can't colour, ring or turn the terminal."""
     assert visible("a\tb\nc\x1b[31m\x07\u202e") == "a\tb\nc\\x1b[31m\\x07\\u202e"
 
 
 def test_what_nobody_sees_or_no_output_takes_is_written_out() -> None:
-    """Tags, which spell words for a model, and halves of characters; JSON reads back as the same."""
     assert visible("a\U000e0072\u200b\ud800") == "a\\U000e0072\\u200b\\ud800"
     text = {"é\ud800": ["\udfff\x9b31m\u202e\u2028\U000e0072\x7f"]}
     stored = json_text(text)

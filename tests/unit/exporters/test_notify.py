@@ -18,5 +18,4 @@ from orbit_registry.exporters.notify import plain
     ],
 )
 def test_a_line_is_data(said: str, told: str) -> None:
-    """A title of a record, or the name of a clone's project, may say anything."""
     assert plain(said) == told

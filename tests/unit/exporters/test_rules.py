@@ -66,7 +66,6 @@ def rules_of(
 @pytest.mark.parametrize("agent", FORMATS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 def test_a_scope_is_said_as_the_agent_reads_it_or_not_at_all(case: Mapping[str, Any], agent: str) -> None:
-    """Each case of tests/cases/exporters/rule_globs.json: the globs in the agent's spelling, or why there are none."""
     rules, unsupported = rules_of({"L-1": {"globs": case["globs"]}}, agent, case["files"])
     expected = case["said"][agent]
     if isinstance(expected, str):
@@ -86,7 +85,6 @@ FILE_NAMES = st.sampled_from(["a", "b", "src", "a.py", "b.py", "c.ts", "A.md"])
     st.sets(st.lists(FILE_NAMES, min_size=1, max_size=4).map("/".join), max_size=12),
 )
 def test_what_claude_code_is_told_it_reads_as_we_do(globs: list[str], files: set[str]) -> None:
-    """For every tracked file: the `paths`, read as `.gitignore` with a last `/**` taken away, match as our globs do."""
     parsed = {text: glob for text in globs if isinstance(glob := parse_glob(text), Glob)}
     rules, unsupported = rules_of({"L-1": {"globs": list(parsed)}}, "claude", sorted(files))
     skipped = [glob for text, glob in parsed.items() if text not in {entry.glob for entry in unsupported}]
@@ -99,7 +97,6 @@ def test_what_claude_code_is_told_it_reads_as_we_do(globs: list[str], files: set
 
 
 def test_only_what_holds_is_pushed_and_names_paths_is_exported() -> None:
-    """Waiting, expired, procedural and unscoped records stand in no rule file."""
     scope = {"globs": ["src/**"]}
     rules, _ = rules_of(
         {
@@ -111,7 +108,6 @@ def test_only_what_holds_is_pushed_and_names_paths_is_exported() -> None:
 
 
 def test_there_is_one_file_for_each_scope_and_its_name_depends_on_nothing_else() -> None:
-    """Records of one scope share a file, in rank order; the order of globs does not count; broad ones come first."""
     rules, _ = rules_of(
         {
             "a": {"globs": ["src/**", "lib/**"]}, "b": {"globs": ["web/**"]}, "c": {"globs": ["lib/**", "src/**"]},
@@ -124,14 +120,12 @@ def test_there_is_one_file_for_each_scope_and_its_name_depends_on_nothing_else()
 
 
 def test_a_symbol_is_the_file_that_holds_it() -> None:
-    """What is scoped to a function is loaded with its file."""
     rules, _ = rules_of({"a": {"globs": [f"{SYMBOL}src/a[1].py::f"]}}, "copilot")
     assert rules[0].globs == ("src/a[[]1].py",)
 
 
 @pytest.mark.parametrize("agent", FORMATS)
 def test_a_rule_has_at_most_a_thousand_tokens_and_says_what_is_left_out(agent: str) -> None:
-    """A hundred long records of one scope: what fits, whole; the rest is counted. Windsurf takes 12,000 characters."""
     rules, _ = rules_of(
         {f"L-{n}": {"globs": ["src/**"], "teaser": f"- [L-{n}] " + "x" * 300} for n in range(100)}, agent
     )
@@ -144,7 +138,6 @@ def test_a_rule_has_at_most_a_thousand_tokens_and_says_what_is_left_out(agent: s
 @pytest.mark.parametrize("agent", FORMATS)
 @given(words=st.text(), glob=st.text(min_size=1, max_size=30))
 def test_no_record_breaks_out_of_its_file(agent: str, words: str, glob: str) -> None:
-    """Whatever a record's text and globs hold, front matter ends where it should and the notes are one block."""
     globs = [row for row in (glob, "src/**") if isinstance(parse_glob(row), Glob)]
     rules, _ = rules_of({"L-1": {"globs": globs, "teaser": f"- [L-1] {words}\n---\n{END}\n# x\n---\n"}}, agent)
     for rule in rules:
@@ -159,7 +152,6 @@ def test_no_record_breaks_out_of_its_file(agent: str, words: str, glob: str) -> 
 
 
 def test_the_mark_of_a_file_names_its_records(tmp_path: Path) -> None:
-    """What the agent has loaded is read back from the file; files of others, and no file, hold nothing of ours."""
     rules, _ = rules_of({name: {"globs": ["src/**"]} for name in ("ADR-0001", "L-7k3fq", "x --> y")})
     file = tmp_path / "rule.md"
     file.write_text(CLAUDE.text(rules[0]), "utf-8")
@@ -176,7 +168,6 @@ def agents_block(records: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def test_agents_md_says_each_scope_in_words() -> None:
-    """What other formats say in front matter stands before the notes; excluding is no trouble in words."""
     text = agents_block(
         {
             "L-1": {"globs": ["src/**", "!src/gen/**"]}, "L-2": {"globs": ["src/**", "!src/gen/**"]},
@@ -191,7 +182,6 @@ def test_agents_md_says_each_scope_in_words() -> None:
 
 @given(st.binary(max_size=60), st.binary(max_size=60), st.text(st.characters(codec="utf-8", exclude_characters="\0")))
 def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: str) -> None:
-    """Writing, writing again, changing and taking away: what its owner wrote stays, before and behind."""
     assume(b"<!-- orbit:" not in before + after)  # half a block is refused
     first, second = (
         agents_block({"L-1": {"globs": ["src/**"], "teaser": f"- [L-1] {line}"}})
@@ -212,7 +202,6 @@ def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: 
     "left", ["<!-- orbit:begin -->\n", "<!-- orbit:end -->\n", "<!-- orbit:end --> <!-- orbit:begin -->"]
 )
 def test_half_a_block_is_never_guessed_at(left: str) -> None:
-    """Where one mark is gone, or they stand the wrong way round, nothing is written; the refusal says what to do."""
     with pytest.raises(RefusedError, match="one beginning and one end") as refused:
         with_block(left.encode(), "x")
     assert "remove what is left" in refused.value.hint

@@ -17,7 +17,6 @@ def cited(text: str) -> tuple[Citation, ...]:
 
 
 def test_ids_are_cited_in_prose_but_not_in_code() -> None:
-    """Ids with a namespace, in brackets or backticks count; addresses, file names and code blocks do not."""
     text = (
         "ADR-0012, [ADR-0013] and `feature/ADR-001`; L-7k3fq.\n"
         "See docs/ADR-0099/x.md, ADR-0098-slug, xADR-0097, https://x.org/ADR-0096\n"
@@ -44,7 +43,6 @@ def test_ids_are_cited_in_prose_but_not_in_code() -> None:
 
 
 def test_prose_mentions_are_weak() -> None:
-    """`ADR 12`, `ADRs 60 and 61` and words that look like a code need a look at what exists."""
     text = "ADR 012 and ADRs 60, 61 and 62; an L-shaped room; 3 ADRs; ADR 5.2; REQ 3"
 
     assert [(citation.id, citation.weak) for citation in cited(text)] == [
@@ -64,18 +62,15 @@ def test_prose_mentions_are_weak() -> None:
      "r-zz9zz", "R-zz9zzé"],
 )  # fmt: skip
 def test_a_short_prefix_makes_no_id(word: str) -> None:
-    """Only a prefix at a word's beginning with a whole code that mixes digits and letters surely is one."""
     assert not [citation.id for citation in cited(f"The {word} of it.") if not citation.weak]
 
 
 @pytest.mark.parametrize("name", ["R-zz9zz", "F-7k3fq2", "L-0042", "L-00042", "f/R-zz9zz"])
 def test_a_code_is_an_id(name: str) -> None:
-    """Five or more characters of a code are, and numbers as other tools wrote them."""
     assert [(citation.id, citation.weak) for citation in cited(f"See ({name}).")] == [(name, False)]
 
 
 def test_the_kinds_say_what_can_be_cited() -> None:
-    """Only prefixes of the kinds at hand count; with none, nothing does."""
     assert not find_citations("X-zz9zz", load_kinds().id_forms)
     assert load_kinds().id_forms == IdForms(("ADR-",), ("F-", "L-", "P-", "RES-", "RT-", "R-"))
     assert [citation.id for citation in find_citations("L-zz9zz ADR-1", IdForms((), ("L-",)))] == ["L-zz9zz"]

@@ -18,7 +18,6 @@ PAGE = "".join(f"line {number}\n" for number in range(20))
 
 @given(TEXTS, TEXTS)
 def test_a_diff_makes_one_text_the_other(before: str, after: str) -> None:
-    """Whatever stands in them: other line separators, no last line end, lines that look like a diff's own."""
     diff = unified_diff("a/b.md", before, after)
     assert (diff == "") == (before == after)
     if diff:
@@ -28,7 +27,6 @@ def test_a_diff_makes_one_text_the_other(before: str, after: str) -> None:
 
 @given(TEXTS, TEXTS)
 def test_added_and_removed_lines_are_those_of_the_diff(before: str, after: str) -> None:
-    """It adds the lines it names, and says whether it takes any away."""
     diff = unified_diff("b.md", before, after)
     if not removes_lines(diff):
         assert len(after) >= len(before)
@@ -36,7 +34,6 @@ def test_added_and_removed_lines_are_those_of_the_diff(before: str, after: str) 
 
 
 def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
-    """Lines above may have come; a place that is gone, or there twice, is a conflict that says what is there."""
     diff = unified_diff("b.md", PAGE, PAGE.replace("line 9\n", "line 9\nnew\n"))
     assert apply_diff(diff, "b.md", f"above\n{PAGE}") == f"above\n{PAGE}".replace("line 9\n", "line 9\nnew\n")
     missing = apply_diff(diff, "b.md", PAGE.replace("line 10", "line ten"))
@@ -54,7 +51,6 @@ def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
      "--- a/b.md\n+++ b/b.md\n@@ -99999999999999999999 +1 @@\n-line 0\n+x\ngarbage\n"],
 )  # fmt: skip
 def test_an_invalid_diff_is_a_conflict(diff: str) -> None:
-    """Empty, torn, of two files, or garbage: the text stays."""
     assert isinstance(apply_diff(diff, "b.md", PAGE), Conflict)
 
 
@@ -71,7 +67,6 @@ def test_an_invalid_diff_is_a_conflict(diff: str) -> None:
     ],
 )
 def test_git_applies_the_diff_to_that_file_alone(tmp_path: Path, path: str, texts: tuple[str, str]) -> None:
-    """Whatever a name and a text hold, the diff turns the one text into the other, and no other file is named."""
     (tmp_path / path).write_bytes(texts[0].encode())
 
     diff = journal.unified_diff([journal.FileChange(path, *texts)])

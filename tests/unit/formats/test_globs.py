@@ -38,7 +38,6 @@ PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".rs", "/", ".", "0", "\n"]), 
 
 @pytest.mark.parametrize(("text", "path", "expected"), VECTORS["cases"])
 def test_vector(text: str, path: str, expected: bool) -> None:
-    """The matcher, the regular expression in Python and the index give the answer of the vector."""
     glob = parsed(text)
     assert matches(glob, path) is expected
     assert (re.fullmatch(glob.regex, path) is not None) is expected
@@ -47,7 +46,6 @@ def test_vector(text: str, path: str, expected: bool) -> None:
 
 @pytest.mark.parametrize(("texts", "path", "expected"), VECTORS["scopes"])
 def test_scope_vector(texts: list[str], path: str, expected: str | None) -> None:
-    """A scope matches where one of its globs does and none excludes; the first matching glob is named."""
     globs = [parsed(text) for text in texts]
     assert match_any(globs, path) == expected
     assert GlobIndex([("key", globs)]).match(path) == ([] if expected is None else [("key", expected)])
@@ -55,7 +53,6 @@ def test_scope_vector(texts: list[str], path: str, expected: str | None) -> None
 
 @pytest.mark.parametrize(("text", "column", "words"), VECTORS["invalid"])
 def test_invalid_vector(text: str, column: int, words: str) -> None:
-    """A text that is no glob gives a problem that says what is wrong, where, and what to write."""
     problem = parse_glob(text)
     assert isinstance(problem, Problem)
     assert problem.position == Position(1, column)
@@ -68,13 +65,11 @@ def test_invalid_vector(text: str, column: int, words: str) -> None:
     ["a" * 1025, "{" * 1000, "{,a}" * 250, "[" * 1000, "{a,b}" * 200, "a**" * 340, "x{" + "a," * 400 + "}", "}" * 999],
 )
 def test_hostile_text_is_refused(text: str) -> None:
-    """A text that is too long, nests without end or stands for too many globs is a problem, not work."""
     assert isinstance(parse_glob(text), Problem)
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_glob_or_a_problem(text: str) -> None:
-    """No text raises; a glob keeps its text."""
     result = parse_glob(text)
     assert isinstance(result, Problem) or result.text == text
 
@@ -82,13 +77,11 @@ def test_any_text_is_a_glob_or_a_problem(text: str) -> None:
 @given(GLOBS, PATHS)
 @example(parse_glob("**/*/a**"), "a/a")
 def test_the_regular_expression_agrees(glob: Glob, path: str) -> None:
-    """`Glob.regex` in `re.fullmatch` says what `matches` says."""
     assert matches(glob, path) == (re.fullmatch(glob.regex, path) is not None)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.tuples(GLOBS, st.booleans()), max_size=4)), max_size=6), PATHS)
 def test_the_index_agrees(items: list[tuple[int, list[tuple[Glob, bool]]]], path: str) -> None:
-    """`GlobIndex` finds what asking every scope finds, in the same order, also when keys repeat."""
     scopes = [
         (key, [parsed("!" + glob.text) if exclude and glob.text[0] != "!" else glob for glob, exclude in globs])
         for key, globs in items
@@ -98,7 +91,6 @@ def test_the_index_agrees(items: list[tuple[int, list[tuple[Glob, bool]]]], path
 
 
 def test_a_path_beyond_the_limit_matches_nothing() -> None:
-    """What is too long to be a path is not matched, not even by `**`, and the index agrees."""
     glob = parsed("**")
     assert matches(glob, "x" * MAX_PATH)
     assert not matches(glob, "x" * (MAX_PATH + 1))

@@ -12,7 +12,6 @@ NEWLINES = pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"]
 
 
 def test_headings_have_text_title_id_and_section() -> None:
-    """Plain text, the title as written, the explicit id, and where the section ends."""
     text = "# One *big* `thing` {#one-x}\n\na\n\n## Two ##\n\nb\n\nThree\n=====\nc"
     first, second, third = parse_markdown(text).headings
 
@@ -44,7 +43,6 @@ def test_headings_have_text_title_id_and_section() -> None:
     ],
 )
 def test_attributes_of_a_heading_are_none_of_its_words(heading: str, text: str, anchor: str | None) -> None:
-    """They end it as `{ #id .class key=value }`, with a colon or without; whatever else stands in braces is words."""
     (parsed,) = parse_markdown(f"{heading}\n\na\n").headings
 
     assert (parsed.text, parsed.id) == (text, anchor)
@@ -53,7 +51,6 @@ def test_attributes_of_a_heading_are_none_of_its_words(heading: str, text: str, 
 @NEWLINES
 @pytest.mark.parametrize("bom", ["", "\ufeff"])
 def test_offsets_count_characters_of_the_text_as_given(newline: str, bom: str) -> None:
-    """Line ends, a byte order mark and tabs shift nothing."""
     text = bom + "# A\t b\n\n>\t[q](q.md)\n\n-\tx [l](l.md)".replace("\n", newline)
     document = parse_markdown(text)
 
@@ -63,7 +60,6 @@ def test_offsets_count_characters_of_the_text_as_given(newline: str, bom: str) -
 
 
 def test_code_and_html_have_no_structure() -> None:
-    """Fences (nested, unclosed, indented) and comments hide headings and links."""
     text = "````\n```\n# no\n```\n````\n\n    # no\n\n<!--\n# no\n[n](n.md)\n-->\n\n`[n](n.md)`\n\n~~~\n# no"
     document = parse_markdown(text)
 
@@ -97,7 +93,6 @@ def test_links_know_where_their_target_is_written(text: str, kind: str, label: s
 
 
 def test_an_image_inside_a_link_gives_both() -> None:
-    """A badge that links somewhere is an image and a link."""
     text = "[![b](b.svg)](c.md)"
 
     assert [(link.kind, link.target, link.span.of(text)) for link in parse_markdown(text).links] == [
@@ -108,7 +103,6 @@ def test_an_image_inside_a_link_gives_both() -> None:
 
 @NEWLINES
 def test_tables_have_cells_with_places(newline: str) -> None:
-    """Escaped pipes, empty cells and links inside a cell keep their places."""
     text = "x\n\n| A | B |\n|---|:--|\n| a \\| b | x \\| [l](l.md) |\n| c |\n".replace("\n", newline)
     document = parse_markdown(text)
     (table,) = document.tables
@@ -134,7 +128,6 @@ def test_tables_have_cells_with_places(newline: str) -> None:
     ],
 )
 def test_front_matter_is_found_only_where_it_is_one(text: str, inner: str | None) -> None:
-    """An unclosed fence and two rules around a sentence are ordinary text; a lost opening fence is forgiven."""
     document = parse_markdown(text)
 
     assert (document.front_matter.of(text) if document.front_matter else None) == inner
@@ -143,7 +136,6 @@ def test_front_matter_is_found_only_where_it_is_one(text: str, inner: str | None
 
 
 def test_html_comes_out_escaped() -> None:
-    """Raw HTML in a document is text on the page; the front matter is not on it."""
     html = render_html("---\na: 1\n---\n# T\n\n<script>x</script> <b>\n\n| a |\n|---|\n| b |\n")
 
     assert "<h1>T</h1>" in html
@@ -166,7 +158,6 @@ def test_html_comes_out_escaped() -> None:
     ],
 )
 def test_no_cell_of_a_row_is_lost(row: str, cells: list[str] | None) -> None:
-    """A `|` in code parts no cells, and what stands beyond the last column stands in that column."""
     rendered = re.findall(r"<td>(.*?)</td>", render_html(f"| a | b |\n|---|---|\n{row}\n"))
     assert rendered == cells if cells else len(rendered[1]) > 400_000
 
@@ -182,13 +173,11 @@ def test_no_cell_of_a_row_is_lost(row: str, cells: list[str] | None) -> None:
     ],
 )
 def test_an_anchor_is_the_heading_in_lower_case_without_signs(heading: str, anchor: str) -> None:
-    """Every sign goes, every space becomes one hyphen, and an explicit id is taken as it stands."""
     text = f"# Decisions\n\n## {heading}\n\nText.\n"
     assert parse_markdown(text).anchors.get(text.index("##")) == anchor
 
 
 def test_headings_with_the_same_words_are_numbered() -> None:
-    """The second one gets `-1`, and where no heading begins there is no anchor."""
     text = "# D\n\n## Same\n\nA.\n\n## Same\n\nB.\n"
     assert parse_markdown(text).anchors.get(text.index("## Same")) == "same"
     assert parse_markdown(text).anchors.get(text.rindex("## Same")) == "same-1"

@@ -53,7 +53,6 @@ HARMLESS = (
 
 @pytest.mark.parametrize("kind", SECRETS)
 def test_a_secret_is_found_where_it_stands(kind: str) -> None:
-    """Each form is found inside a sentence, with its place and its kind."""
     secret = SECRETS[kind]
     (suspect,) = find_secrets(f"Use {secret} for now.")
     assert (suspect.kind, suspect.start) == (kind, 4)
@@ -76,7 +75,6 @@ def test_a_secret_is_found_where_it_stands(kind: str) -> None:
     ],
 )  # fmt: skip
 def test_every_prefix_of_a_service_is_found(secret: str) -> None:
-    """Services have several kinds of tokens."""
     assert len(list(find_secrets(f"Use {secret} for now."))) == 1
 
 
@@ -92,26 +90,22 @@ NAMED = {
 
 @pytest.mark.parametrize("name", NAMED)
 def test_random_values_with_secret_names_are_secrets(name: str) -> None:
-    """Only the value is one: what is redacted says what stood there."""
     text = f"Use {name}{NAMED[name]}'" if name.endswith("'") else f'Use {name}{NAMED[name]}"'
     (suspect,) = find_secrets(text)
     assert text[suspect.start : suspect.end] == NAMED[name]
 
 
 def test_a_key_with_a_run_of_digits_is_a_secret() -> None:
-    """Digits that follow one another make no key a placeholder."""
     assert [suspect.kind for suspect in find_secrets("ghp_" + "1234567" + LETTERS[:29])] == ["GitHub token"]
 
 
 def test_the_page_says_which_kinds_are_found() -> None:
-    """The section of ORB406 lists each kind."""
     page = (Path(__file__).parents[3] / "docs" / "reference" / "checks.md").read_text("utf-8")
     section = page.partition("\n## ORB406")[2].partition("\n## ")[0]
     assert [kind for kind in sorted(KINDS) if kind not in section] == []
 
 
 def test_a_private_key_is_found_with_escaped_line_ends() -> None:
-    """A key in JSON, its line ends escaped, is found; dots after several lines of one don't make it harmless."""
     lines = ["-----BEGIN " + "PRIVATE KEY-----", *([LETTERS[:64]] * 4)]
     assert [suspect.kind for suspect in find_secrets("\\n".join(lines))] == ["private key"]
     assert [suspect.kind for suspect in find_secrets("\n".join([*lines, "..."]))] == ["private key"]
@@ -119,7 +113,6 @@ def test_a_private_key_is_found_with_escaped_line_ends() -> None:
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_examples_and_words_are_no_secrets(text: str) -> None:
-    """Made-up examples, placeholders, hashes and mentions are no secrets."""
     assert list(find_secrets(text)) == []
 
 
@@ -128,6 +121,5 @@ HOSTILE = json.loads((Path(__file__).parents[2] / "cases" / "hostile_texts.json"
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_beginnings_of_secrets_are_none(name: str) -> None:
-    """A text made of the beginnings of secrets holds none; what it costs is a benchmark's to say."""
     before, part, times, after = HOSTILE[name]
     assert list(find_secrets(before + part * times + after)) == []

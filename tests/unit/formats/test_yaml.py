@@ -24,7 +24,6 @@ def rows(name: str) -> list[Any]:
 
 @pytest.mark.parametrize("case", rows("problems.yaml"))
 def test_refused_yaml_has_a_problem_with_a_position(case: dict[str, Any]) -> None:
-    """Each bad text gives one problem: what is wrong, the line it is on, and the code of the check that reports it."""
     with pytest.raises(YamlProblemError) as caught:
         load(case["text"])
 
@@ -40,7 +39,6 @@ def test_refused_yaml_has_a_problem_with_a_position(case: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("case", rows("values.yaml"))
 def test_accepted_yaml_has_the_expected_value(case: dict[str, Any]) -> None:
-    """What only looks like a tag, a merge key or a date is the text it is."""
     assert load(case["text"]) == json.loads(case["json"], strict=False)
 
 
@@ -61,7 +59,6 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_are_refused(name: str) -> None:
-    """Depth, length and repetition end in a problem with words, not in a crash; a long text is not looked through."""
     with pytest.raises(YamlProblemError) as caught:
         load(HOSTILE[name])
 
@@ -99,7 +96,6 @@ def test_deep_nesting_is_refused_before_ryaml_reads_it(name: str, monkeypatch: p
     ids=["quoted", "shallow", "a block"],
 )
 def test_many_brackets_are_no_depth(text: str, items: int) -> None:
-    """Text with brackets in it, and long shallow lists, are read."""
     value = load(text)
 
     assert isinstance(value, dict)
@@ -107,7 +103,6 @@ def test_many_brackets_are_no_depth(text: str, items: int) -> None:
 
 
 def test_a_long_text_is_read_without_positions() -> None:
-    """Above the limit a good text still has its value; only the place of a part is no longer told."""
     text = "a: " + "x" * LONGEST + "\nb: 1\n"
 
     assert load(text) == {"a": "x" * LONGEST, "b": 1}
@@ -130,14 +125,12 @@ def test_a_long_text_is_read_without_positions() -> None:
     ],
 )
 def test_a_pointer_leads_to_line_and_column(pointer: tuple[str | int, ...], position: tuple[int, int]) -> None:
-    """A mapping's key, a list's item; where the way ends early, the deepest part there is."""
     text = "# first\nid: x\nscope:\n  paths:\n    - a\n    - b\nlinks: [{rel: related_to,   to: y}]\n"
 
     assert position_of(text, pointer) == Position(*position)
 
 
 def test_a_place_in_a_broken_text_is_where_it_breaks() -> None:
-    """Asking for a place never fails."""
     assert position_of("a: [\n", ("a",)).line == 2
     assert position_of("", ("a",)) == Position(1)
 

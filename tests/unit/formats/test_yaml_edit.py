@@ -86,13 +86,11 @@ def changed_lines(new: dict[str, Any]) -> tuple[list[str], list[str]]:
     ],
 )
 def test_an_edit_changes_its_own_lines(changes: dict[str, Any], removed: list[str], added: list[str]) -> None:
-    """Each kind of value, in each style of writing, is changed where it stands and nowhere else."""
     assert changed_lines(edited(**changes)) == (removed, added)
 
 
 @pytest.mark.parametrize("name", ["id", "status", "scope", "body", "links", "x-own", "empty", "last"])
 def test_a_key_that_goes_takes_its_lines_along(name: str) -> None:
-    """Comments above other keys and the rest of the text stay."""
     new = edited()
     del new[name]
 
@@ -103,7 +101,6 @@ def test_a_key_that_goes_takes_its_lines_along(name: str) -> None:
 
 
 def test_a_new_key_takes_its_place_in_the_order() -> None:
-    """A key that the schema knows stands behind the one before it in the schema, whatever its value's size."""
     text = "id: x\nsummary: y\nlast: z\n"
 
     result = rewrite(text, {"id": "x", "summary": "y", "last": "z", "status": "a"}, order=["id", "status", "summary"])
@@ -112,7 +109,6 @@ def test_a_new_key_takes_its_place_in_the_order() -> None:
 
 
 def test_the_first_key_may_be_new() -> None:
-    """A key that comes before all others goes below the comment that heads the file."""
     assert rewrite("# head\nb: 1\n", {"a": 0, "b": 1}, order=["a", "b"]) == "# head\na: 0\nb: 1\n"
 
 
@@ -136,7 +132,6 @@ def test_the_first_key_may_be_new() -> None:
     ],
 )
 def test_unusual_forms_are_edited_or_refused(text: str, new: dict[str, Any] | None, result: str | None) -> None:
-    """Aliases, folded and nested forms keep their neighbours; what can't be edited by span says so."""
     if new is None:
         with pytest.raises(YamlProblemError):
             rewrite(text, {"a": 2})
@@ -146,7 +141,6 @@ def test_unusual_forms_are_edited_or_refused(text: str, new: dict[str, Any] | No
 
 @pytest.mark.parametrize("text", ["", "- a\n", "just text\n", "a: &x [1]\nb: *x\nc: *x\n", "a: &x 1\nb: *x\nc: [1]\n"])
 def test_forms_that_cannot_be_edited_are_refused(text: str) -> None:
-    """No mapping, or a value that an alias repeats: a problem with a place, and no half-made text."""
     new = {"a": [1, 2], "b": [1], "c": [1]}
 
     with pytest.raises(YamlProblemError) as caught:

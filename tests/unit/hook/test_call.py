@@ -66,7 +66,6 @@ def test_a_folder_that_a_tool_names_is_asked_about_as_one(root: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
-    """What a tool is asked to do has just these paths of the project in it; reading and writing code are told apart."""
     folder = placed(root, case.get("folder", "ROOT"))
     call = taken(root, folder, case["tool"], placed(root, case["input"]))
 
@@ -98,7 +97,6 @@ def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
     ],
 )
 def test_words_of_a_prompt_that_may_be_paths_are_found(text: str, words: list[str]) -> None:
-    """A word with a slash or a dot inside is one; options, addresses and plain words are none."""
     assert path_words(text) == words
     call = Call("UserPromptSubmit", "prompt")
     take_prompt(call, text)
@@ -107,13 +105,11 @@ def test_words_of_a_prompt_that_may_be_paths_are_found(text: str, words: list[st
 
 @given(st.lists(SHELL, max_size=40).map("".join))
 def test_any_command_is_read_to_its_end(command: str) -> None:
-    """Whatever stands in a command, it is read without an error, and to a bounded number of words."""
     paths = paths_in_command(command)
     assert len(paths.paths) + len(paths.candidate_paths) <= MOST_PATHS
 
 
 def test_no_more_than_a_bounded_number_is_taken() -> None:
-    """A command, a patch or an input that names thousands costs no more than one that names a few."""
     many = [f"a/{number}" for number in range(5000)]
     assert len(path_words(" ".join(many))) == MOST_PATHS
     assert len(paths_in_command(f"cat {' '.join(many)}").paths) == MOST_PATHS
@@ -126,7 +122,6 @@ def test_no_more_than_a_bounded_number_is_taken() -> None:
 
 
 def test_a_large_patch_is_read_to_its_end() -> None:
-    """The last file of a patch of a megabyte counts, also where a command holds the patch."""
     patch = "*** Begin Patch\n*** Add File: a/1\n" + "+x\n" * 400_000 + "*** Add File: a/2\n*** End Patch\n"
     assert patch_paths(patch) == ["a/1", "a/2"]
     assert paths_in_command(f"apply_patch <<'E'\n{patch}E\n").paths == ["a/1", "a/2"]
@@ -155,13 +150,11 @@ def test_a_large_patch_is_read_to_its_end() -> None:
     ],
 )
 def test_a_path_counts_from_the_project(folder: str, text: str, path: str | None) -> None:
-    """It is normal, without a way round, or it is none of the project's."""
     assert in_project("/p/r", folder, text) == path
 
 
 @given(st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES, max_size=4).map("".join))
 def test_nothing_leads_out(text: str, folder: str) -> None:
-    """Whatever is written, a path of the project has no upward step, no empty name and no slash in front."""
     path = in_project("/p/r", folder, text)
     if path is not None:
         names = path.removesuffix("/").split("/")
@@ -170,7 +163,6 @@ def test_nothing_leads_out(text: str, folder: str) -> None:
 
 
 def test_only_a_compression_that_was_asked_for_shows_all_anew() -> None:
-    """Gemini CLI says `auto` before each request, whether it then compresses or not."""
     payload = {"hook_event_name": "PreCompress", "session_id": "s", "cwd": "/r"}
     paths = [gemini.read({**payload, "trigger": trigger}) for trigger in ("auto", "manual")]
     assert [call is not None and call.context_was_compacted for call in paths] == [False, True]

@@ -35,7 +35,6 @@ def read(*parts: bytes, folder: Path, now: float = NOW) -> tuple[list[LoggedEven
 
 
 def test_what_a_surface_writes_is_read_back(tmp_path: Path) -> None:
-    """The event that push appends says the same when it is read."""
     (tmp_path / ".orbit").mkdir()
     event = Event("hook:PreToolUse", 1_790_000_000)
     event.hits, event.session, event.omitted, event.ms = ["L-7k3fq", "ADR-0001"], "s-1", 2, 3.5
@@ -55,7 +54,6 @@ def test_what_a_surface_writes_is_read_back(tmp_path: Path) -> None:
 
 
 def test_lines_that_are_no_event_are_counted_by_why(tmp_path: Path) -> None:
-    """Torn, empty, too long, foreign and future lines hide no event."""
     parts = [
         line(), b"\n", b'{"at": "2026-\n', b"\xff\xfe\n", b"[" * 60_000 + b"\n", b"[]\n", b'{"event": "retrieval"}\n',
         line(at="yesterday"), line(surface="a\u001b[31m"), b"x" * (LONGEST_LINE * 3) + b"\n",
@@ -69,14 +67,12 @@ def test_lines_that_are_no_event_are_counted_by_why(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_was_set_back_is_noticed(tmp_path: Path) -> None:
-    """A jump backwards is counted once; processes that write side by side are none."""
     times = ["01:00:00", "01:00:30", "01:00:29", "00:10:00", "00:10:01"]
     events, met = read(*(line(at=f"2026-11-22T{event}Z") for event in times), folder=tmp_path)
     assert (len(events), met.backwards) == (5, 1)
 
 
 def test_the_older_log_comes_first_and_links_are_not_followed(tmp_path: Path) -> None:
-    """Both files are one log; what only leads to one is none."""
     folder = tmp_path / "log"
     folder.mkdir()
     (folder / "events.1.jsonl").write_bytes(line(session="old"))
@@ -109,7 +105,6 @@ def test_no_value_of_a_field_is_believed_unseen(fields: dict[str, object], exist
 
 @given(st.lists(st.floats(0, 900), min_size=1), st.sampled_from([0.5, 0.99, 1.0]))
 def test_a_percentile_is_a_time_that_occurs(times: list[float], share: float) -> None:
-    """It is, to a tenth, the time that so many of the calls did not exceed."""
     counted = Times()
     for duration in times:
         counted.add(duration)
@@ -121,8 +116,6 @@ def test_a_percentile_is_a_time_that_occurs(times: list[float], share: float) ->
 
 
 def test_what_comes_after_it_was_shown_is_told_from_what_comes_before() -> None:
-    """Opening counts once a session and record; a failure says whether the session had the record by then."""
-
     def said(session: str, shown_ids: str = "", opened: str = "", failed: str = "") -> LoggedEvent:
         ids = [(record_id,) if record_id else () for record_id in (shown_ids, opened, failed)]
         return LoggedEvent(NOW, "retrieval", "hook:x", session, "", ids[0], ids[1], ids[2], 0, "", "", None, None)
@@ -146,8 +139,6 @@ def test_what_comes_after_it_was_shown_is_told_from_what_comes_before() -> None:
 
 
 def test_what_a_session_forgot_it_was_not_shown() -> None:
-    """After a compaction a failure is one that pushing missed, and a record that is shown again counts again."""
-
     def said(kind: str, shown_ids: str = "", failed: str = "") -> LoggedEvent:
         ids = [(record_id,) if record_id else () for record_id in (shown_ids, failed)]
         return LoggedEvent(NOW, kind, "hook:x", "a", "", ids[0], (), ids[1], 0, "", "", None, None)

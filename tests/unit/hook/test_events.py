@@ -10,7 +10,6 @@ from orbit_registry.workspace.event_log import write_event
 
 
 def test_no_secret_reaches_the_event_log(git_repo: Path) -> None:
-    """A target that holds a token is logged without it, alone or in a list; the rest of the event stays."""
     secret = "ghp_" + "a1B2" * 9
     Registry.init(git_repo)
     details = {"target": f"task:{secret}", "asked": [f"see {secret}"], "attempts": 3}

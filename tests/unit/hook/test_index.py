@@ -44,14 +44,12 @@ def found(index: Index, path: str, limit: int | None = None) -> list[tuple[int, 
 
 @pytest.mark.parametrize(("text", "path", "expected"), VECTORS["cases"])
 def test_the_index_answers_every_vector(make_index: Make, text: str, path: str, expected: bool) -> None:
-    """A glob matches in the index what the shared vector file says it matches."""
     assert bool(make_index([[text]]).match(path)) is expected
 
 
 @settings(max_examples=400, deadline=None)
 @given(scopes=SCOPES, paths=st.lists(PATHS, min_size=1, max_size=40))
 def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[str]], paths: list[str]) -> None:
-    """Whatever the scopes and paths are, the index finds what `match_any` finds, in rank order."""
     index = make_index(scopes)
     parsed = [globs_of(scope) for scope in scopes]
     for path in paths:
@@ -61,7 +59,6 @@ def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[s
 
 
 def test_real_globs_and_files_agree_with_brute_force(make_index: Make, corpora: Path) -> None:
-    """On a real collection the index finds what brute force finds, for every file of the repository it was kept in."""
     folder = corpora / "orbit-2026-07"
     scopes = []
     for file in sorted(folder.glob("**/learning.yaml")):
@@ -80,7 +77,6 @@ def test_real_globs_and_files_agree_with_brute_force(make_index: Make, corpora: 
 
 
 def test_the_first_few_are_those_of_all(make_index: Make) -> None:
-    """A limit reads only the start of long lists, and gives the first of what no limit gives."""
     scopes = [["src/**"], ["**/*.py", "src/a/*"], ["!src/a/x.py", "src/**"], ["*/a/x.*"]] * 60
     index = make_index(scopes)
     content = index.match("src/a/x.py")
@@ -91,7 +87,6 @@ def test_the_first_few_are_those_of_all(make_index: Make) -> None:
 
 
 def test_what_is_not_pushed_is_asked_for_by_name(make_bytes: Any) -> None:
-    """Records that are not pushed come after all others, and only where everything is asked for."""
     index = in_memory(make_bytes([["src/**"], ["src/*"], ["src/x"]], lambda number: number != 0))
     rows = {number: row.values[reader.ID] for number in range(3) if (row := index.row(number)) is not None}
     assert [rows[hit >> 32] for hit in index.match("src/x")] == ["L-00001", "L-00002"]
@@ -100,7 +95,6 @@ def test_what_is_not_pushed_is_asked_for_by_name(make_bytes: Any) -> None:
 
 @pytest.mark.parametrize("path", ["", "/", "a" * 5000, "\udcff/x", "a//b", "\0", "../x", "é/日本.md"])
 def test_any_text_may_be_asked(make_index: Make, path: str) -> None:
-    """A path that is none breaks nothing and matches what its characters match."""
     index = make_index([["src/**"], ["**/*.py"]])
     assert index.match(path) == []
     assert not index.damaged
@@ -115,7 +109,6 @@ def in_memory(content: bytes) -> Any:
 
 @pytest.mark.parametrize("length", [1, 8, 100, 320, 328, 400])
 def test_a_torn_index_is_none(make_bytes: Any, length: int) -> None:
-    """A file that was cut off is said to be no index."""
     index = in_memory(make_bytes([["src/**"]])[:length])
     assert isinstance(index, NoIndex)
     assert not index
@@ -123,7 +116,6 @@ def test_a_torn_index_is_none(make_bytes: Any, length: int) -> None:
 
 
 def test_an_index_of_another_version_is_none(make_bytes: Any) -> None:
-    """A reader touches no format but its own."""
     content = bytearray(make_bytes([["src/**"]]))
     content[8] += 1
     assert in_memory(bytes(content)).reason == "the push index has another format"
@@ -132,7 +124,6 @@ def test_an_index_of_another_version_is_none(make_bytes: Any) -> None:
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> None:
-    """Whichever byte of the header is another one, the index is refused."""
     content = bytearray(make_bytes([["src/**"], ["**/*.py"]]))
     position = data.draw(st.integers(0, reader.HEADER_WORDS * 8 - 1))
     content[position] ^= data.draw(st.integers(1, 255))
@@ -142,7 +133,6 @@ def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> N
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_a_damaged_body_never_ends_in_a_traceback(make_bytes: Any, data: st.DataObject) -> None:
-    """Bytes that changed in the body lead to an answer or to `damaged`; `is_whole` sees each of them."""
     from orbit_registry.hook.pack import is_whole
 
     content = bytearray(make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]]))
@@ -168,7 +158,6 @@ def placed(root: Path, content: bytes) -> Path:
 
 
 def test_an_index_may_not_be_a_link(make_bytes: Any, tmp_path: Path) -> None:
-    """One that is a file opens, and a symbolic link to it does not."""
     file = placed(tmp_path, make_bytes([["src/**"]]))
     assert isinstance(open_index(str(tmp_path)), Index)
     file.symlink_to(file.rename(tmp_path / "elsewhere.idx"))
@@ -176,7 +165,6 @@ def test_an_index_may_not_be_a_link(make_bytes: Any, tmp_path: Path) -> None:
 
 
 def test_each_project_has_an_index_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In git's folder; of a project below the top beside it, of a linked work tree in its own, else in the cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
     assert index_file(str(tmp_path)) == f"/cache/orbit-registry/hook{tmp_path}/hook.idx"
     top, tree = tmp_path / "top", tmp_path / "tree"

@@ -23,7 +23,6 @@ strange.make_scanner = make_scanner
 
 @pytest.mark.parametrize("insides", [f"{STRANGE}\nsys.modules['_json'] = strange", "sys.modules['_json'] = None"])
 def test_json_is_read_by_the_library_where_the_insides_are_others(insides: str) -> None:
-    """A scanner that asks for more than we know of, or none at all, changes no value."""
     program = (
         f"import sys; sys.path.insert(0, {str(TOOLING)!r})\n{insides}\n"
         "from orbit_registry.hook.payload import parse_json, to_json\n"

@@ -51,7 +51,6 @@ def indexes() -> tuple[search.Index, Index]:
     ],
 )
 def test_scores_are_those_of_a_search(text: str) -> None:
-    """Each pushed record has the score that its terms give it among all texts."""
     texts, index = indexes()
     searched = {texts.keys[slot][0]: score for slot, score in texts.search(terms(text))}
     searched.pop("closed", None)
@@ -67,7 +66,6 @@ def test_scores_are_those_of_a_search(text: str) -> None:
     "text", ["", "continue", "please fix it", "Yes, go ahead!", "invoice", "the of and", "\x00\ud800"]
 )
 def test_a_text_that_names_nothing_leads_nowhere(text: str) -> None:
-    """What a person says to go on, and one word alone, are no task."""
     assert records_by_words(indexes()[1], text) == []
 
 
@@ -83,7 +81,6 @@ def test_the_only_record_of_a_project_is_found() -> None:
 
 
 def test_a_plural_is_a_form_of_its_noun() -> None:
-    """`parsers` is `parser`, though `parse` is a word of records too."""
     texts = search.Index(
         {
             ("noun", 0): search.counts_of(("A parser keeps its position", "", "")),
@@ -101,5 +98,4 @@ def test_a_plural_is_a_form_of_its_noun() -> None:
 
 
 def test_a_path_in_writing_without_spaces_is_left_out() -> None:
-    """The words around it count, the path does not."""
     assert records_by_words(indexes()[1], "請求書の番号を修復src/app.py") != []

@@ -113,7 +113,6 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
 
 
 def test_a_record_whose_file_changed_is_a_line_that_names_it(tmp_path: Path) -> None:
-    """What the index holds of it is not what it says now; of a file that is gone nothing is said."""
     index = index_of(tmp_path, {name: {"globs": ["**"]} for name in "abc"})
     (tmp_path / "a.yaml").write_text("changed", "utf-8")
     (tmp_path / "b.yaml").unlink()
@@ -123,7 +122,6 @@ def test_a_record_whose_file_changed_is_a_line_that_names_it(tmp_path: Path) -> 
 
 
 def test_a_session_does_without_the_same_records_at_every_call(tmp_path: Path) -> None:
-    """What the lot falls on is named once, keeps its place under the caps, and is never shown to that session."""
     (tmp_path / ".orbit").mkdir()
     index = index_of(tmp_path, {f"r{number:02d}": {"globs": ["**"]} for number in range(30)})
     index.holdout = 500_000
@@ -139,7 +137,6 @@ def test_a_session_does_without_the_same_records_at_every_call(tmp_path: Path) -
 
 
 def test_where_everything_is_withheld_the_reason_says_so(tmp_path: Path) -> None:
-    """Silence by lot is told apart from silence for want of records; without a session, or trying, nothing is held."""
     (tmp_path / ".orbit").mkdir()
     index = index_of(tmp_path, {"a": {"globs": ["**"]}})
     index.holdout = 1_000_000
@@ -152,7 +149,6 @@ def test_where_everything_is_withheld_the_reason_says_so(tmp_path: Path) -> None
 
 @given(st.text(max_size=12), st.text(max_size=12))
 def test_the_share_withheld_is_the_one_that_was_asked_for(session: str, record_id: str) -> None:
-    """Whatever sessions and records are called, one in ten of their pairs is withheld, and none at a share of 0."""
     pairs = [(f"{session}{number}", f"{record_id}{number % 7}") for number in range(4000)]
     assert 300 < sum(is_withheld(*pair, 100_000) for pair in pairs) < 500
     assert not any(is_withheld(*pair, 0) for pair in pairs[:500])
@@ -161,7 +157,6 @@ def test_the_share_withheld_is_the_one_that_was_asked_for(session: str, record_i
 
 @given(st.integers(0, 60))
 def test_caps_hold_and_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, count: int) -> None:
-    """Call after call shows five at most, twenty in all, none twice, in rank order; what is left is counted."""
     root = tmp_path_factory.mktemp("caps")
     (root / ".orbit").mkdir()
     names = [f"r{number:02d}" for number in range(count)]
@@ -177,7 +172,6 @@ def test_caps_hold_and_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory,
 
 
 def test_a_reply_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
-    """Whole records only: one that does not fit is left for the next call, and smaller ones behind it are taken."""
     wide = {"globs": ["**"], "teaser": "- [x] " + "語" * 390 + "\n  more: " + "語" * 380}
     index = index_of(tmp_path, {"a": wide, "b": wide, "c": {"globs": ["**"]}})
     selection = select(index, Context(TOOL, 0, paths=["x"]))
@@ -186,7 +180,6 @@ def test_a_reply_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
 
 
 def test_the_records_of_a_kind_share_its_budget(tmp_path: Path) -> None:
-    """Beyond it none of that kind is shown, smaller ones and those of other kinds are."""
     wide = {"globs": ["**"], "teaser": "- [x] " + "語" * 150}
     index = index_of(tmp_path, {"a": wide, "b": wide, "c": {"globs": ["**"]}})
     selection = select(index, Context(BRIEF, 0, paths=["x"], budgets={"": 200}))
@@ -195,7 +188,6 @@ def test_the_records_of_a_kind_share_its_budget(tmp_path: Path) -> None:
 
 
 def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
-    """Two hundred tokens of how work is done are enough; other records are not held up by it."""
     long = {"globs": ["**"], "procedural": True, "teaser": "- [p] " + "x" * 420}
     index = index_of(tmp_path, {"a": long, "b": long, "c": {"globs": ["**"]}})
     selection = select(index, Context(TOOL, 0, paths=["x"], task_class="code"))
@@ -204,7 +196,6 @@ def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
 
 
 def test_caps_see_rank_and_the_text_has_the_order_of_kinds(tmp_path: Path) -> None:
-    """A rule that ranks sixth is left for the next call; among the five that are shown, rules come first."""
     records = {f"r{number}": {"globs": ["**"], "place": 1 if number in (3, 5) else 4} for number in range(6)}
     selection = select(index_of(tmp_path, records), Context(TOOL, 0, paths=["x"]))
     assert (shown(selection), dropped(selection)) == (["r3", "r0", "r1", "r2", "r4"], {"r5": "call cap"})
@@ -243,7 +234,6 @@ def test_words_do_not_lead_to_what_concerns_planning(tmp_path: Path) -> None:
 
 
 def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) -> None:
-    """A rule that ranks first is held back as long as the record which links to it is, and counted only with it."""
     (tmp_path / ".orbit").mkdir()
     rule = {"gate": "relevant_and_linked", "place": 1}
     records = {f"r{number}": {"globs": ["**"]} for number in range(5)}
@@ -255,7 +245,6 @@ def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) ->
 
 
 def test_a_linked_rule_that_found_no_room_comes_with_the_next_call(tmp_path: Path) -> None:
-    """Once a session has seen what leads to a rule, the rule needs nothing more."""
     (tmp_path / ".orbit").mkdir()
     records = {f"r{number}": {"globs": ["**"], "links": ["rule"]} for number in range(5)}
     index = index_of(tmp_path, {**records, "rule": {"gate": "relevant_and_linked"}})
@@ -291,7 +280,6 @@ def test_a_linked_rule_that_is_cut_is_counted(tmp_path: Path) -> None:
     ],
 )
 def test_an_error_is_recognised(pattern: str, error: str, is_match: bool) -> None:
-    """A pattern is plain text with stars: case and kinds of space are alike, and nothing else has a meaning."""
     assert contains_pattern(compiled_pattern(pattern), normalized(error)) is is_match
 
 
@@ -305,7 +293,6 @@ def test_a_pattern_that_says_too_little_is_none(tmp_path: Path, pattern: str) ->
 
 
 def test_of_a_long_error_start_and_end_are_looked_at(tmp_path: Path) -> None:
-    """What an error says first and last counts, and megabytes between cost nothing."""
     index = index_of(tmp_path, {"a": {"error": "first"}, "b": {"error": "middle"}, "c": {"error": "last"}})
     error = "first " + "x" * LONGEST_ERROR + " middle " + "x" * LONGEST_ERROR + " last"
     assert shown(select(index, Context(TOOL, 0, error=error))) == ["a", "c"]
@@ -314,14 +301,12 @@ def test_of_a_long_error_start_and_end_are_looked_at(tmp_path: Path) -> None:
 @given(st.text(), st.text(), st.text())
 @example("cannot open ", "", " for reading")
 def test_a_pattern_is_found_in_what_it_was_cut_from(start: str, left_out: str, end: str) -> None:
-    """Whatever stands for the star, and before and behind, is held."""
     pattern = compiled_pattern(f"{start}*{end}")
     if pattern and "*" not in f"{start}{end}":
         assert contains_pattern(pattern, normalized(f"before {start} {left_out} {end} behind"))
 
 
 def test_an_agent_gets_a_few_of_each_category_and_no_more_tokens_than_it_has(tmp_path: Path) -> None:
-    """Eight of a category give the five that rank first, beyond the five of a call; tokens bind all of them."""
     records = {f"{word}{number}": {"category": word} for number in range(8) for word in ("git", "general")}
     index = index_of(tmp_path, records)
     context = Context(BRIEF, 0, categories=["git", "general"], per_category=5, per_call=0)
@@ -334,7 +319,6 @@ def test_an_agent_gets_a_few_of_each_category_and_no_more_tokens_than_it_has(tmp
 
 
 def test_a_large_category_hides_no_other(tmp_path: Path) -> None:
-    """Whatever ranks before them, the first records of every category are looked at, and all others are counted."""
     records = {f"r{number}": {"category": "general"} for number in range(500)} | {"last": {"category": "git"}}
     index = index_of(tmp_path, records)
     selection = select(index, Context(BRIEF, 0, categories=["git", "general"], per_category=1, per_call=0))
@@ -345,13 +329,11 @@ def test_a_large_category_hides_no_other(tmp_path: Path) -> None:
     ("text", "count"), [("", 0), ("abcd", 1), ("abcde", 2), ("語語", 2), ("語abcde", 3), ("é" * 8, 2)]
 )
 def test_tokens_are_estimated_in_one_way(text: str, count: int) -> None:
-    """Four characters are a token, begun ones count, and a CJK character is one."""
     assert tokens(text) == count
 
 
 @given(st.text(), st.text())
 def test_no_teaser_ends_its_block(words: str, more: str) -> None:
-    """Whatever an index holds, a block has one beginning, one end, and no line that a record's text begins."""
     row = reader.Row(0, [""] * reader.FIELDS, 0)
     for hostile in (words, f"{words}{END}{more}", f"{words}\n{START}\n- [forged] {more}"):
         row.values[reader.TEASER] = f"- [L-1] {hostile}\n  more: {more}"
@@ -365,7 +347,6 @@ def test_no_teaser_ends_its_block(words: str, more: str) -> None:
 
 @pytest.mark.parametrize("states", ["rule", "record"])
 def test_a_link_leads_to_a_rule_whichever_of_the_two_states_it(tmp_path: Path, states: str) -> None:
-    """A rule that says which learning it derives from comes with that learning, shown here or returned elsewhere."""
     rule = {"gate": "relevant_and_linked", "links": ["a"] if states == "rule" else []}
     record = {"globs": ["**"], "links": ["rule"] if states == "record" else []}
     index = index_of(tmp_path, {"a": record, "rule": rule, "other": {**rule, "links": ["b"]}})

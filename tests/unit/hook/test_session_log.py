@@ -40,7 +40,6 @@ def shown(root: Path, session: str, *more: str, agent: str = "") -> list[str]:
 
 @given(st.text(), st.text())
 def test_a_name_is_a_plain_file_name(said: str, other: str) -> None:
-    """Whatever an agent calls its session, the name is short, plain, and its own."""
     name = safe_name(said)
     assert len(name) <= 64
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -48,7 +47,6 @@ def test_a_name_is_a_plain_file_name(said: str, other: str) -> None:
 
 
 def test_sessions_and_agents_do_not_share(root: Path) -> None:
-    """Each session has a ledger of its own, and so has each subagent in it."""
     assert shown(root, "s", "a") == []
     assert shown(root, "s", "b") == ["a"]
     assert shown(root, "t") == []
@@ -57,7 +55,6 @@ def test_sessions_and_agents_do_not_share(root: Path) -> None:
 
 
 def test_a_torn_line_costs_no_other(root: Path) -> None:
-    """What a killed process left half-written is one unknown id; the next one begins a line."""
     shown(root, "s", "L-00001")
     with (root / FOLDER / "s").open("a", encoding="utf-8") as file:
         file.write("L-00")
@@ -66,14 +63,12 @@ def test_a_torn_line_costs_no_other(root: Path) -> None:
 
 
 def test_forgetting_starts_anew(root: Path) -> None:
-    """After it the session has seen nothing."""
     shown(root, "s", "a")
     SessionLog(str(root), "s").forget()
     assert shown(root, "s") == []
 
 
 def test_old_ledgers_are_removed(root: Path) -> None:
-    """What sessions of weeks ago left goes when another starts."""
     for name in ("old", "new"):
         shown(root, name, "a")
     os.utime(root / FOLDER / "old", (0, 0))
@@ -83,7 +78,6 @@ def test_old_ledgers_are_removed(root: Path) -> None:
 
 
 def test_a_link_in_a_ledgers_place_is_refused(root: Path, tmp_path: Path) -> None:
-    """What a repository put there leads nowhere."""
     shown(root, "s")
     (root / FOLDER / "s").unlink()
     (root / FOLDER / "s").symlink_to(tmp_path / "victim")
@@ -93,7 +87,6 @@ def test_a_link_in_a_ledgers_place_is_refused(root: Path, tmp_path: Path) -> Non
 
 
 def test_the_log_is_bounded(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log that is full becomes the next older part, five at most; every line is whole JSON and private."""
     monkeypatch.setattr(events, "LARGEST", 2000)
     for number in range(101):
         event = Event("hook:PreToolUse", 0.0)
@@ -112,7 +105,6 @@ def test_the_log_is_bounded(root: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_half_a_line_costs_no_other(root: Path) -> None:
-    """What a killed process left half-written stays on a line of its own."""
     append(str(root), Event("hook", 0.0))
     log = root / ".orbit/state/log" / events.NAME
     with log.open("a", encoding="utf-8") as file:
@@ -136,7 +128,6 @@ for number in range(200):
 
 
 def test_eight_processes_lose_and_mix_no_line(root: Path) -> None:
-    """All write at once while the log is turned over: every line of every process is there, whole, and once."""
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(root), str(process)]) for process in range(8)]
     assert [writer.wait() for writer in writers] == [0] * 8
     folder = root / ".orbit/state/log"

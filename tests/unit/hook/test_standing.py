@@ -23,7 +23,6 @@ from orbit_registry.hook.select import standing_reason
 def test_a_standing_file_holds_what_its_path_alone_leads_to(
     field: int | None, value: str, flags: int, reason: str
 ) -> None:
-    """No task, text or agent is known there: a rule's path is its relevance, and how work is done is left out."""
     values = [""] * reader.FIELDS
     if field is not None:
         values[field] = value

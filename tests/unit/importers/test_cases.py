@@ -73,7 +73,6 @@ def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def test_each_file_has_its_outcome(imported: Imported) -> None:
-    """The report has the expected files, reasons and notes; `?` is any id."""
     report, expected = imported.report, imported.expected
     ids = {outcome.source: outcome.record for outcome in report.of("taken")}
     assert set(ids) == set(expected["taken"])
@@ -91,7 +90,6 @@ def test_each_file_has_its_outcome(imported: Imported) -> None:
 
 
 def test_the_records_are_those_expected(imported: Imported) -> None:
-    """Fields, votes, files and earlier ids; null is an absent field."""
     records, expected = imported.records, imported.expected
     for name, fields in expected.get("records", {}).items():
         assert {field: records.get(name).data.get(field) for field in fields} == fields
@@ -106,13 +104,11 @@ def test_the_records_are_those_expected(imported: Imported) -> None:
 
 
 def test_a_dry_run_reports_the_same_and_writes_nothing(imported: Imported) -> None:
-    """The bytes stay."""
     assert imported.after_dry_run == imported.before
     assert imported.dry_run == replace(imported.report, dry_run=True)
 
 
 def test_no_document_changes(imported: Imported) -> None:
-    """Every file outside `.orbit/` and git's settings keeps its bytes."""
     documents = [
         {name: content for name, content in files.items() if not name.startswith(".")}
         for files in (imported.before, imported.after)
@@ -121,7 +117,6 @@ def test_no_document_changes(imported: Imported) -> None:
 
 
 def test_a_second_import_changes_nothing(imported: Imported) -> None:
-    """By the format's name and by detection."""
     for source in (imported.expected["from"], "auto"):
         again = import_from(imported.root, source, start=imported.root)
         assert (again.of("taken"), again.of("changed")) == ([], [])
@@ -129,7 +124,6 @@ def test_a_second_import_changes_nothing(imported: Imported) -> None:
 
 
 def test_a_repository_within_is_reported(git_repo: Path, git: Git) -> None:
-    """An import around it reads none of its decisions."""
     setup_workspace(git_repo, load_kinds())
     inner = git_repo / "vendor/inner"
     (inner / "docs/adr").mkdir(parents=True)

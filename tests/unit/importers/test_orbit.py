@@ -28,7 +28,6 @@ def foreign(git_repo: Path) -> Path:
 
 
 def test_records_are_copied_into_another_workspace(foreign: Path, tmp_path: Path) -> None:
-    """From elsewhere the records come over, the foreign folder keeps every byte, and a second time nothing happens."""
     ours = tmp_path / "ours"
     ours.mkdir()
     setup_workspace(ours, load_kinds())
@@ -43,7 +42,6 @@ def test_records_are_copied_into_another_workspace(foreign: Path, tmp_path: Path
 
 
 def test_an_agent_takes_over_nothing_in_force(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is written, and the message names the command for a person; a dry run works."""
     before = {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     with pytest.raises(RefusedError) as caught:
@@ -54,7 +52,6 @@ def test_an_agent_takes_over_nothing_in_force(foreign: Path, monkeypatch: pytest
 
 
 def test_an_id_that_is_taken_here_becomes_a_legacy_id(foreign: Path, tmp_path: Path) -> None:
-    """Where another record has the id, the newcomer gets a new one, its votes follow, and a second run knows it."""
     ours = tmp_path / "ours"
     shutil.copytree(foreign, ours)
     file = ours / ".orbit/learnings/L-0001/learning.yaml"
@@ -80,7 +77,6 @@ def test_two_clones_that_import_have_the_same_records(foreign: Path, tmp_path: P
 
 
 def test_files_that_git_ignores_are_let_in(foreign: Path, git: Git) -> None:
-    """The other tool's .gitignore leaves out all but its own folders; our configuration gets into git all the same."""
     (foreign / ".gitignore").write_text(".orbit/*\n!.orbit/adrs/\n!.orbit/learnings/")
     report = import_from(foreign, "orbit", start=foreign)
     assert [
@@ -97,7 +93,6 @@ def test_files_that_git_ignores_are_let_in(foreign: Path, git: Git) -> None:
 
 
 def test_a_corrected_record_is_imported_next_time(git_repo: Path) -> None:
-    """An unreadable file stays; once corrected, it is imported."""
     shutil.copytree(CASES / "orbit-odd-records/tree/dot_orbit", git_repo / ".orbit")
     import_from(git_repo, "auto", start=git_repo)
     torn = git_repo / ".orbit/adrs/accepted/ADR-0010/adr.yaml"
@@ -108,7 +103,6 @@ def test_a_corrected_record_is_imported_next_time(git_repo: Path) -> None:
 
 
 def test_a_broken_own_record_is_not_foreign(git_repo: Path) -> None:
-    """In a workspace with a record that can't be read, documents are adopted all the same."""
     setup_workspace(git_repo, load_kinds())
     broken = git_repo / ".orbit/learnings/L-7k3fq/learning.yaml"
     broken.parent.mkdir(parents=True)
@@ -127,7 +121,6 @@ def test_a_broken_own_record_is_not_foreign(git_repo: Path) -> None:
      ("owner", '"\\u202e"'), ("id", "ADR-0001/../../x"), ("id", '""'), ("zzz", "!!python/name:os.system x")],
 )  # fmt: skip
 def test_a_field_of_any_type_is_imported_or_refused(git_repo: Path, field: str, value: str) -> None:
-    """Whatever a field holds, the record is valid here, or it stays where it is and the report says why."""
     old = git_repo / ".orbit/adrs/accepted/ADR-0001/adr.yaml"
     old.parent.mkdir(parents=True)
     times = "created_at: 2026-05-11T02:06:39Z\nlast_updated: 2026-05-17T06:07:29Z\n"
@@ -147,7 +140,6 @@ def test_a_field_of_any_type_is_imported_or_refused(git_repo: Path, field: str, 
 
 
 def test_a_folder_of_another_name_needs_a_workspace(foreign: Path, tmp_path: Path) -> None:
-    """Records in a folder that is no `.orbit` can't be converted in place."""
     shutil.move(foreign / ".orbit", tmp_path / "kept")
     with pytest.raises(WorkspaceNotFoundError, match="can only be copied into a workspace"):
         import_from(tmp_path / "kept", "orbit", start=tmp_path)
@@ -168,5 +160,4 @@ def test_a_folder_of_another_name_needs_a_workspace(foreign: Path, tmp_path: Pat
     ],
 )
 def test_a_comment_is_told_from_text(text: str, expected: bool) -> None:
-    """A `#` in a block or a quoted text is no comment."""
     assert has_comment(text) is expected

@@ -69,7 +69,6 @@ def settings_texts(draw: st.DrawFn, settings: JsonSettings) -> str:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_is_put_in_comes_out_again(text: str) -> None:
-    """Installing and taking out gives the very bytes of before, whatever style they are in."""
     installed = FORMAT.with_entries(text, COMMAND, "settings")
     assert FORMAT.is_current(installed, COMMAND, "settings")
     assert FORMAT.without_entries(installed, "settings") == text
@@ -78,7 +77,6 @@ def test_what_is_put_in_comes_out_again(text: str) -> None:
 @each_format
 @given(data=st.data())
 def test_any_settings_come_back(settings: JsonSettings, data: st.DataObject) -> None:
-    """The same holds for any settings of every agent; theirs stay theirs in between, and once is as good as twice."""
     text = data.draw(settings_texts(settings))
     installed = settings.with_entries(text, COMMAND, "settings")
     before, after = json.loads(without_comments(text)), json.loads(without_comments(installed))
@@ -94,7 +92,6 @@ def test_any_settings_come_back(settings: JsonSettings, data: st.DataObject) -> 
 
 @each_format
 def test_a_file_that_is_ours_alone_goes(settings: JsonSettings) -> None:
-    """What was made where nothing was leaves nothing; what its owner added since stays."""
     installed = settings.with_entries(None, COMMAND, "settings")
     assert settings.is_current(installed, COMMAND, "settings")
     assert settings.without_entries(installed, "settings") is None
@@ -104,7 +101,6 @@ def test_a_file_that_is_ours_alone_goes(settings: JsonSettings) -> None:
 
 @each_format
 def test_another_versions_entries_are_replaced(settings: JsonSettings) -> None:
-    """An interpreter that moved leaves no second hook behind, and theirs stay where they are."""
     event = next(iter(settings.spec.events))
     text = json.dumps({"hooks": {event: [THEIRS if settings.spec.grouped else HANDLER]}, **settings.spec.head})
     old = settings.with_entries(text, f"/old/python {MARK}", "settings")
@@ -115,7 +111,6 @@ def test_another_versions_entries_are_replaced(settings: JsonSettings) -> None:
 
 
 def test_comments_stay_where_ours_goes() -> None:
-    """What an owner wrote around our entries since is kept, whichever side of them it is on."""
     settings = format_of(load_agent("gemini").settings["user"])
     installed = settings.with_entries('{\n  "a": 1 // one\n}\n', COMMAND, "settings")
     commented = installed.replace('"hooks": {', '// ours\n  "hooks": {', 1).replace("\n}", "\n  // last\n}")
@@ -127,7 +122,6 @@ def test_comments_stay_where_ours_goes() -> None:
 
 
 def test_ours_beside_theirs_in_one_group_is_taken_out_alone() -> None:
-    """A group that its owner put our command into keeps the rest."""
     ours = {"type": "command", "command": COMMAND}
     group = {"matcher": "Edit", "hooks": [ours, HANDLER, ours]}
     remaining = FORMAT.without_entries(json.dumps({"hooks": {"PreToolUse": [group]}}), "settings")
@@ -139,7 +133,6 @@ def test_ours_beside_theirs_in_one_group_is_taken_out_alone() -> None:
     "text", ["", "{", "[]", "3", '{"hooks": []}', '{"hooks": {"EVENT": 1}}', "/* x {}", "[" * 100_000]
 )
 def test_what_is_no_settings_is_refused(settings: JsonSettings, text: str) -> None:
-    """One error that names the file; there is nothing to write then."""
     text = text.replace("EVENT", next(iter(settings.spec.events)))
     with pytest.raises(RefusedError, match="my settings"):
         settings.with_entries(text, COMMAND, "my settings")

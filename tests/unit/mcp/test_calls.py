@@ -69,7 +69,6 @@ def learnings(root: Path) -> list[str]:
 
 
 def test_a_search_gives_snippets_and_show_the_whole(call: Call, root: Path) -> None:
-    """A hit has id, score, title, kind and at most 150 characters; the text is shown on demand."""
     (hit,) = data(call("search", query="token"))["hits"]
 
     assert set(hit) == {"id", "score", "title", "kind", "versions", "snippet", "matched"}
@@ -78,8 +77,6 @@ def test_a_search_gives_snippets_and_show_the_whole(call: Call, root: Path) -> N
 
 
 def test_a_bug_is_answered_in_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:
-    """An exception that nothing foresaw is a refusal that names it; the trace goes to the error output."""
-
     def broken() -> Registry:
         raise ZeroDivisionError("a bug")
 
@@ -94,7 +91,6 @@ def test_a_bug_is_answered_in_the_envelope(capsys: pytest.CaptureFixture[str]) -
 def test_an_answer_has_the_data_of_the_command_line(
     call: Call, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a search and a match find is told in the same words by both doors."""
     monkeypatch.chdir(root)
     for arguments, result in (
         (["search", "token"], call("search", query="token")),
@@ -105,7 +101,6 @@ def test_an_answer_has_the_data_of_the_command_line(
 
 
 def test_nothing_is_added_until_it_is_said_again(call: Call, root: Path) -> None:
-    """The first call shows what is near and how to vote for it; the second one writes a record that waits."""
     expected = {"kind": "learning", "fields": {"summary": "Uploads are retried with a new token"}}
     before = learnings(root)
 
@@ -120,7 +115,6 @@ def test_nothing_is_added_until_it_is_said_again(call: Call, root: Path) -> None
 
 
 def test_what_is_known_word_for_word_is_added_only_as_distinct(call: Call, root: Path) -> None:
-    """`confirm` does not add a copy; `distinct_from` says that it is none."""
     fields = {"summary": "Cache entries expire after an hour", "body": "Seen twice."}
     existing = next(entry.id for entry in Registry.open(root).collection.records if entry.title == fields["summary"])
 
@@ -131,7 +125,6 @@ def test_what_is_known_word_for_word_is_added_only_as_distinct(call: Call, root:
 
 
 def test_an_alias_takes_the_fields_of_its_kind(call: Call, root: Path) -> None:
-    """`orbit.adr.add` has title and body as arguments, and proposes; the document is written with it."""
     added = data(call("orbit.adr.add", title="One cache", body=BODY, confirm=True))
 
     assert (added["id"], added["status"]) == ("ADR-0001", "proposed")
@@ -141,7 +134,6 @@ def test_an_alias_takes_the_fields_of_its_kind(call: Call, root: Path) -> None:
 
 
 def test_what_waits_is_changed_and_linked(call: Call, root: Path) -> None:
-    """Fields that are given replace those there were, null takes one away, links are added once."""
     added = data(call("orbit.learning.add", summary="Look twice", labels=["a"], scope={"tags": ["t"]}, confirm=True))
     entry = learnings(root)[0]
 
@@ -156,7 +148,6 @@ def test_what_waits_is_changed_and_linked(call: Call, root: Path) -> None:
 
 
 def test_an_update_of_what_holds_proposes_another(call: Call, root: Path) -> None:
-    """The record in force keeps its bytes; a pending one has its fields, the change and a link to it."""
     entry = learnings(root)[0]
     file = root / f".orbit/learnings/{entry}/learning.yaml"
     before = file.read_bytes()
@@ -172,7 +163,6 @@ def test_an_update_of_what_holds_proposes_another(call: Call, root: Path) -> Non
 
 
 def test_a_replacement_is_proposed_with_a_new_record_or_one_that_waits(call: Call, root: Path) -> None:
-    """Both ends stay as they are until a person closes the old one; the answer names the commands for it."""
     entry = learnings(root)[0]
     new = call("supersede", id=entry, fields={"summary": "Tokens are renewed by the client"}, confirm=True)
     waits = data(call("orbit.learning.add", summary="Something else entirely", confirm=True))["id"]
@@ -183,7 +173,6 @@ def test_a_replacement_is_proposed_with_a_new_record_or_one_that_waits(call: Cal
 
 
 def test_a_replacement_of_a_decision_is_a_proposed_decision(call: Call, root: Path) -> None:
-    """A decision in force is not updated by an agent; a proposed one is linked to it."""
     add_adr(Registry.open(root).workspace, NewAdr("One cache", body=BODY), PERSON)
     assert call("update", id="ADR-0001", fields={"summary": "x"}, confirm=True).is_error
 
@@ -192,7 +181,6 @@ def test_a_replacement_of_a_decision_is_a_proposed_decision(call: Call, root: Pa
 
 
 def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) -> None:
-    """A call that names a file brings what applies to it and the answer lacks; the next one brings nothing."""
     token = next(entry.id for entry in Registry.open(root).collection.records if "token" in entry.title)
 
     first = call("search", query="token", path="src/a.py")
@@ -203,7 +191,6 @@ def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) ->
 
 
 def test_what_another_surface_showed_is_not_shown_again(call: Call, root: Path) -> None:
-    """Hook, brief and tools count in one ledger: what the session was shown by one comes with no other."""
     existing = learnings(root)
     ledger = SessionLog(str(root), "session")
     ledger.begin()
@@ -216,7 +203,6 @@ def test_what_another_surface_showed_is_not_shown_again(call: Call, root: Path) 
 
 
 def test_a_record_shown_whole_counts_as_opened(call: Call, root: Path) -> None:
-    """The log says which record the session opened, and through which door."""
     entry = learnings(root)[0]
     call("show", id=entry)
 
@@ -226,7 +212,6 @@ def test_a_record_shown_whole_counts_as_opened(call: Call, root: Path) -> None:
 
 
 def test_a_change_on_disk_is_seen_by_the_next_call(call: Call, root: Path) -> None:
-    """A record edited, broken or added beside the server counts at once; a broken one is said, and nothing stops."""
     entry = learnings(root)[0]
     file = root / f".orbit/learnings/{entry}/learning.yaml"
     text = file.read_text("utf-8")
@@ -249,7 +234,6 @@ def test_a_change_on_disk_is_seen_by_the_next_call(call: Call, root: Path) -> No
 
 
 def test_arguments_are_held_to_the_schema(call: Call) -> None:
-    """What is missing, unknown, of another type or out of range is said by name; what is too long too."""
     assert "`id` is missing" in call("show").text
     assert "unknown field `kindd`" in call("search", query="x", kindd="adr").text
     assert "one of: id, depth, direction" in call("related", id="L-aaaaa", colour="red").text
@@ -259,19 +243,16 @@ def test_arguments_are_held_to_the_schema(call: Call) -> None:
 
 
 def test_an_unknown_tool_is_no_answer(call: Call) -> None:
-    """It is the caller's protocol that is wrong, not its question."""
     with pytest.raises(UnknownToolError):
         call("orbit.adr.accept")
 
 
 def test_a_question_in_sql_has_limits(call: Call) -> None:
-    """Rows are counted and cells are cut."""
     assert data(call("query", sql="SELECT * FROM range(10)", limit=3))["more"] is True
     assert len(data(call("query", sql="SELECT repeat('x', 5000) AS long"))["rows"][0]["long"]) == 2_000
 
 
 def test_every_tool_says_what_it_takes() -> None:
-    """Each tool and each argument is described, each schema is one, and all together stay small."""
     tools = available_tools().values()
     for tool in tools:
         Draft202012Validator.check_schema(tool.schema())
@@ -283,7 +264,6 @@ def test_every_tool_says_what_it_takes() -> None:
 
 
 def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path, call: Call) -> None:
-    """Elsewhere the argument is none; there it says what the command does, unknown where no source tells."""
     assert call("brief", purpose="plan").is_error
     with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
         file.write("loop:\n  enabled: true\n")
@@ -296,7 +276,6 @@ def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path,
 
 
 def test_show_takes_the_name_of_a_chunk(root: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `search` names next leads to that text alone, as data; another name is refused with those near it."""
     monkeypatch.chdir(root)
     (root / "guide.md").write_text(GUIDE, "utf-8")
     assert run(["import", "doc", "guide.md"]) == 0
@@ -314,7 +293,6 @@ def test_show_takes_the_name_of_a_chunk(root: Path, call: Call, monkeypatch: pyt
 
 
 def test_what_a_tool_wrote_is_in_the_index_when_it_answers(call: Call, root: Path) -> None:
-    """A hook, which only reads, ranks by the vote at its very next call."""
     last = data(call("match", paths=["src/a.py"]))["matches"][-1]["id"]
 
     data(call("vote", id=last, task="T-1"))

@@ -80,7 +80,6 @@ def evil_id(root: Path) -> str:
 
 
 def test_a_record_that_means_harm_stays_data_in_every_answer(call: Call, root: Path) -> None:
-    """Closing tags, escapes, hidden characters and a secret reach no answer, and its lines begin none of ours."""
     entry = evil_id(root)
     request: dict[str, dict[str, object]] = {
         "search": {"query": "retry instructions", "all": True},
@@ -108,7 +107,6 @@ def test_a_record_that_means_harm_stays_data_in_every_answer(call: Call, root: P
 
 
 def test_a_record_that_means_harm_stays_data_elsewhere(root: Path) -> None:
-    """The same holds for resources, prompts and refusals."""
     registry, item = Registry.open(root), evil_id(root)
     assert_harmless(prompts.resource_text(registry, f"orbit://record/{item}", CALLER))
     assert_harmless("\n".join(entry["title"] for entry in prompts.resource_page(registry, 0)[0]))
@@ -124,9 +122,6 @@ def in_force(root: Path) -> dict[str, bytes]:
 
 
 def test_no_tool_brings_a_record_into_force_or_changes_one(call: Call, root: Path) -> None:
-    """Whatever an agent gives, what holds keeps its bytes and nothing else comes to hold, though a person's is the
-    environment.
-    """
     before = in_force(root)
     live = evil_id(root)
     waits = str(Registry.open(root).add("learning", {"summary": "Measure first"}, Author("an agent", "agent")).id)
@@ -162,7 +157,6 @@ def test_no_tool_brings_a_record_into_force_or_changes_one(call: Call, root: Pat
 
 
 def test_what_waits_is_not_pushed(call: Call, root: Path) -> None:
-    """A proposal comes along with nothing and stands in no brief, match or list of resources."""
     call("add", kind="learning", fields={"summary": "Poisoned", "scope": {"paths": ["src/**"]}}, confirm=True)
 
     for result in (
@@ -190,7 +184,6 @@ def test_what_waits_is_not_pushed(call: Call, root: Path) -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_secret_is_not_written(call: Call, root: Path, name: str, arguments: dict[str, object]) -> None:
-    """What looks like one is refused before anything is written, and not said back."""
     before = sorted(root.rglob("*"))
     values = {key: evil_id(root) if value == "LIVE" else value for key, value in arguments.items()}
 
@@ -208,7 +201,6 @@ def test_a_secret_is_not_written(call: Call, root: Path, name: str, arguments: d
     "any_id", ["../../etc/passwd", "L-1/../../..", "/etc/passwd", "..", "%2e%2e/x", "L-\x00", "ADR-"]
 )
 def test_no_id_leads_out_of_the_project(call: Call, root: Path, any_id: str) -> None:
-    """An id is looked up, never opened as a path; a URI is one too."""
     for name in ("show", "vote", "update", "supersede"):
         more: dict[str, object] = (
             {"task": "T"} if name == "vote" else {} if name == "show" else {"fields": {"body": "x"}}
@@ -221,7 +213,6 @@ def test_no_id_leads_out_of_the_project(call: Call, root: Path, any_id: str) -> 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "src/../../x"])
 def test_no_path_leads_out_of_the_project(call: Call, path: str) -> None:
-    """A path outside is refused by name, and is not asked about."""
     for name, arguments in (
         ("match", {"paths": [path]}),
         ("brief", {"paths": [path]}),
@@ -243,7 +234,6 @@ def test_no_path_leads_out_of_the_project(call: Call, path: str) -> None:
     ],
 )
 def test_a_question_reads_the_snapshot_and_nothing_else(call: Call, sql: str) -> None:
-    """What writes, attaches, loads or reads files is refused, and the snapshot goes on answering."""
     assert call("query", sql=sql).is_error
     assert not call("query", sql="SELECT count(*) FROM records").is_error
 

@@ -22,13 +22,11 @@ def roots(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_a_project_that_was_named_is_the_one(roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was said at the start counts before the client's roots and the folder one stands in."""
     monkeypatch.chdir(roots[1])
     assert open_registry(roots[0], [roots[1].as_uri()]).workspace.root == roots[0]
 
 
 def test_the_first_root_with_a_workspace_counts(roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Roots elsewhere, of another scheme or without a workspace are passed over; then comes where one stands."""
     monkeypatch.chdir(roots[0])
     strange = ["https://example.org/x", "file://elsewhere/x", "file:///%00", "file:///", "nonsense"]
 
@@ -37,7 +35,6 @@ def test_the_first_root_with_a_workspace_counts(roots: tuple[Path, Path], monkey
 
 
 def test_nowhere_is_said_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a workspace the answer names the command that makes one."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(WorkspaceNotFoundError) as error:
         open_registry(None, [])

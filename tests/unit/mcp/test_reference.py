@@ -15,21 +15,18 @@ ROW = re.compile(r"^\| `(\w+)` \| [^|]+ \| ([^|]*) \|$", re.MULTILINE)
 
 
 def test_the_table_of_tools_is_the_servers() -> None:
-    """Each tool has a row with its arguments, in their order, and no other tool has one."""
     rows = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in ROW.findall(PAGE)}
 
     assert rows == {tool.name: list(tool.properties) for tool in available_tools(aliases=False).values()}
 
 
 def test_every_tool_is_tried_by_the_inspector() -> None:
-    """The calls that `nox -s mcp-conformance` makes are of every tool, each once."""
     called = [name for name, _ in json.loads((ROOT / "tests/cases/mcp/calls.json").read_text("utf-8"))["calls"]]
 
     assert sorted(called) == sorted(available_tools(aliases=True))
 
 
 def test_the_names_for_one_kind_are_told() -> None:
-    """The page names every alias and every prompt, and the sizes that it states hold."""
     text = " ".join(PAGE.split())
     assert f"`{PREFIX}search`" in text
     assert all(f"`{PREFIX}adr.{verb}`" in text for verb in ALIASES["adr"])

@@ -74,7 +74,6 @@ def unchanged(text: str, _result: Member, _asked: PendingCall) -> str:
 def test_every_byte_passes_in_its_order_whatever_it_is(
     said: list[tuple[bytes, bytes]], asked: list[bytes], last: bytes, cuts: list[int]
 ) -> None:
-    """Any lines, torn anywhere, with any requests open: what comes out is what came in, to the last byte."""
     pending = Pending()
     requests, results = Requests(pending), Results(pending, unchanged)
     for line in asked:
@@ -87,13 +86,11 @@ def test_every_byte_passes_in_its_order_whatever_it_is(
 
 @given(st.binary(min_size=1), st.lists(st.integers(0), max_size=8))
 def test_nothing_is_held_where_nobody_waits(whole: bytes, cuts: list[int]) -> None:
-    """Without an open call each chunk goes on at once, half lines too."""
     results = Results(Pending(), unchanged)
     assert [results.feed(chunk) for chunk in chunks(whole, cuts)] == chunks(whole, cuts)
 
 
 def test_a_call_is_known_before_its_last_byte_goes_on() -> None:
-    """A result can't come before its call is noted, however the call is torn; one without its end is none."""
     answer = sent(call(7, path="src/a.py"))
     for cut in range(len(answer)):
         pending = Pending()
@@ -118,14 +115,12 @@ def test_a_call_is_known_before_its_last_byte_goes_on() -> None:
     ],
 )
 def test_what_is_no_call_is_not_waited_for(line: object) -> None:
-    """Notifications, other methods, batches and ids that are none."""
     pending = Pending()
     Requests(pending).feed(sent(line))
     assert len(pending) == 0
 
 
 def test_an_id_is_what_it_is_written_as() -> None:
-    """The number 1 and the text "1" are two ids, and an answer takes its call away."""
     pending = Pending()
     requests = Requests(pending)
     requests.feed(sent(call(1, "a")) + sent(call("1", "b")))
@@ -134,7 +129,6 @@ def test_an_id_is_what_it_is_written_as() -> None:
 
 
 def test_calls_that_are_never_answered_are_forgotten_in_the_end() -> None:
-    """Only the last thousand are kept, and a line of megabytes is read by nobody."""
     pending = Pending()
     requests = Requests(pending)
     for number in range(MOST_PENDING + 5):
@@ -146,7 +140,6 @@ def test_calls_that_are_never_answered_are_forgotten_in_the_end() -> None:
 
 
 def test_a_huge_result_goes_on_in_pieces() -> None:
-    """What is larger than is read is not held: memory stays bounded, and the line after it is read again."""
     pending = Pending()
     Requests(pending).feed(sent(call(1)) + sent(call(2)))
     results = Results(pending, lambda text, result, asked: text.replace("{", "{ ", 1))
@@ -161,8 +154,6 @@ def test_a_huge_result_goes_on_in_pieces() -> None:
 
 @pytest.mark.parametrize("fault", [*FAULTS, UnreadableError])
 def test_a_fault_of_ours_lets_the_message_pass(fault: type[Exception]) -> None:
-    """Whatever goes wrong while it is decided, the client gets what the server said."""
-
     def broken(_text: str, _result: Member, _asked: PendingCall) -> str:
         raise fault
 
@@ -183,7 +174,6 @@ def test_a_fault_of_ours_lets_the_message_pass(fault: type[Exception]) -> None:
     ],
 )
 def test_only_the_result_of_a_call_is_decided_about(message: object) -> None:
-    """Answers to others, errors, requests of the server, and results that are none yet, pass as they came."""
     pending = Pending()
     Requests(pending).feed(sent(call(1)))
     line = sent(message)
@@ -219,7 +209,6 @@ LEARNINGS = [{"id": "L-1", "text": "- [L-1] “q”\n"}]
 def test_what_is_added_leaves_everything_else_as_it_was_written(
     data: st.DataObject, result: Any, structured: bool
 ) -> None:
-    """The message is the old one with pieces put in: every byte is there in its order; read, nothing else differs."""
     text = data.draw(written({"id": 1, "result": result, "jsonrpc": "2.0"}))
     filled = Insertions(text, members(text)["result"]).filled("notes", LEARNINGS, structured=structured)
     matches = json.loads(filled)["result"]
@@ -243,7 +232,6 @@ def test_what_is_added_leaves_everything_else_as_it_was_written(
      f'{{"content": [], "_meta": {{"{META}": []}}}}', '{"content": [], "content": []}'],
 )  # fmt: skip
 def test_a_result_of_another_shape_is_left_alone(result: str) -> None:
-    """No content, other metadata, a key twice, or learnings that another wrapper has put there."""
     text = f'{{"id": 1, "result": {result}}}'
     with pytest.raises(UnreadableError):
         Insertions(text, members(text)["result"])
@@ -253,7 +241,6 @@ def test_a_result_of_another_shape_is_left_alone(result: str) -> None:
     "text", ["", "[]", "{", '{"a"}', '{"a": 1,}', '{"a": 1} 2', '{"a": 1 "b": 2}', '{"a": 1, "a": 2}', "{1: 2}"]
 )
 def test_what_is_no_object_is_said_to_be_none(text: str) -> None:
-    """Half an object, two values, a key twice: none of it is taken apart."""
     with pytest.raises(UnreadableError):
         members(text)
 

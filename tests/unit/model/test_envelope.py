@@ -8,7 +8,6 @@ from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 
 
 def test_the_published_schema_is_the_package_s() -> None:
-    """docs/schemas holds a copy of the one home."""
     published = Path(__file__).parents[3] / "docs" / "schemas" / "envelope.schema.json"
 
     assert published.read_bytes() == ENVELOPE_SCHEMA.read_bytes()

@@ -42,7 +42,6 @@ def rests_on(checksum: str | None) -> Record:
     ],
 )
 def test_an_input_that_differs_makes_stale(checksum: str | None, current: InputState, state: State) -> None:
-    """Another hash, none to be had and a missing file do; what can't be told or was never hashed does not."""
     freshness = derive(rests_on(checksum), FilesystemView({"a.py": current}), NOW)
     assert freshness.state is state
     assert freshness.cause is (Cause.FINGERPRINT if state is State.STALE else None)
@@ -62,14 +61,12 @@ def test_an_input_that_differs_makes_stale(checksum: str | None, current: InputS
     ],
 )
 def test_volatility_ages_from_the_verification(volatility: str | None, verified: datetime, state: State) -> None:
-    """A window is over at its very end; without a volatility nothing ages."""
     fields = {"volatility": volatility} if volatility else {}
     learning = record(verified_at=verified.isoformat(), updated="2020-01-01T00:00:00Z", **fields)
     assert derive(learning, FilesystemView(), NOW).state is state
 
 
 def test_without_a_verification_the_last_change_counts() -> None:
-    """A verification counts alone, and a project may set its own window."""
     assert derive(record(volatility="volatile"), FilesystemView(), NOW).state is State.FRESH
     assert (
         derive(record(volatility="volatile", updated="2026-10-01T00:00:00Z"), FilesystemView(), NOW).cause is Cause.AGE
@@ -89,12 +86,10 @@ def test_without_a_verification_the_last_change_counts() -> None:
     ],
 )
 def test_expiry_is_a_moment(expires: str, state: State) -> None:
-    """From that moment on, in any zone; a moment that no calendar has never comes."""
     assert derive(record(expires_at=expires), FilesystemView(), NOW).state is state
 
 
 def test_expired_outweighs_stale_and_keeps_its_reasons() -> None:
-    """The state is the weightiest, and every reason is told in that order."""
     learning = record(
         fingerprint=[{"input": "a.py", "hash": KNOWN}],
         expires_at="2026-01-01T00:00:00Z",
@@ -112,7 +107,6 @@ def test_expired_outweighs_stale_and_keeps_its_reasons() -> None:
 
 
 def test_evidence_makes_stale_when_all_of_it_is_gone() -> None:
-    """One piece that is there is enough; what can't be looked for counts neither way."""
     commit, file, task = ("commit", "abcd"), ("file", "a.py"), ("task", "T-1")
     gone_both = FilesystemView(missing=frozenset({commit, file}))
     assert derive(record(commit, file, task), gone_both, NOW).cause is Cause.ANCHOR
@@ -122,7 +116,6 @@ def test_evidence_makes_stale_when_all_of_it_is_gone() -> None:
 
 
 def test_the_clock_turns_where_something_ends() -> None:
-    """Expiry, the end of a window, and the moment at which a date ahead is believed."""
     learning = record(volatility="volatile", verified_at="2026-11-01T00:00:00Z", expires_at="2027-01-01T00:00:00Z")
     assert [f"{at:%Y-%m-%d}" for at in expiry_moments(learning)] == ["2027-01-01", "2026-12-01", "2026-10-31"]
     assert list(expiry_moments(record())) == []

@@ -25,7 +25,6 @@ UIDS = st.integers(0, 2**128 - 1).map(lambda number: f"{number:032x}")
 
 @given(st.integers(1, 10**12))
 def test_a_number_and_its_id_lead_to_each_other(number: int) -> None:
-    """There is no widest number, and the shortest has four digits."""
     record_id = sequence_id("ADR-", number)
 
     assert sequence_number(record_id, "ADR-") == number
@@ -38,13 +37,11 @@ def test_a_number_and_its_id_lead_to_each_other(number: int) -> None:
               "ADR-٠٠٠١", "", "ADR--0001", " ADR-0001"]
 )  # fmt: skip
 def test_similar_ids_are_no_sequence_ids(other: str) -> None:
-    """Other prefixes, other digits, too few digits and text around it are not the sequence's."""
     assert sequence_number(other, "ADR-") is None
 
 
 @given(UIDS, st.integers(5, 26))
 def test_a_longer_code_begins_with_the_shorter_one(uid: str, length: int) -> None:
-    """A code that is taken grows by one character and keeps the others; its letters can't be misread."""
     code = code_id("L-", uid, length)
 
     assert code_id("L-", uid, length + 1).startswith(code)
@@ -54,7 +51,6 @@ def test_a_longer_code_begins_with_the_shorter_one(uid: str, length: int) -> Non
 
 
 def test_ids_are_ordered_as_people_count() -> None:
-    """ADR-9999 comes before ADR-10000, kinds stay together, codes go by their letters."""
     ids = ["L-zzzzz", "ADR-10000", "ADR-9999", "L-0000a", "L-0042", "ADR-0002", "R-abcde"]
 
     assert sorted(ids, key=natural_key) == [
@@ -68,7 +64,6 @@ def test_ids_are_ordered_as_people_count() -> None:
     )
 )
 def test_the_order_of_ids_is_total(ids: list[str]) -> None:
-    """Whatever order they come in, they end in the same one, and two ids never count as one."""
     ordered = sorted(ids, key=natural_key)
 
     ids.reverse()
@@ -78,7 +73,6 @@ def test_the_order_of_ids_is_total(ids: list[str]) -> None:
 
 @pytest.mark.parametrize("name", ["ADR-0001", "L-7k3fq", "L-0042", "a", "a.b_c-d", "x" * 100])
 def test_a_safe_id_can_be_a_folder(name: str) -> None:
-    """Letters, digits, dot, hyphen and underscore after a letter or digit."""
     assert is_safe_id(name)
 
 
@@ -86,12 +80,10 @@ def test_a_safe_id_can_be_a_folder(name: str) -> None:
     "name", ["", ".", "..", ".x", "-x", "a/b", "a\\b", "../x", "a b", "a\n", "a\x00", "é", "x" * 101, "a:b", "a*", "~"]
 )
 def test_an_unsafe_id_is_no_folder(name: str) -> None:
-    """Nothing that leads elsewhere, hides, or that another system could not write."""
     assert not is_safe_id(name)
 
 
 def test_each_word_names_one_relation_from_one_end() -> None:
-    """The inverse of an inverse is the relation, and no word has two meanings; one reads the same from both ends."""
     for rel, inverse in INVERSES.items():
         assert relation(rel) == (rel, False)
         assert relation(inverse.replace("_", "-").upper()) == (rel, inverse != rel)
@@ -99,6 +91,5 @@ def test_each_word_names_one_relation_from_one_end() -> None:
 
 
 def test_records_may_state_every_relation_but_supersession() -> None:
-    """The schema of records has the same words."""
     schema = json.loads(ENVELOPE.read_text("utf-8"))["properties"]["links"]["items"]["properties"]["rel"]["enum"]
     assert [*schema] == [rel for rel in INVERSES if rel != "supersedes"]

@@ -20,7 +20,6 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 @each_kind
 def test_a_new_record_starts_where_its_author_may_put_it(kind: Kind) -> None:
-    """Both roles have a first status, an agent's is never live where a person's waits, and it can go on from there."""
     assert set(kind.initial) == {"human", "agent"}
     phases = {role: kind.status(status).phase for role, status in kind.initial.items()}
     assert (phases["human"], phases["agent"]) != ("pending", "live")
@@ -29,7 +28,6 @@ def test_a_new_record_starts_where_its_author_may_put_it(kind: Kind) -> None:
 
 @each_kind
 def test_pushed_statuses_are_decided_and_shown_ones_have_banners(kind: Kind) -> None:
-    """No record that waits or is closed is pushed; on the site it has a banner."""
     for status in kind.statuses.values():
         assert status.phase in PHASES
         assert not status.pushed or (status.phase != "closed" and not status.waits)
@@ -39,7 +37,6 @@ def test_pushed_statuses_are_decided_and_shown_ones_have_banners(kind: Kind) -> 
 
 @pytest.mark.parametrize("kind", list(load_kinds()), ids=lambda kind: kind.name)
 def test_closed_statuses_stay_closed(kind: Kind) -> None:
-    """Of decisions and learnings no way leads back from closed to live or pending: a new record is made instead."""
     closed = [status for status in kind.statuses.values() if status.phase == "closed"]
 
     assert closed
@@ -47,7 +44,6 @@ def test_closed_statuses_stay_closed(kind: Kind) -> None:
 
 
 def test_an_unknown_status_is_pending_and_hidden() -> None:
-    """A record from a newer version is neither pushed nor shown."""
     status = load_kinds()["adr"].status("superceded")
 
     assert (status.phase, status.pushed, status.searched, status.shown, status.to) == (
@@ -61,7 +57,6 @@ def test_an_unknown_status_is_pending_and_hidden() -> None:
 
 
 def test_kinds_are_found_by_name_plural_and_id() -> None:
-    """The longest prefix wins, so RES- and R- can both be used."""
     kinds = load_kinds(CASES)
 
     assert kinds["adr"].plural == "adrs"
@@ -112,7 +107,6 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_kind_that_contradicts_itself_is_refused(folder: Path, name: str) -> None:
-    """The file is named, and what is wrong with it; no record is read by half a kind."""
     old, new, words = WRONG[name]
     file = folder / "kind.yaml"
     text = file.read_text("utf-8")
@@ -129,7 +123,6 @@ def test_a_kind_that_contradicts_itself_is_refused(folder: Path, name: str) -> N
 @pytest.mark.parametrize("name", ["kind.yaml", "schema.json"])
 @pytest.mark.parametrize("harm", ["link", "link to nothing", "linked folder", "pipe", "folder"])
 def test_a_kind_is_made_of_files_of_its_own(folder: Path, name: str, harm: str) -> None:
-    """What is no regular file is neither followed nor waited for nor passed over; the error names it."""
     file = folder / name
     original = file.rename(folder.parent.parent / name)
     if harm == "linked folder":
@@ -170,7 +163,6 @@ def test_kinds_that_may_not_be_read_are_not_passed_over(folder: Path, request: p
     ],
 )
 def test_a_schema_that_is_none_is_refused(folder: Path, content: str | None, words: str) -> None:
-    """A missing file, broken JSON, and JSON that is no schema are told apart."""
     file = folder / "schema.json"
     file.unlink() if content is None else file.write_text(content, "utf-8")
 

@@ -29,7 +29,6 @@ def decision(number: int, *legacy: str, uid: int | None = None, path: str = "", 
 
 
 def test_records_stand_in_the_order_of_their_ids() -> None:
-    """9999 comes before 10000."""
     records = RecordSet([decision(10000), decision(2), decision(9999)])
 
     assert [record.id for record in records] == ["ADR-0002", "ADR-9999", "ADR-10000"]
@@ -37,7 +36,6 @@ def test_records_stand_in_the_order_of_their_ids() -> None:
 
 
 def test_a_record_is_found_by_each_of_its_names() -> None:
-    """Its id, a legacy id, and the last part of a legacy id where no other record has that."""
     records = RecordSet(
         [decision(1, "search/ADR-006", "site/ADR-006"), decision(2, "site/ADR-007", "old-7", "ADR-0001")]
     )
@@ -53,7 +51,6 @@ def test_a_record_is_found_by_each_of_its_names() -> None:
 
 
 def test_a_legacy_id_of_several_records_lists_them() -> None:
-    """The answer names each candidate with title and file, and what to do."""
     records = RecordSet([decision(1, "ADR-006"), decision(2, "ADR-006")])
 
     with pytest.raises(AmbiguousIdError) as caught:
@@ -74,7 +71,6 @@ def test_a_legacy_id_of_several_records_lists_them() -> None:
     ],
 )
 def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -> None:
-    """By its letters, else by the words of titles, else whatever is least far: some record is always named."""
     records = RecordSet([decision(7, title="Uploads are retried"), decision(20, title="Keep what is measured")])
 
     with pytest.raises(RecordNotFoundError) as caught:
@@ -87,7 +83,6 @@ def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -
 
 @pytest.mark.parametrize("query", ["7", "ADR-7", "adr 007", "./docs/adr/0007-use-x.md", "0007-use-x.md"])
 def test_short_numbers_and_document_paths_suggest_their_record(query: str) -> None:
-    """Ids that only look more alike are not named instead."""
     alike = [decision(number, title=f"Decision {number}") for number in (17, 27, 70, 207, 277, 297)]
     source = {"path": "docs/adr/0007-use-x.md", "format": "file", "authority": "document"}
     records = RecordSet([*alike, decision(7, title="Sessions", source=source)])
@@ -99,7 +94,6 @@ def test_short_numbers_and_document_paths_suggest_their_record(query: str) -> No
 
 
 def test_the_number_of_another_kind_leads_to_no_decision() -> None:
-    """`FAIL-7` is no other way to write ADR-0007, which is one of ten that are as near."""
     records = RecordSet([decision(number, title="Queues") for number in (7, *range(300, 309))])
     with pytest.raises(RecordNotFoundError) as caught:
         records.get("FAIL-7")
@@ -107,7 +101,6 @@ def test_the_number_of_another_kind_leads_to_no_decision() -> None:
 
 
 def test_two_records_with_one_id_collide() -> None:
-    """Both are kept, and asking for the id lists both."""
     records = RecordSet([decision(1, uid=1), decision(1, uid=2, path=".orbit/inbox/adrs/ADR-0001/adr.yaml")])
 
     assert list(records.collisions) == ["ADR-0001"]
@@ -117,7 +110,6 @@ def test_two_records_with_one_id_collide() -> None:
 
 
 def test_a_record_says_what_its_file_says() -> None:
-    """Each field in its own type, and nothing where the file is silent."""
     record = decision(
         1,
         scope={"paths": ["src/**"], "tags": ["a"], "semantic_seed": "x"},

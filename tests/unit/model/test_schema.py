@@ -25,7 +25,6 @@ LEARNING = {
 
 @pytest.mark.parametrize("case", json.loads(CASES.read_text("utf-8")), ids=lambda case: str(case["name"]))
 def test_schema_problems_are_explained(case: dict[str, Any]) -> None:
-    """One problem a cause, at the pointer of the part that is wrong, with a hint where there is something to do."""
     schema = load_kinds()["learning"].schema
     data = {**LEARNING, **case["with"]}
     for name in case.get("without", ()):
@@ -37,7 +36,6 @@ def test_schema_problems_are_explained(case: dict[str, Any]) -> None:
 
 
 def test_a_kind_narrows_the_envelope() -> None:
-    """The id of a kind has its form, and its statuses are those of its table."""
     document = load_kinds()["adr"].schema.document
 
     assert document["properties"]["id"]["pattern"] == "^ADR-[0-9]{4,}$"
@@ -46,7 +44,6 @@ def test_a_kind_narrows_the_envelope() -> None:
 
 
 def test_a_schema_may_lack_what_it_does_not_change(tmp_path: Path) -> None:
-    """A kind without own fields is the envelope alone."""
     file = tmp_path / "schema.json"
     file.write_text("{}", "utf-8")
 

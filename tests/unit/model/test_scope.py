@@ -22,7 +22,6 @@ def test_a_path_and_a_name_are_a_symbol(symbol: str) -> None:
      " a.py::main", "a.py::x\ny"],
 )  # fmt: skip
 def test_anything_else_is_none(symbol: str) -> None:
-    """Another form, or a path that leads out of the root or is written in a second way."""
     assert symbol_problem(symbol)
 
 
@@ -44,5 +43,4 @@ def test_anything_else_is_none(symbol: str) -> None:
     ],
 )
 def test_versions_that_overlap_more_are_worth_more(versions: set[str], requested: set[str], factor: float) -> None:
-    """Exact, superset, subset, partial, unversioned; disjoint is out, and who asks for none gets all as they are."""
     assert version_factor(versions, requested) == factor

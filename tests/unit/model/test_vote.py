@@ -25,7 +25,6 @@ VOTES = st.lists(
 
 
 def test_a_vote_halves_in_a_half_life() -> None:
-    """Two votes of today and one of 180 days ago weigh 2.5."""
     votes = [vote(0, "a"), vote(0, "b"), vote(180, "c")]
 
     assert tally(votes, NOW) == Tally(3, 2.5, NOW)
@@ -33,7 +32,6 @@ def test_a_vote_halves_in_a_half_life() -> None:
 
 
 def test_the_earliest_of_a_key_counts() -> None:
-    """A voter who votes again for the same task changes nothing."""
     first, again = vote(10), vote(2)
 
     assert distinct_votes([again, first]) == [first]
@@ -42,14 +40,12 @@ def test_the_earliest_of_a_key_counts() -> None:
 
 @pytest.mark.parametrize("half_life", [1e-9, 0.001, 180.0, 1e9])
 def test_no_half_life_overflows(half_life: float) -> None:
-    """A vote of ten years ago and one dated a day ahead have a finite weight for every half-life that makes sense."""
     score = tally([vote(3650), vote(0, "b")], NOW, half_life).score
 
     assert 0 <= score <= 2
 
 
 def test_a_vote_dated_ahead_weighs_as_one_of_now() -> None:
-    """The shortest half-life makes no number of it that is none."""
     ahead = Vote("L-7k3fq", "m", NOW + timedelta(days=1), "T-1")
 
     assert tally([ahead], NOW, 1e-300).score == 1.0
@@ -57,7 +53,6 @@ def test_a_vote_dated_ahead_weighs_as_one_of_now() -> None:
 
 @given(VOTES)
 def test_the_order_of_votes_does_not_matter(votes: list[Vote]) -> None:
-    """Files merged in another order come to the same score, bit for bit."""
     expected = tally(votes, NOW)
 
     assert all(tally(order, NOW) == expected for order in itertools.islice(itertools.permutations(votes), 24))
@@ -72,7 +67,6 @@ def test_the_order_of_votes_does_not_matter(votes: list[Vote]) -> None:
     ],
 )
 def test_a_moment_is_read_in_any_zone(text: str, value: datetime) -> None:
-    """What counts is the time, not how it is written."""
     assert parse_time(text) == value
 
 
@@ -80,7 +74,6 @@ def test_a_moment_is_read_in_any_zone(text: str, value: datetime) -> None:
     "text", ["", "2026-05-17", "2026-05-17T12:00:00", "yesterday", "2026-13-01T00:00:00Z", "0001-01-01T00:00:00+23:59"]
 )
 def test_a_moment_without_a_zone_is_none(text: str) -> None:
-    """A time that could be anywhere, or that no calendar has, is a ValueError."""
     with pytest.raises(ValueError, match=r".*"):
         parse_time(text)
 
@@ -93,5 +86,4 @@ def test_a_moment_without_a_zone_is_none(text: str) -> None:
     )
 )
 def test_a_stamp_reads_back_to_the_second(at: datetime) -> None:
-    """Records hold whole seconds in UTC."""
     assert parse_time(format_time(at)) == at.replace(microsecond=0)

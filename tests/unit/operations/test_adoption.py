@@ -60,7 +60,6 @@ def files(workspace: Workspace) -> dict[str, bytes]:
 
 
 def test_a_document_added_by_hand_gets_a_record(workspace: Workspace, write: Write) -> None:
-    """A backfill makes the record of a new document, with its number; a second one changes nothing."""
     write("0001-first.md", "First")
     assert backfill(workspace).records == ("ADR-0001",)
     write("0002-second.md", "Second", "rejected")
@@ -77,7 +76,6 @@ def test_a_document_added_by_hand_gets_a_record(workspace: Workspace, write: Wri
 def test_an_adopted_decision_has_the_dates_of_its_document(
     workspace: Workspace, write: Write, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It was made on the day that the document states, else at its first commit; it changed at its last one."""
     for day, text in (("2024-03-05", ""), ("2024-04-09", "More.\n")):
         monkeypatch.setenv("GIT_COMMITTER_DATE", f"{day}T10:00:00Z")
         write("0001-first.md", "First", text=text)
@@ -109,7 +107,6 @@ def test_an_adopted_decision_has_the_dates_of_its_document(
 def test_a_decision_is_found_by_what_its_series_calls_it(
     workspace: Workspace, write: Write, name: str, names: tuple[str, ...]
 ) -> None:
-    """The name before the title is an earlier name where it says more than the number."""
     write(name, "Queues")
     backfill(workspace)
     (record,) = records(workspace)
@@ -117,7 +114,6 @@ def test_a_decision_is_found_by_what_its_series_calls_it(
 
 
 def test_what_leads_nowhere_is_kept_until_it_leads_somewhere(workspace: Workspace, write: Write) -> None:
-    """A statement about a decision without a record is kept aside, and becomes an edge when the record is made."""
     write("0001-first.md", "First", "superseded by 0002", "\nSee [third](0003-third.md).\n")
     report = backfill(workspace)
     first = records(workspace).get("ADR-0001")
@@ -141,7 +137,6 @@ def test_what_leads_nowhere_is_kept_until_it_leads_somewhere(workspace: Workspac
 
 
 def test_an_edge_that_someone_removed_is_not_written_again(workspace: Workspace, write: Write) -> None:
-    """A backfill adds edges of new records only; those between records that were there are their owners'."""
     write("0001-first.md", "First", text="\nSee [second](0002-second.md).\n")
     write("0002-second.md", "Second")
     backfill(workspace)
@@ -153,7 +148,6 @@ def test_an_edge_that_someone_removed_is_not_written_again(workspace: Workspace,
 
 
 def test_a_record_that_cannot_be_read_is_not_made_twice(workspace: Workspace, write: Write) -> None:
-    """While a decision's record is broken, its document gets no second one."""
     write("0001-first.md", "First")
     backfill(workspace)
     (workspace.orbit / "adrs/ADR-0001/adr.yaml").write_text("id: [torn\n")
@@ -163,7 +157,6 @@ def test_a_record_that_cannot_be_read_is_not_made_twice(workspace: Workspace, wr
 
 
 def test_a_document_that_moved_gets_no_second_record(workspace: Workspace, write: Write) -> None:
-    """A document whose record names a path that is gone is reported, with the record."""
     old = write("0001-first.md", "First")
     backfill(workspace)
     (workspace.root / old).rename(workspace.root / "docs/adr/0001-first-of-all.md")
@@ -183,7 +176,6 @@ def test_two_clones_make_the_same_record(workspace: Workspace, write: Write, tmp
 
 
 def test_a_bad_document_hides_no_other(workspace: Workspace, write: Write) -> None:
-    """What can't be read is left with its reason, and everything else is taken."""
     write("0001-first.md", "First")
     folder = workspace.root / "docs/adr"
     (folder / "0002-latin.md").write_bytes(b"# T\xfctel\n")
@@ -214,7 +206,6 @@ def test_a_bad_document_hides_no_other(workspace: Workspace, write: Write) -> No
 def test_a_report_names_an_entry_as_its_log_does(
     workspace: Workspace, path: str, heading: str, called: str, feature: str | None
 ) -> None:
-    """A log in a folder that is called after a part of the project is that part's; `docs` is none."""
     file = workspace.root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"# Log\n\n## {heading}\n\nStatus: Accepted\n\nOne.\n", "utf-8")
@@ -227,7 +218,6 @@ def test_a_report_names_an_entry_as_its_log_does(
 
 @pytest.mark.parametrize(("first", "second"), [("", ""), ("2024-03/", "2024-04/"), ("2024/03/", "2025/01/")])
 def test_a_new_folder_is_named_in_the_configuration(workspace: Workspace, first: str, second: str) -> None:
-    """After an adoption elsewhere, new decisions go there too, and a document added there is found unnamed."""
     folder = workspace.root / "notes/decisions"
     for below in {first, second}:
         (folder / below).mkdir(parents=True)
@@ -243,7 +233,6 @@ TICKET = "# Retry twice\n\nStatus: accepted\n\nA request is sent again.\n\nCost:
 
 
 def test_a_record_or_a_name_makes_a_document_a_decision(workspace: Workspace) -> None:
-    """Among tickets a number and a status prove nothing; whoever names the document, or whose record does, knows."""
     file = workspace.root / "notes/0007-retry.md"
     file.parent.mkdir()
     file.write_text(TICKET)
@@ -262,7 +251,6 @@ def test_a_record_or_a_name_makes_a_document_a_decision(workspace: Workspace) ->
 
 
 def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace, write: Write) -> None:
-    """The decision is read where it stands; a link that leads nowhere, or out of the project, is an error."""
     write("0001-first.md", "First")
     backfill(workspace)
     folder = workspace.root / "docs/adr"
@@ -286,7 +274,6 @@ def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace,
 def test_a_page_of_the_own_repository_is_a_document_of_it(
     workspace: Workspace, git: Callable[..., str], remote: str, ids: tuple[str, ...]
 ) -> None:
-    """A link to a file's page on the forge that a remote names leads to the record; one to another project does not."""
     git(workspace.root, "remote", "add", "origin", remote)
     targets = Targets([RecordLocation("ADR-0001", "docs/adr/0001-a.md", 1)], workspace.git.web_addresses())
     url = "https://example.org/team/queue/blob/main/docs/adr/0001-a.md"
@@ -295,7 +282,6 @@ def test_a_page_of_the_own_repository_is_a_document_of_it(
 
 
 def test_the_root_is_the_folder_of_a_project_that_is_all_decisions(git_repo: Path) -> None:
-    """Decisions at the top make the root the folder of new ones; what stands below it is no place for them."""
     setup_workspace(git_repo, load_kinds())
     workspace = open_workspace(git_repo)
     for number in (1, 2):
@@ -321,7 +307,6 @@ def test_the_root_is_the_folder_of_a_project_that_is_all_decisions(git_repo: Pat
 def test_a_proposed_successor_that_both_documents_name_is_one(
     workspace: Workspace, write: Write, first: tuple[str, ...]
 ) -> None:
-    """The two are no less than that, nothing is left or implied, and no check asks for more; in any order."""
     write("0001-a.md", "A", "superseded by [B](0002-b.md)")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     if first:
@@ -334,7 +319,6 @@ def test_a_proposed_successor_that_both_documents_name_is_one(
 
 
 def test_a_decision_in_force_replaces_a_proposed_one_that_would_replace_it(workspace: Workspace, write: Write) -> None:
-    """The report says which of the two holds, and they are not related beside that."""
     write("0001-a.md", "A", "accepted; supersedes [B](0002-b.md)")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     (remaining,) = backfill(workspace).of("left")
@@ -344,7 +328,6 @@ def test_a_decision_in_force_replaces_a_proposed_one_that_would_replace_it(works
 
 
 def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Workspace, write: Write) -> None:
-    """Where the other document says nothing of it, no check says that the record is not there."""
     write("0001-a.md", "A", "accepted")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     backfill(workspace)

@@ -51,7 +51,6 @@ def beside(registry: Registry, name: str) -> Registry:
 
 
 def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
-    """One log of many entries, ascending, each with its own title."""
     for title in TITLES:
         added = registry.add_adr(NewAdr(title, feature="f", style="log", body=BODY.replace("## ", "### ")))
         assert added.document == "docs/design/f/4_decisions.md"
@@ -64,7 +63,6 @@ def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
 def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) -> None:
-    """In front matter, bullets, tables and sections too, and the number is the record's or none."""
     beside(registry, name)
     for title in ["Plain words", *TITLES[:4], "ADR-0007: tricky", "x {#adr-0001}"]:
         added = registry.add_adr(NewAdr(title))
@@ -91,7 +89,6 @@ def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) ->
     ],
 )
 def test_a_new_file_wears_the_dress_of_its_neighbour(registry: Registry, neighbour: str, lines: list[str]) -> None:
-    """Header, status and headings stand as in the folder's newest decision; its prose and its people do not."""
     added = beside(registry, neighbour).add_adr(
         NewAdr("Use SQLite", status="proposed", date="2026-05-17", tasks=("T-9",))
     )
@@ -103,7 +100,6 @@ def test_a_new_file_wears_the_dress_of_its_neighbour(registry: Registry, neighbo
 
 
 def test_a_file_with_windows_line_ends_begets_another(registry: Registry) -> None:
-    """All line ends of the new file are the neighbour's, with a body of one's own too."""
     beside(registry, "0001_windows.md")
     for added in (registry.add_adr(NewAdr("Use SQLite")), registry.add_adr(NewAdr("Use Postgres", body=BODY))):
         data = (registry.workspace.root / added.document).read_bytes()
@@ -111,7 +107,6 @@ def test_a_file_with_windows_line_ends_begets_another(registry: Registry) -> Non
 
 
 def test_a_file_that_is_there_already_is_not_overwritten(registry: Registry) -> None:
-    """Nothing is written, and the file keeps its bytes."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "20260517-use-sqlite.md").write_text("mine", "utf-8")
@@ -124,7 +119,6 @@ def test_a_file_that_is_there_already_is_not_overwritten(registry: Registry) -> 
 
 
 def test_a_record_points_at_its_document(registry: Registry) -> None:
-    """Everything that was given stands in the record, and the record decides."""
     added = registry.add_adr(
         NewAdr(
             "X", "f", ("T-1",), ("Ada",), ("old/ADR-1",), ("src/**",), ("a",), ("l",), "S", "proposed", "2026-05", "log"
@@ -160,7 +154,6 @@ LOGS = {
 
 @pytest.mark.parametrize("name", LOGS)
 def test_an_entry_takes_its_place_in_a_log(registry: Registry, name: str) -> None:
-    """In ascending order, before what trails, in the log's own line ends; every byte that was there stays."""
     before = LOGS[name]
     file = registry.workspace.root / "docs/design/f/4_decisions.md"
     file.parent.mkdir(parents=True)
@@ -185,7 +178,6 @@ def test_an_entry_takes_its_place_in_a_log(registry: Registry, name: str) -> Non
 
 
 def test_a_body_takes_the_place_of_the_template_s_sections(registry: Registry) -> None:
-    """What the author wrote stands below the header, whole, and nothing of the template's prompts does."""
     for style, body in (("file", BODY), ("log", BODY.replace("## ", "### "))):
         text, entry = entry_of(registry, registry.add_adr(NewAdr("X", feature="f", style=style, body=body)))
         assert body.strip() in text
@@ -197,7 +189,6 @@ def test_a_body_takes_the_place_of_the_template_s_sections(registry: Registry) -
 
 
 def test_an_amendment_is_dated_and_anchored_at_its_task(registry: Registry) -> None:
-    """It stands at the end of the entry, the entry's words stay, and the record names the task."""
     first = registry.add_adr(NewAdr("First", feature="f", style="log"))
     registry.add_adr(NewAdr("Second", feature="f", style="log"))
     before, _ = entry_of(registry, first)
@@ -213,7 +204,6 @@ def test_an_amendment_is_dated_and_anchored_at_its_task(registry: Registry) -> N
 
 
 def test_what_is_closed_or_without_a_document_is_not_amended(registry: Registry) -> None:
-    """A closed decision is kept as it was; one whose document is gone is said to be."""
     closed, lost = (registry.add_adr(NewAdr(title, body=BODY)) for title in ("Closed", "Lost"))
     registry.transition(closed.record.id, "deprecated")
     (registry.workspace.root / lost.document).unlink()
@@ -226,7 +216,6 @@ def test_what_is_closed_or_without_a_document_is_not_amended(registry: Registry)
 
 @pytest.mark.parametrize("style", ["file", "log"])
 def test_a_new_title_stands_in_record_and_document(registry: Registry, style: str) -> None:
-    """Whatever it is made of; the rest of the document stays byte for byte."""
     added = registry.add_adr(NewAdr("First", feature="f", style=style))
     before, entry = entry_of(registry, added)
     for title in ("Better said", *TITLES[:8], "3. number start"):
@@ -241,7 +230,6 @@ def test_a_new_title_stands_in_record_and_document(registry: Registry, style: st
 
 
 def test_a_closed_decision_is_not_updated(registry: Registry) -> None:
-    """Title and fields stay."""
     added = registry.add_adr(NewAdr("First", body=BODY))
     registry.transition(added.record.id, "deprecated")
     before = entry_of(registry, added)[0]

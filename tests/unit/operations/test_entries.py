@@ -56,7 +56,6 @@ def wrong(registry: Registry) -> list[str]:
 def test_a_new_entry_is_named_as_those_of_its_log(
     registry: Registry, headings: list[str], heading: str, found_by: str, names: list[str]
 ) -> None:
-    """The heading has the log's form, the record finds it, and the log's own name for it resolves."""
     registry = adopted(registry, *headings, tail="## References\n\n- none\n")
     added = registry.add_adr(NewAdr("Use SQLite", date=DATE))
 
@@ -69,7 +68,6 @@ def test_a_new_entry_is_named_as_those_of_its_log(
 
 @pytest.mark.parametrize(("before", "after"), [("**", ".**"), ("**", ":**"), ("__", "__:")])
 def test_a_new_entry_has_labels_where_the_log_has_them(registry: Registry, before: str, after: str) -> None:
-    """`**Context.**` stands beside `**Context.**`, in the log's own form, and its sections are read."""
     text = f"{before}Context{after} Why.\n\n{before}Decision{after} That.\n"
     registry = adopted(registry, f"## D1: A\n\nStatus: Accepted\n\n{text}")
 
@@ -87,7 +85,6 @@ def test_a_new_entry_has_labels_where_the_log_has_them(registry: Registry, befor
     "headings", [["## D2: B", "## D1: A"], ["## 2026-04-02: B", "## 2026-04-01: A"], ["## 2. B", "## 1. A"]]
 )
 def test_a_log_with_its_newest_on_top_gets_the_new_one_there(registry: Registry, headings: list[str]) -> None:
-    """And the gate does not call that order wrong."""
     registry = adopted(registry, *headings)
     registry.add_adr(NewAdr("Use SQLite", date=DATE))
     registry.add_adr(NewAdr("Use more of it", date=DATE))
@@ -99,7 +96,6 @@ def test_a_log_with_its_newest_on_top_gets_the_new_one_there(registry: Registry,
 
 @pytest.mark.parametrize("heading", ["## ADR-0001 — A", "## D1: A", "## 2026-04-01: A", "## A (2026-04-01)"])
 def test_every_title_reads_back_from_an_adopted_log(registry: Registry, heading: str) -> None:
-    """An entry has its title and nothing else, and a body takes the place of the prompts."""
     registry = adopted(registry, heading)
     for title in TITLES[::3]:
         registry.add_adr(NewAdr(title, date=DATE, body="### Context\n\nWhy.\n\n### Decision\n\nWhat.\n\nCost: time."))
@@ -110,7 +106,6 @@ def test_every_title_reads_back_from_an_adopted_log(registry: Registry, heading:
 
 
 def test_a_new_title_is_followed_where_it_is_what_an_entry_is_found_by(registry: Registry) -> None:
-    """In a log without numbers the record goes on finding its entry."""
     registry = adopted(registry, "## 2026-04-01: A")
     registry.add_adr(NewAdr("Use SQLite", date=DATE))
     registry.refresh()
@@ -128,7 +123,6 @@ def test_a_new_title_is_followed_where_it_is_what_an_entry_is_found_by(registry:
     ],
 )
 def test_what_a_dated_log_cannot_hold_is_refused(registry: Registry, decision: NewAdr, message: str) -> None:
-    """Nothing is written."""
     registry = adopted(registry, "## 2026-04-01: A")
     with pytest.raises(OrbitError, match=message):
         registry.add_adr(decision)
@@ -138,7 +132,6 @@ def test_what_a_dated_log_cannot_hold_is_refused(registry: Registry, decision: N
 
 
 def test_the_style_file_still_writes_a_file(registry: Registry) -> None:
-    """Whoever asks for one gets it; a feature is noted, and names no other log."""
     registry = adopted(registry, "## D1: A")
 
     assert registry.add_adr(NewAdr("Use SQLite", style="file")).document == "docs/adr/0002-use-sqlite.md"
@@ -146,7 +139,6 @@ def test_the_style_file_still_writes_a_file(registry: Registry) -> None:
 
 
 def test_no_second_log_is_begun_beside_one_that_was_renamed(registry: Registry) -> None:
-    """While decisions have their text in it, nothing is written and no number taken; else it is begun anew."""
     registry = adopted(registry, "## D1: A")
     root = registry.workspace.root
     (root / "DECISIONS.md").rename(root / "decision-log.md")
@@ -161,7 +153,6 @@ def test_no_second_log_is_begun_beside_one_that_was_renamed(registry: Registry) 
 
 
 def test_a_log_that_another_writer_begins_is_waited_for(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether a log was moved is not told while somebody holds the lock: record and log may be on their way."""
     registry = adopted(registry, "## D1: A")
     root = registry.workspace.root
     (root / "DECISIONS.md").rename(root / "coming.md")
@@ -175,7 +166,6 @@ def test_a_log_that_another_writer_begins_is_waited_for(registry: Registry, monk
 
 
 def test_a_hand_written_entry_of_the_one_log_is_found(registry: Registry) -> None:
-    """The log counts as a place where decisions are written, so a backfill without a name looks there."""
     registry = adopted(registry, "## D1: A")
     with (registry.workspace.root / "DECISIONS.md").open("a", encoding="utf-8") as log:
         log.write("## D2: B\n\nBecause.\n")
@@ -194,7 +184,6 @@ def test_a_hand_written_entry_of_the_one_log_is_found(registry: Registry) -> Non
 def test_a_log_is_the_place_of_new_decisions_where_most_stand_in_it(
     registry: Registry, before: dict[str, str], log: str
 ) -> None:
-    """Not where another folder is there for them, or where another log holds as many."""
     root = registry.workspace.root
     for path, text in before.items():
         (root / path).parent.mkdir(parents=True)

@@ -31,7 +31,6 @@ from orbit_registry.repository.documents import is_prompt, prompts_of
     ],
 )
 def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str, name: str) -> None:
-    """Its lead, its width, its separators, the form of its date, and a folder of its own where each has one."""
     document = registry.workspace.root / f"docs/adr/{neighbour}.md"
     document.parent.mkdir(parents=True)
     document.write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
@@ -57,7 +56,6 @@ def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str,
     ],
 )
 def test_in_a_mixed_folder_a_naming_that_is_shared_counts(registry: Registry, there: str, name: str) -> None:
-    """The newest of those that two files share; a series of any name counts as one, a number in a title does not."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     for item in there.split():
@@ -67,7 +65,6 @@ def test_in_a_mixed_folder_a_naming_that_is_shared_counts(registry: Registry, th
 
 
 def test_a_dress_without_a_title_gets_one(registry: Registry) -> None:
-    """Neighbours that begin with their first section have no title to take the form of: the new one has its own."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "0001-use-x.md").write_text("- Start Date: 2026-04-01\n\n# Summary\n\nA.\n\n# Drawbacks\n\nB.\n")
@@ -107,7 +104,6 @@ D.
 
 
 def test_a_dress_keeps_nothing_of_the_other_decision(registry: Registry) -> None:
-    """Its own pages go, its parts are counted anew, and what has no value leaves no blank at a line's end."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "0001-use-x.md").write_text(PROPOSAL)
@@ -129,7 +125,6 @@ def test_a_dress_keeps_nothing_of_the_other_decision(registry: Registry) -> None
 
 
 def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Registry) -> None:
-    """Its numbers are those of its headings, its new decision has its code, its width and its number."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     for number in (1, 3):
@@ -163,7 +158,6 @@ def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Regist
 def test_a_new_decision_asks_in_the_language_of_its_neighbours(
     registry: Registry, headings: str, status: str, expected: str
 ) -> None:
-    """Its prompts are theirs, its status too where they state theirs in it, and every prompt is known for one."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     parts = [

@@ -16,7 +16,6 @@ MANUAL = {
 
 @pytest.mark.parametrize("path", [".", "docs/guides"])
 def test_a_status_makes_no_decision_of_a_guide(registry: Registry, path: str) -> None:
-    """Each is left with why and what to do, none is recommended; what weighs options still reads like one."""
     folder = registry.workspace.root / "docs/guides"
     folder.mkdir(parents=True)
     for name, text in MANUAL.items():
@@ -33,7 +32,6 @@ def test_a_status_makes_no_decision_of_a_guide(registry: Registry, path: str) ->
 
 
 def test_a_number_alone_is_a_decision_for_whoever_names_it(registry: Registry) -> None:
-    """Outside of a folder for decisions a numbered document without status or section is left; the step works."""
     file = registry.workspace.root / "text/0007-use-x.md"
     file.parent.mkdir(parents=True)
     file.write_text("# Use X\n\nWe use it.\n\n## Limits\n\nNone.\n")
@@ -46,7 +44,6 @@ def test_a_number_alone_is_a_decision_for_whoever_names_it(registry: Registry) -
 
 
 def test_dated_decisions_beside_numbered_ones_are_taken(registry: Registry) -> None:
-    """Whoever changed from numbers to dates imports both; dated minutes beside them, and dated ones alone, are left."""
     root = registry.workspace.root
     decided = "* State: Ready for Review\n\n## Background\n\nA.\n\n## Proposal\n\nB.\n"
     (root / "0012-use-x.md").write_text(f"# Use X\n\n{decided}")
@@ -71,7 +68,6 @@ GUIDES = {
 
 
 def test_sections_of_its_parts_make_no_decision_of_a_numbered_guide(registry: Registry) -> None:
-    """Where only a number names it, a document decides by its outermost sections, each said once."""
     root = registry.workspace.root
     (root / "docs/manual").mkdir(parents=True)
     for name, text in GUIDES.items():
@@ -85,7 +81,6 @@ def test_sections_of_its_parts_make_no_decision_of_a_numbered_guide(registry: Re
 
 @pytest.mark.parametrize("path", ["LESSONS.md", "docs/postmortems/2024-outage.md", "docs/deploy-runbook.md"])
 def test_lessons_and_postmortems_are_told_where_they_belong(registry: Registry, path: str) -> None:
-    """What is no decision but experience, by its name, is left with the commands that keep it."""
     file = registry.workspace.root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("# Responses were lost\n\n## Timeline\n\nA.\n")
@@ -100,7 +95,6 @@ def test_lessons_and_postmortems_are_told_where_they_belong(registry: Registry, 
     "folder", [".agents/skills/audit", ".claude/commands", ".github/prompts", ".agent_instructions"]
 )
 def test_what_instructs_agents_is_not_recommended_as_decisions(registry: Registry, folder: str) -> None:
-    """A skill or a prompt may have a decision's sections; a folder for decisions among them is still taken."""
     root = registry.workspace.root
     text = "# Audit\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
     for path in (*(f"{folder}/{name}.md" for name in "abc"), ".claude/decisions/0007-use-x.md"):

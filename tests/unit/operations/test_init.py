@@ -37,7 +37,6 @@ def tree(root: Path) -> dict[str, bytes]:
 
 
 def test_a_repository_becomes_a_workspace(git_repo: Path) -> None:
-    """Configuration, schemas, two files of git's: nothing else, and the report names them all."""
     before = tree(git_repo)
 
     report = setup(git_repo)
@@ -50,7 +49,6 @@ def test_a_repository_becomes_a_workspace(git_repo: Path) -> None:
 
 
 def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
-    """Not a byte, also of git's own configuration; the report says what was kept."""
     setup(git_repo)
     before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
 
@@ -63,7 +61,6 @@ def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
 
 
 def test_a_dry_run_writes_nothing(git_repo: Path) -> None:
-    """And says the same as the real one."""
     before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
 
     planned = setup(git_repo, dry_run=True)
@@ -75,7 +72,6 @@ def test_a_dry_run_writes_nothing(git_repo: Path) -> None:
 
 
 def test_a_clone_says_what_it_was_told(git_repo: Path, git: Git) -> None:
-    """All files come with a clone, git's settings don't: naming the merge driver there is said."""
     setup(git_repo)
     git(git_repo, "config", "--remove-section", "merge.orbit-log")
 
@@ -87,7 +83,6 @@ def test_a_clone_says_what_it_was_told(git_repo: Path, git: Git) -> None:
 @pytest.mark.parametrize("name", LINES)
 @pytest.mark.parametrize("text", ["", "*.pyc\n", "*.pyc", "*.pyc\r\n# mine\r\n", "a\n\n\n", "\udcff\n", "a\r"])
 def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -> None:
-    """Own lines are added below, in the file's line ends, whatever bytes it holds."""
     before = text.encode("utf-8", "surrogateescape")
     (git_repo / name).write_bytes(before)
 
@@ -102,7 +97,6 @@ def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -
 
 
 def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) -> None:
-    """git itself says so."""
     setup(git_repo)
     for name in (
         ".orbit/state/cache/x",
@@ -125,7 +119,6 @@ def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) ->
 
 
 def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git) -> None:
-    """A checkout of another project below an ignored folder is never imported, so new decisions don't go there."""
     for folder in ("data/theirs/decisions", "doc/adr"):
         (git_repo / folder).mkdir(parents=True)
         (git_repo / folder / "0001-x.md").write_text("# X\n", "utf-8")
@@ -164,7 +157,6 @@ def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git)
     ],
 )
 def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], expected: AdrConfig) -> None:
-    """The folder with the most decision files is where new ones go; the others are looked at too."""
     for name in files:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("# X\n", "utf-8")
@@ -188,7 +180,6 @@ def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], ex
     ],
 )
 def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, text: str, folder: str) -> None:
-    """`.adr-dir` names it, if it stays inside; `init` never fails over what stands there."""
     root = tmp_path / "project"
     for name in ("architecture/log", "../outside"):
         (root / name).mkdir(parents=True, exist_ok=True)
@@ -202,7 +193,6 @@ def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, text: str, f
 def test_a_home_outside_git_gets_personal_records_and_no_decisions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The decisions of projects below it are theirs."""
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "project/adr").mkdir(parents=True)
     (tmp_path / "project/adr/0001-x.md").write_text("# X\n", "utf-8")
@@ -228,7 +218,6 @@ def test_a_configuration_names_no_more_folders_than_it_may(git_repo: Path) -> No
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_failure_leaves_nothing(git_repo: Path, late: bool) -> None:
-    """Whether a file of git's can't be changed or the gate can't run: every file and setting is as it was."""
     (git_repo / ".gitignore").write_text("x", "utf-8")
     if late:
         (git_repo / ".orbit").mkdir()
@@ -247,7 +236,6 @@ def test_a_failure_leaves_nothing(git_repo: Path, late: bool) -> None:
 
 
 def test_what_is_made_a_repository_later_takes_nothing_of_this_machine(tmp_path: Path, git: Git) -> None:
-    """The state and half-written files stay out of git; somebody's own lines in the file stay, and are not repeated."""
     setup(tmp_path)
     ignore = tmp_path / ".orbit/.gitignore"
     ignore.write_text(f"{ignore.read_text()}/mine/\n")
@@ -264,7 +252,6 @@ def test_what_is_made_a_repository_later_takes_nothing_of_this_machine(tmp_path:
 
 
 def test_an_orbit_of_others_is_left_alone(git_repo: Path) -> None:
-    """Another tool's folder, a file, a link: each is refused, and not a byte changes."""
     orbit = git_repo / ".orbit"
     orbit.mkdir()
     (orbit / "config.toml").write_text("x", "utf-8")
@@ -291,7 +278,6 @@ def test_an_orbit_of_others_is_left_alone(git_repo: Path) -> None:
 
 
 def test_the_published_schemas_are_the_packages() -> None:
-    """docs/schemas holds what `init` writes."""
     published = Path(__file__).parents[3] / "docs" / "schemas"
 
     for name, text in schema_texts(load_kinds()).items():

@@ -54,7 +54,6 @@ def new_record(registry: Registry, kind: Kind, status: str = "") -> Record:
 
 @pytest.mark.parametrize(("kind_name", "start"), STARTS)
 def test_transitions_are_as_the_table_says(registry: Registry, kind_name: str, start: str) -> None:
-    """What kind.yaml lists is done; everything else is refused with the ways there are, and changes no byte."""
     kind = registry.workspace.kinds[kind_name]
     record, targets = new_record(registry, kind, start), kind.status(start).to
     before = tree(registry.workspace.root)
@@ -81,7 +80,6 @@ def test_transitions_are_as_the_table_says(registry: Registry, kind_name: str, s
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_change_of_status_changes_status_and_time_alone(registry: Registry, kind: Kind) -> None:
-    """Comments, own keys and every other line stay, and a decision's document changes in its status line."""
     record = new_record(registry, kind, next(value.name for value in kind.statuses.values() if value.phase == "live"))
     file = registry.workspace.root / record.path
     file.write_text(file.read_text("utf-8").replace("updated_at: 2", "updated_at: 1") + "x-own: 1  # mine\n", "utf-8")
@@ -112,7 +110,6 @@ def candidate(registry: Registry) -> Record:
 
 
 def test_an_agent_may_not_add_what_holds(registry: Registry) -> None:
-    """Asking for the status does not help."""
     before = tree(registry.workspace.root)
 
     with pytest.raises(RefusedError, match="an agent may not make a learning active"):
@@ -122,7 +119,6 @@ def test_an_agent_may_not_add_what_holds(registry: Registry) -> None:
 
 
 def test_promoting_moves_the_folder_out_with_everything_in_it(registry: Registry, candidate: Record) -> None:
-    """Comments, bytes, votes and other files come along; the inbox is empty after."""
     root = registry.workspace.root
     file = root / candidate.path
     text = file.read_text("utf-8").replace("status: candidate", "status: candidate  # for review") + "x-own: 1\n"
@@ -160,7 +156,6 @@ def test_a_rejected_candidate_leaves_the_inbox_too(registry: Registry, candidate
 
 
 def test_a_committed_inbox_is_reviewed_in_git(registry: Registry) -> None:
-    """`inbox: committed` puts suggestions where a pull request shows them, and promoting moves them all the same."""
     config = registry.workspace.orbit / "config.yaml"
     config.write_text(config.read_text("utf-8") + "inbox: committed\n", "utf-8")
     result = Registry.open(registry.workspace.root)
@@ -183,7 +178,6 @@ def two(registry: Registry, kind: Kind) -> tuple[Record, Record]:
 
 @pytest.mark.parametrize("kind", [item for item in KINDS if "superseded" in item.statuses], ids=lambda kind: kind.name)
 def test_supersession_writes_both_ends(registry: Registry, kind: Kind) -> None:
-    """Old names new, new names old, and doing it again changes nothing."""
     old, new = two(registry, kind)
 
     first, second = registry.supersede(old.id, new.id)
@@ -205,7 +199,6 @@ def refusal(registry: Registry, old: str, new: str) -> str:
 
 
 def test_what_can_not_replace_is_refused(registry: Registry) -> None:
-    """Itself, another kind, a pending one, a closed one, and one that it replaces already."""
     kinds = registry.workspace.kinds
     old, new = two(registry, kinds["adr"])
     learning = new_record(registry, kinds["learning"])
@@ -231,7 +224,6 @@ def test_what_can_not_replace_is_refused(registry: Registry) -> None:
 
 
 def test_a_circle_is_refused_however_long(registry: Registry) -> None:
-    """Also one that hands have drawn into the files half-way."""
     kind = registry.workspace.kinds["learning"]
     first, second = two(registry, kind)
     third = new_record(registry, kind)
@@ -243,7 +235,6 @@ def test_a_circle_is_refused_however_long(registry: Registry) -> None:
 
 
 def test_one_may_replace_several(registry: Registry) -> None:
-    """The list grows, in order."""
     kind = registry.workspace.kinds["learning"]
     first, second = two(registry, kind)
     new = new_record(registry, kind)
@@ -264,7 +255,6 @@ def test_one_may_replace_several(registry: Registry) -> None:
     ],
 )
 def test_the_link_to_a_successor_leads_to_its_entry(registry: Registry, before: str, after: str, line: str) -> None:
-    """In a log it has the entry's anchor as forges build it, and the document reads back as superseded by it."""
     old = registry.add_adr(NewAdr("Rank by votes", feature="core", style=before, body=BODY)).record
     registry.add_adr(NewAdr("Rank by BM25, again", feature="search", style=after, body=BODY))
     registry.supersede(old.id, "ADR-0002")
@@ -279,7 +269,6 @@ def test_the_link_to_a_successor_leads_to_its_entry(registry: Registry, before: 
 
 
 def test_many_are_moved_at_once_and_who_cannot_be_is_left_with_its_reason(registry: Registry) -> None:
-    """One record that is closed, and an id that nobody has, keep no other from being moved."""
     kind = registry.workspace.kinds["learning"]
     first, closed, last = (new_record(registry, kind) for _ in range(3))
     registry.transition(closed.id, "retired")
@@ -293,7 +282,6 @@ def test_many_are_moved_at_once_and_who_cannot_be_is_left_with_its_reason(regist
 
 
 def test_an_agent_moves_none_of_many_that_hold(registry: Registry) -> None:
-    """The step is refused as a whole."""
     records = two(registry, registry.workspace.kinds["learning"])
 
     with pytest.raises(RefusedError, match="an agent may not change it"):
@@ -338,7 +326,6 @@ def adopted(request: pytest.FixtureRequest, registry: Registry) -> tuple[Registr
 
 
 def test_superseding_an_adopted_decision_rewrites_its_status_in_its_own_form(adopted: tuple[Registry, str]) -> None:
-    """The document stays the authority: its one status changes as its format writes it, and no other byte."""
     registry, form = adopted
     text, is_status = ADOPTED[form]
     record = registry.get("ADR-0002")

@@ -26,7 +26,6 @@ def missing(registry: Registry) -> list[str]:
 
 
 def test_a_renamed_log_is_followed_by_its_records_and_the_configuration(registry: Registry) -> None:
-    """A dry run writes nothing; afterwards new decisions go into the log under its new name, and no more is to do."""
     root = registry.workspace.root
     (root / "DECISIONS.md").write_text(LOG)
     Registry.import_from(root)
@@ -48,7 +47,6 @@ def test_a_renamed_log_is_followed_by_its_records_and_the_configuration(registry
 
 
 def test_a_renamed_folder_takes_its_decisions_along(registry: Registry) -> None:
-    """Each file below it is found by the rest of its name; one that is gone is left, with its record and the step."""
     root = registry.workspace.root
     (root / "docs/adr").mkdir(parents=True)
     for number in (1, 2, 3):
@@ -69,7 +67,6 @@ def test_a_renamed_folder_takes_its_decisions_along(registry: Registry) -> None:
 
 
 def test_a_document_of_another_decision_is_no_new_home(registry: Registry) -> None:
-    """Two decisions can't share a file, a log has to hold the entry, and a place has to be there and inside."""
     root = registry.workspace.root
     (root / "docs/adr").mkdir(parents=True)
     for number in (1, 2):

@@ -68,7 +68,6 @@ def project(git_repo: Path, git: Git) -> Path:
     ],
 )  # fmt: skip
 def test_what_names_the_record_follows_it(project: Path, path: str, before: str, after: str) -> None:
-    """Whole tokens, links and paths are rewritten in documents and code; everything else keeps its bytes."""
     file = project / path
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(before.encode())
@@ -79,7 +78,6 @@ def test_what_names_the_record_follows_it(project: Path, path: str, before: str,
 
 
 def test_folder_document_and_old_names_go_along(project: Path) -> None:
-    """Record folder, document and every other file move; both old names lead to the record."""
     folder = project / ".orbit/adrs/ADR-0001"
     (folder / "notes.md").write_text("Once ADR-0001.\n", "utf-8")
     report = Registry.open(project).renumber("ADR-0001")
@@ -98,7 +96,6 @@ def test_folder_document_and_old_names_go_along(project: Path) -> None:
 
 
 def test_an_entry_of_a_log_moves_to_its_place(project: Path) -> None:
-    """The log stays ascending, and the record finds its entry under the new heading."""
     Registry.open(project).renumber("ADR-0003")
     registry = Registry.open(project)
     text = (project / "docs/design/registry/4_decisions.md").read_text("utf-8")
@@ -109,7 +106,6 @@ def test_an_entry_of_a_log_moves_to_its_place(project: Path) -> None:
 
 
 def test_a_log_keeps_its_name(project: Path) -> None:
-    """`4_decisions.md` does not become `5_decisions.md` with ADR-0004."""
     Registry.open(project).renumber("ADR-0004")
     record = Registry.open(project).get("ADR-0005")
     assert record.source is not None
@@ -118,7 +114,6 @@ def test_a_log_keeps_its_name(project: Path) -> None:
 
 
 def test_links_and_supersession_of_other_records_follow(project: Path) -> None:
-    """The ids in other records' fields are rewritten, their own names and times are not."""
     registry = Registry.open(project)
     registry.supersede("ADR-0001", "ADR-0002")
     legacy = {"legacy_ids": ["old/ADR-0001"], "links": [{"rel": "extends", "to": "ADR-0001"}]}
@@ -132,7 +127,6 @@ def test_links_and_supersession_of_other_records_follow(project: Path) -> None:
 
 
 def test_a_number_can_be_asked_for_and_taken_back(project: Path) -> None:
-    """`--to` takes a free number; going back to the first one leaves only the second as an alias."""
     registry = Registry.open(project)
     assert registry.renumber("ADR-0001", 40).record.new == "ADR-0040"
     assert add(project, "Ship a wheel") == "ADR-0041"
@@ -146,7 +140,6 @@ def test_a_number_can_be_asked_for_and_taken_back(project: Path) -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 4])
 def test_a_number_that_is_taken_is_refused(project: Path, number: int) -> None:
-    """Neither its own number nor another record's is given out; nothing changes."""
     before = sorted(path.name for path in (project / ".orbit/adrs").iterdir())
     with pytest.raises(RefusedError):
         Registry.open(project).renumber("ADR-0001", number)
@@ -154,7 +147,6 @@ def test_a_number_that_is_taken_is_refused(project: Path, number: int) -> None:
 
 
 def test_a_number_on_another_branch_is_taken(project: Path, git: Git) -> None:
-    """A number that only another branch has is refused, and the branch is named."""
     git(project, "switch", "-q", "-c", "side")
     Registry.open(project).renumber("ADR-0002", 30)
     git(project, "add", "-A")
@@ -165,7 +157,6 @@ def test_a_number_on_another_branch_is_taken(project: Path, git: Git) -> None:
 
 
 def test_another_width_of_the_number_is_left_for_a_person(project: Path) -> None:
-    """`ADR-1` may be a local number of something else: it is listed with its place and stays."""
     (project / "docs/a.md").write_text("As ADR-1 says.\n", "utf-8")
     report = Registry.open(project).renumber("ADR-0001")
     assert [(item.path, item.position.line, item.position.column, item.id) for item in report.unclear] == [
@@ -175,7 +166,6 @@ def test_another_width_of_the_number_is_left_for_a_person(project: Path) -> None
 
 
 def test_a_record_is_found_by_path_and_uid(project: Path) -> None:
-    """Where an id is not enough, the file, the folder or the uid name the record."""
     uid = Registry.open(project).get("ADR-0001").uid
     assert Registry.open(project).renumber(".orbit/adrs/ADR-0001/adr.yaml", dry_run=True).record.uid == uid
     assert Registry.open(project).renumber(".orbit/adrs/ADR-0001/", dry_run=True).record.uid == uid
@@ -185,14 +175,12 @@ def test_a_record_is_found_by_path_and_uid(project: Path) -> None:
 
 
 def test_bytes_that_are_no_text_pass_through(project: Path) -> None:
-    """A file in another encoding keeps its bytes around the citation."""
     (project / "latin.txt").write_bytes(b"\xe9t\xe9 ADR-0001 \xff\n")
     Registry.open(project).renumber("ADR-0001")
     assert (project / "latin.txt").read_bytes() == b"\xe9t\xe9 ADR-0005 \xff\n"
 
 
 def test_a_document_that_states_a_bare_number_is_renumbered(git_repo: Path) -> None:
-    """`# 1. Title` and its file name follow at their own width."""
     Registry.init(git_repo)
     folder = git_repo / "docs/adr"
     folder.mkdir(parents=True)

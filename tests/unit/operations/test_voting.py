@@ -17,7 +17,6 @@ def learning(registry: Registry) -> Record:
 
 
 def test_a_vote_never_touches_the_record(registry: Registry, learning: Record) -> None:
-    """Bytes and time of the YAML stay; the votes file stands beside it."""
     file = registry.workspace.root / learning.path
     before = (file.read_bytes(), file.stat().st_mtime_ns)
 
@@ -30,14 +29,12 @@ def test_a_vote_never_touches_the_record(registry: Registry, learning: Record) -
 
 @pytest.mark.parametrize("task", ["", "  "])
 def test_a_vote_needs_a_task(registry: Registry, learning: Record, task: str) -> None:
-    """Liking alone is no evidence."""
     with pytest.raises(RefusedError, match="needs a task"):
         registry.vote(learning.id, task, "m")
     assert not (registry.workspace.root / learning.folder / "votes.jsonl").exists()
 
 
 def test_only_records_that_hold_get_votes(registry: Registry) -> None:
-    """Pending, closed and unknown ones are refused, each with its reason."""
     pending = registry.add("learning", {"summary": "One"}, Author("bot", "agent"))
     closed = registry.add("learning", {"summary": "Two"})
     registry.transition(closed.id, "retired")

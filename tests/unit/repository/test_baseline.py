@@ -28,12 +28,10 @@ def workspace(git_repo: Path) -> Workspace:
 
 @pytest.mark.parametrize("code", sorted(NEVER_BASELINED))
 def test_findings_about_this_run_are_never_held(code: str) -> None:
-    """What git can't tell, a broken baseline, a promotion: they are said each time."""
     assert len(baseline_of([finding("it is so", code=code)])) == 0
 
 
 def test_a_finding_that_moved_is_still_known() -> None:
-    """Lines move with every edit; words do not."""
     sorted_ = apply(baseline_of([finding("no cost", 3)]), [finding("no cost", 40)])
 
     assert (sorted_.new, len(sorted_.baselined)) == ((), 1)
@@ -51,7 +49,6 @@ def test_a_finding_that_moved_is_still_known() -> None:
     ],
 )
 def test_a_count_that_moved_makes_no_new_finding(then: str, now: str) -> None:
-    """Counts and shares change with other files; they are not what a finding is known by."""
     assert apply(baseline_of([finding(then)]), [finding(now)]).new == ()
 
 
@@ -63,19 +60,16 @@ def test_a_count_that_moved_makes_no_new_finding(then: str, now: str) -> None:
     ],
 )
 def test_another_id_or_path_is_another_finding(then: str, now: str) -> None:
-    """Numbers inside ids and paths are words."""
     assert len(apply(baseline_of([finding(then)]), [finding(now)]).new) == 1
 
 
 def test_the_same_finding_once_more_is_new() -> None:
-    """The baseline counts: what was there once is known once."""
     sorted_ = apply(baseline_of([finding("no cost")]), [finding("no cost", 3), finding("no cost", 9)])
 
     assert (len(sorted_.baselined), len(sorted_.new)) == (1, 1)
 
 
 def test_the_file_reads_back_and_is_written_once(workspace: Workspace) -> None:
-    """The same findings in any order give the same bytes."""
     findings = [finding("b"), finding("a"), finding("a", 7), finding('odd: "words" # here\n')]
     assert write_baseline(workspace, baseline_of(findings))
 
@@ -95,7 +89,6 @@ def test_the_file_reads_back_and_is_written_once(workspace: Workspace) -> None:
     ],
 )
 def test_a_broken_file_lets_nothing_pass(workspace: Workspace, text: str) -> None:
-    """A baseline that can't be read is empty, and the gate says so."""
     workspace.baseline.write_text(text, "utf-8")
 
     baseline, problems = read_baseline(workspace)

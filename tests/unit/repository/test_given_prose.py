@@ -44,7 +44,6 @@ def heads(registry: Registry) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("case", cases("fitted"))
 def test_a_body_stays_inside_its_decision(registry: Registry, case: dict[str, Any], style: str) -> None:
-    """The decisions before and after it are read as they were, and all of the text is found in its own."""
     add(registry, "Before", style)
     record_id = add(registry, "Given", style, case["text"])
     add(registry, "After", style)
@@ -60,7 +59,6 @@ def test_a_body_stays_inside_its_decision(registry: Registry, case: dict[str, An
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("case", cases("fitted"))
 def test_an_amendment_stays_inside_its_decision(registry: Registry, case: dict[str, Any], style: str) -> None:
-    """Its headings go below `Amendments`; the text around it reads as before."""
     amended = add(registry, "Amended", style)
     add(registry, "After", style)
     before = heads(registry)
@@ -77,7 +75,6 @@ def test_an_amendment_stays_inside_its_decision(registry: Registry, case: dict[s
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("case", cases("refused"))
 def test_a_text_that_breaks_a_document_is_refused(registry: Registry, case: dict[str, Any], style: str) -> None:
-    """Nothing is written, no number is taken, and the message says what is wrong."""
     existing = add(registry, "Known", style)
     before = heads(registry)
 
@@ -104,7 +101,6 @@ def test_a_text_that_states_what_the_head_states_is_refused(registry: Registry, 
 
 
 def test_a_new_entry_takes_the_level_of_a_logs_entries(registry: Registry) -> None:
-    """A new entry has the heading level of the others, its sections one below."""
     log = registry.workspace.root / "docs/design/f/4_decisions.md"
     log.parent.mkdir(parents=True)
     log.write_text(
@@ -122,7 +118,6 @@ def test_a_new_entry_takes_the_level_of_a_logs_entries(registry: Registry) -> No
 
 
 def test_the_sections_of_a_body_are_found_in_a_log(registry: Registry) -> None:
-    """Given as for a file, Context, Decision and Consequences are the entry's own, its cost too."""
     body = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
     for title in ("Use SQLite for tests", "Cache what is rendered"):
         add(registry, title, "log", body)
@@ -139,13 +134,11 @@ BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost:
 
 @pytest.mark.parametrize(("body", "status"), [(None, "proposed"), (f"{BODY}\nTODO\n", "proposed"), (BODY, "accepted")])
 def test_a_decision_waits_while_its_prompts_stand(registry: Registry, body: str | None, status: str) -> None:
-    """Where no status is asked for, one whose text is still to be written is proposed."""
     assert registry.add_adr(NewAdr("Use SQLite", body=body)).record.status.name == status
 
 
 @pytest.mark.parametrize(("body", "line"), [(None, "_Why is a decision"), (f"TBD\n\n{BODY}", "line 1 of the text")])
 def test_a_decision_with_a_prompt_is_not_added_as_accepted(registry: Registry, body: str | None, line: str) -> None:
-    """The refusal names what to fill in, and nothing is written."""
     with pytest.raises(RefusedError, match=line):
         registry.add_adr(NewAdr("Use SQLite", status="accepted", body=body))
     assert list(registry.workspace.orbit.glob("adrs/*")) == []
@@ -153,7 +146,6 @@ def test_a_decision_with_a_prompt_is_not_added_as_accepted(registry: Registry, b
 
 @pytest.mark.parametrize("style", ["file", "log"])
 def test_a_decision_is_not_accepted_while_a_prompt_stands(registry: Registry, style: str) -> None:
-    """The refusal names the line; once nothing is left to fill in, it is accepted."""
     registry.add_adr(NewAdr("Filled", feature="core", style=style, body=BODY))
     added = registry.add_adr(NewAdr("Use the thing", feature="core", style=style))
     document = registry.workspace.root / added.document

@@ -49,7 +49,6 @@ def record(root: Path, name: str, parent: str = ".orbit/adrs") -> None:
     ],
 )
 def test_a_number_in_a_name_counts(workspace_root: Path, path: str, next_id: str) -> None:
-    """Records, those that wait, and decision files; dates and other folders do not."""
     file = workspace_root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("text\n", "utf-8")
@@ -63,7 +62,6 @@ def test_a_number_in_a_name_counts(workspace_root: Path, path: str, next_id: str
      ("See ADR-0041.", "ADR-0001"), ("## Like ADR-0041", "ADR-0001"), ("## ADR-0041x", "ADR-0001")],
 )  # fmt: skip
 def test_a_heading_in_a_log_counts(workspace_root: Path, heading: str, next_id: str) -> None:
-    """An entry by hand takes its number; a mention does not."""
     file = workspace_root / "docs/design/f/4_decisions.md"
     file.parent.mkdir(parents=True)
     file.write_bytes(f"# f\r\n\r\n{heading}\r\n".encode() + b"\xff\n")
@@ -76,7 +74,6 @@ def test_a_heading_in_a_log_counts(workspace_root: Path, heading: str, next_id: 
     ["", "{", "[]", '{"highest": "many"}', '{"highest": null, "root": "x"}', '{"highest": -5, "root": "x"}', "\x00"],
 )
 def test_a_broken_claim_is_no_number(workspace_root: Path, content: str) -> None:
-    """The tree itself still says what is taken, and the next claim is whole again."""
     record(workspace_root, "ADR-0007")
     claims = workspace_root / ".orbit/state/claims/adr.json"
     claims.parent.mkdir(parents=True)
@@ -104,7 +101,6 @@ def repo(git_repo: Path, git: Git) -> Path:
 
 @pytest.mark.parametrize("kind", ["branch", "tag", "detached"])
 def test_a_number_on_any_ref_counts(repo: Path, git: Git, kind: str) -> None:
-    """Branches and tags are looked at, also from a detached head, and the answer names the one."""
     git(repo, "checkout", "-qb", "other")
     committed(repo, git, "ADR-0041")
     if kind == "tag":
@@ -117,7 +113,6 @@ def test_a_number_on_any_ref_counts(repo: Path, git: Git, kind: str) -> None:
 
 
 def test_a_number_on_a_remote_says_how_old_that_is(repo: Path, git: Git, tmp_path: Path) -> None:
-    """The age of the last fetch is in the message."""
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(repo), str(clone))
     committed(repo, git, "ADR-0041")
@@ -132,7 +127,6 @@ def test_a_number_on_a_remote_says_how_old_that_is(repo: Path, git: Git, tmp_pat
 
 
 def test_a_workspace_in_a_subfolder_has_its_own_numbers(repo: Path, git: Git) -> None:
-    """A project in a subfolder has numbers of its own branch, under its own folder."""
     committed(repo, git, "ADR-0041")
     (repo / "sub").mkdir()
     (repo / "sub/.orbit").mkdir()
@@ -144,7 +138,6 @@ def test_a_workspace_in_a_subfolder_has_its_own_numbers(repo: Path, git: Git) ->
 
 @pytest.mark.parametrize("below", ["part", "part of/it", "two\nlines"], ids=ascii)
 def test_a_workspace_below_the_root_sees_other_branches(repo: Path, git: Git, below: str) -> None:
-    """A number that another branch has in the same folder is not given out."""
     root = repo / below
     (root / ".orbit").mkdir(parents=True)
     (root / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")

@@ -27,13 +27,11 @@ def same(path: str, text: str) -> bool:
 
 @given(st.sampled_from(PATHS), st.lists(st.sampled_from(LINES), max_size=12).map("\n".join))
 def test_prose_of_any_text_is_where_the_reader_finds_it(path: str, text: str) -> None:
-    """Whatever lines follow each other: titles that name the form alone, logs, sections without a title."""
     assert same(path, text)
 
 
 @pytest.mark.parametrize("folder", ["docs", "tests/cases"])
 def test_prose_of_our_documents_is_where_the_reader_finds_it(folder: str) -> None:
-    """All Markdown of this repository, be it a decision or not."""
     files = list((ROOT / folder).rglob("*.md"))
     assert len(files) > 10
     for file in files:

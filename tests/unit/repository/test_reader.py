@@ -72,7 +72,6 @@ def replace_by_link(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_warm_reading_sees_every_change(workspace: Workspace, name: str) -> None:
-    """After any change the cached reading says what a first reading says, problems included."""
     before = Reading(workspace).states
     change, expected = CHANGES[name]
     change(workspace.root)
@@ -89,7 +88,6 @@ def test_a_warm_reading_sees_every_change(workspace: Workspace, name: str) -> No
 
 
 def test_a_changed_schema_validates_its_records_again(workspace: Workspace) -> None:
-    """A record that was valid by the former schema is none by the new one."""
     kind = workspace.root / ".orbit/kinds/note"
     shutil.copytree(workspace.kinds["learning"].folder, kind)
     text = (kind / "kind.yaml").read_text("utf-8")
@@ -106,7 +104,6 @@ def test_a_changed_schema_validates_its_records_again(workspace: Workspace) -> N
 
 
 def test_votes_are_remembered_with_their_times(workspace: Workspace) -> None:
-    """A cached vote equals the one in the file; a file with a bad line is read again and reported each time."""
     file = workspace.root / ".orbit/learnings/L-aaaaa/votes.jsonl"
     row = {"learning_id": "L-aaaaa", "voter_model": "m", "voted_at": "2026-05-01T10:00:00+02:00", "task_id": "T-1"}
     file.write_text(json.dumps(row) + "\n", "utf-8")
@@ -123,7 +120,6 @@ def test_votes_are_remembered_with_their_times(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("form", ["bytes", "link"])
 def test_votes_that_cannot_be_read_cost_their_record_alone(workspace: Workspace, form: str) -> None:
-    """A symbolic link or bytes that are no text are one finding; the record stays, without votes."""
     file = workspace.root / ".orbit/learnings/L-aaaaa/votes.jsonl"
     if form == "link":
         file.symlink_to(workspace.root / ".orbit/config.yaml")
@@ -135,7 +131,6 @@ def test_votes_that_cannot_be_read_cost_their_record_alone(workspace: Workspace,
 
 
 def test_two_workspaces_of_a_repository_have_separate_caches(tmp_path: Path) -> None:
-    """Files of one name, size and time in both are still two files."""
     (tmp_path / ".git").mkdir()
     workspaces = []
     for name in ("one", "two"):

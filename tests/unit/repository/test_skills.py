@@ -26,7 +26,6 @@ WANTED = "Look into the warehouse: list tables, inspect columns."
     ],
 )
 def test_a_description_may_have_any_yaml_form(field: str, tmp_path: Path) -> None:
-    """Search shows a skill by its description, also where that is a block of text, or has a colon that YAML refuses."""
     page = tmp_path / ".claude/skills/explore/SKILL.md"
     page.parent.mkdir(parents=True)
     page.write_text(f"---\nname: explore\n{field}\nallowed-tools: Bash\n---\n\n# Explore\n", "utf-8")

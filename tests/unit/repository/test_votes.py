@@ -56,7 +56,6 @@ def problems(text: str) -> list[tuple[int, str]]:
     ],
 )
 def test_an_invalid_vote_is_reported_and_hides_no_other(bad: str, words: str) -> None:
-    """The line is named, and the votes above and below it count."""
     text = "\n".join([line(task_id="above"), bad, line(task_id="below")]) + "\n"
 
     assert [vote.task_id for vote in parse_votes(text, "x", "L-7k3fq", NOW)[0]] == ["above", "below"]
@@ -66,14 +65,12 @@ def test_an_invalid_vote_is_reported_and_hides_no_other(bad: str, words: str) ->
 
 
 def test_a_day_ahead_is_a_clock_that_runs_fast() -> None:
-    """Up to a day in the future counts; other line ends and blank lines do no harm."""
     text = f"{line(voted_at='2026-05-18T12:00:00Z')}\r\n\n  \n{line(task_id='T-2')}"
 
     assert len(parse_votes(text, "x", "L-7k3fq", NOW)[0]) == 2
 
 
 def test_only_the_first_invalid_votes_are_named() -> None:
-    """The first fifty lines are named, the others counted."""
     messages = problems("x\n" * 100_000)
 
     assert len(messages) == 51
@@ -81,7 +78,6 @@ def test_only_the_first_invalid_votes_are_named() -> None:
 
 
 def test_a_task_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    """What could not be read as a vote is not written as one."""
     with pytest.raises(RefusedError, match="are text"):
         cast(tmp_path, "a\udcff")
 
@@ -94,7 +90,6 @@ def cast(folder: Path, task: str = "T-1", model: str = "m", at: datetime = NOW) 
 
 
 def test_a_vote_is_one_line_of_exactly_four_fields(tmp_path: Path) -> None:
-    """The file is made on the first vote, with the usual rights."""
     assert cast(tmp_path)
 
     file = tmp_path / "votes.jsonl"
@@ -103,7 +98,6 @@ def test_a_vote_is_one_line_of_exactly_four_fields(tmp_path: Path) -> None:
 
 
 def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
-    """A file that a crash left without a line break gets one before the new vote."""
     file = tmp_path / "votes.jsonl"
     file.write_text(line(task_id="T-0") + "\n" + line()[:30], "utf-8")
 
@@ -116,7 +110,6 @@ def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("room", [0, 1, 60])
 def test_a_partly_written_vote_is_removed(tmp_path: Path, room: int) -> None:
-    """A disk that fills up within the line refuses the vote and keeps no part of it."""
     file = tmp_path / "votes.jsonl"
     before = b"" if room == 0 else (line(task_id="T-0") + "\n").encode()
     if before:
@@ -138,7 +131,6 @@ def test_a_partly_written_vote_is_removed(tmp_path: Path, room: int) -> None:
 
 @pytest.mark.parametrize("text", ["two\nlines", 'quote " \\ 😀', "a\u2028b", "\x00"])
 def test_any_task_reads_back(tmp_path: Path, text: str) -> None:
-    """Whatever a task is called, it stays on one line."""
     assert cast(tmp_path, text)
 
     content = (tmp_path / "votes.jsonl").read_text("utf-8")
@@ -147,7 +139,6 @@ def test_any_task_reads_back(tmp_path: Path, text: str) -> None:
 
 
 def test_a_vote_is_not_written_through_a_link(tmp_path: Path) -> None:
-    """A link in the record's folder changes nothing elsewhere."""
     (tmp_path / "outside").write_text("mine", "utf-8")
     (tmp_path / "record").mkdir()
     (tmp_path / "record/votes.jsonl").symlink_to(tmp_path / "outside")
@@ -173,13 +164,11 @@ def test_a_vote_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [(None, 180.0), (" ", 180.0), ("0", 0.0), ("0.5", 0.5), ("1e3", 1000.0)],
 )
 def test_the_half_life_is_the_environment_s(value: str | None, days: float) -> None:
-    """Unset or empty it is 180 days; 0 counts votes as they are."""
     assert half_life_days({} if value is None else {"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": value}) == days
 
 
 @pytest.mark.parametrize("value", ["never", "-1", "nan", "inf", "1e308", "1e9", "1,5", "180 days"])
 def test_an_invalid_half_life_is_refused(value: str) -> None:
-    """The error names the variable, its value and valid ones."""
     with pytest.raises(UsageError, match="ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS is ") as caught:
         half_life_days({"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": value})
 

@@ -14,7 +14,6 @@ from orbit_registry.repository.writer import free_code_id
 
 
 def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> None:
-    """Its first line names the schema by a path that works; fields have the schema's order."""
     record = registry.add("learning", {"x-own": [1], "summary": "Leap", "scope": {"paths": ["src/**"]}, "labels": []})
     file = registry.workspace.root / record.path
     first, *lines = file.read_text("utf-8").splitlines()
@@ -45,7 +44,6 @@ def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> N
     ],
 )
 def test_an_invalid_record_is_never_saved(registry: Registry, fields: dict[str, object], words: str) -> None:
-    """The reason names the field, and no file is written."""
     with pytest.raises(InvalidRecordError) as caught:
         registry.add("learning", fields)
 
@@ -54,7 +52,6 @@ def test_an_invalid_record_is_never_saved(registry: Registry, fields: dict[str, 
 
 
 def test_a_decision_is_not_written_without_its_document(registry: Registry) -> None:
-    """The general way refuses, and the right one is named."""
     with pytest.raises(RefusedError) as caught:
         registry.add("adr", {"title": "X"})
 
@@ -62,7 +59,6 @@ def test_a_decision_is_not_written_without_its_document(registry: Registry) -> N
 
 
 def test_a_taken_code_grows(registry: Registry) -> None:
-    """Also when the one that has it waits in the inbox."""
     workspace, kind, uid = registry.workspace, registry.workspace.kinds["learning"], "0123456789abcdef" * 2
     (workspace.folder_of(kind) / code_id("L-", uid)).mkdir(parents=True)
     (workspace.folder_of(kind, pending=True) / code_id("L-", uid, 6)).mkdir(parents=True)
@@ -100,7 +96,6 @@ def hand_written(registry: Registry) -> Path:
 
 
 def test_an_edit_touches_its_own_lines_and_the_time(registry: Registry, hand_written: Path) -> None:
-    """Comments, order, quoting, spacing and own keys stay byte for byte."""
     before = hand_written.read_text("utf-8").splitlines()
 
     record = registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
@@ -113,7 +108,6 @@ def test_an_edit_touches_its_own_lines_and_the_time(registry: Registry, hand_wri
 
 
 def test_an_edit_that_changes_nothing_writes_nothing(registry: Registry, hand_written: Path) -> None:
-    """Not even the time."""
     before = (hand_written.read_bytes(), hand_written.stat().st_mtime_ns)
 
     registry.update("L-aaaaa", lambda data: {**data, "labels": ["one", "two"]})
@@ -128,7 +122,6 @@ def test_an_edit_that_changes_nothing_writes_nothing(registry: Registry, hand_wr
 def test_an_edit_that_would_break_the_record_is_refused(
     registry: Registry, hand_written: Path, change: dict[str, object]
 ) -> None:
-    """The file stays as it is."""
     before = hand_written.read_bytes()
 
     with pytest.raises(InvalidRecordError):
@@ -138,7 +131,6 @@ def test_an_edit_that_would_break_the_record_is_refused(
 
 
 def test_the_file_is_read_anew_before_it_is_changed(registry: Registry, hand_written: Path) -> None:
-    """Another writer's change survives."""
     assert registry.get("L-aaaaa").data["labels"] == ["one", "two"]
     hand_written.write_text(hand_written.read_text("utf-8").replace("[one,two]", "[one,two,three]"), "utf-8")
 
@@ -151,7 +143,6 @@ def test_the_file_is_read_anew_before_it_is_changed(registry: Registry, hand_wri
 def test_a_record_broken_meanwhile_is_not_overwritten(
     registry: Registry, hand_written: Path, content: bytes | None
 ) -> None:
-    """The edit fails and the bytes stay."""
     if content is None:
         hand_written.unlink()
     else:

@@ -41,15 +41,10 @@ TEXTS = st.lists(
     ],
 )
 def test_auto_looks_at_headings_then_rules_then_length(text: str, expected: Strategy) -> None:
-    """Three headings of the levels asked for, else three rules; code, front matter and other levels do not count.
-
-    What is not twice the least size of a chunk stays whole.
-    """
     assert cut(text).strategy == expected
 
 
 def test_a_breadcrumb_names_the_headings_above() -> None:
-    """A chunk knows the way to it, its sections and its lines; the headings of code are none."""
     text = f"---\ntags: x\n---\n# Guide\n\n## Parent\n\n{SECTION}\n\n### Child\n\n{SECTION}\n```\n## no heading\n```\n"
 
     parent, child = cut(text, Chunking("headers")).chunks
@@ -75,12 +70,10 @@ def test_a_breadcrumb_names_the_headings_above() -> None:
 def test_a_breadcrumb_names_the_first_and_the_last_of_several_sections(
     text: str, breadcrumb: str, strategy: Strategy
 ) -> None:
-    """Sections that share a chunk are a range, as far as they are of the levels that cut."""
     assert [chunk.breadcrumb for chunk in cut(text, Chunking(strategy)).chunks] == [breadcrumb]
 
 
 def test_a_chunk_knows_what_links_to_its_headings_say() -> None:
-    """The anchors are those of a forge: in lower case, the second of the same words numbered, an id as it stands."""
     text = f"# Guide\n\n## Same\n\n{SECTION}\n\n## Same\n\n{SECTION}\n\n## Other {{#Mine}}\n\n{SECTION}\n"
 
     assert [chunk.anchors for chunk in cut(text, Chunking("headers")).chunks] == [
@@ -91,7 +84,6 @@ def test_a_chunk_knows_what_links_to_its_headings_say() -> None:
 
 
 def test_small_pieces_join_the_next_only_where_the_sum_is_allowed() -> None:
-    """A piece below the least size goes with its neighbour up to the largest, else it stands alone and is said so."""
     small, large = "## Small\n\ntiny\n", f"## Large\n\n{LONG * 4}\n"
 
     joined = cut(small + f"## Next\n\n{LONG}\n", Chunking("headers", max_tokens=200, fixed_tokens=150)).chunks
@@ -105,7 +97,6 @@ def test_small_pieces_join_the_next_only_where_the_sum_is_allowed() -> None:
 
 
 def test_a_large_piece_is_cut_into_numbered_parts_that_overlap() -> None:
-    """Parts keep the heading's name and way, begin with the end of the one before, and say so."""
     text = "## Long\n\n" + "\n\n".join(f"Paragraph {number}. {LONG}" for number in range(10))
 
     parts = cut(text, Chunking("headers")).chunks
@@ -120,7 +111,6 @@ def test_a_large_piece_is_cut_into_numbered_parts_that_overlap() -> None:
 
 
 def test_chunks_overlap_by_tokens_in_every_script() -> None:
-    """A text without spaces repeats as many tokens as one with them."""
     first, second, *_ = cut("".join(f"長い文{number}。" for number in range(600)), Chunking("fixed")).chunks
 
     repeated = next(size for size in range(len(first.body), 0, -1) if second.body.startswith(first.body[-size:]))
@@ -133,7 +123,6 @@ def test_chunks_overlap_by_tokens_in_every_script() -> None:
 )
 @pytest.mark.parametrize("line", [290, 296, 299, 300, 390, 399, 400])
 def test_a_long_line_leaves_nothing_behind_that_says_nothing_new(sizes: dict[str, int], line: int) -> None:
-    """A line that fits a chunk alone, and not behind what stands before it, makes no chunk of next to nothing."""
     lines = (" ".join(f"{part}{word:03}" for word in range(line * 4 // 5)) for part in "abcdef")
     text = "# Guide\n\nintro\n\n" + "\n\n## Part\n\n".join(lines)
 
@@ -144,7 +133,6 @@ def test_a_long_line_leaves_nothing_behind_that_says_nothing_new(sizes: dict[str
 
 
 def test_a_fixed_cut_leaves_no_small_rest_and_no_torn_code() -> None:
-    """What is left below the least size stays with the chunk before; a blank line of code ends no paragraph."""
     assert len(cut(LONG * 3 + "\n", Chunking("fixed")).chunks) == 1
     code = "```sh\n" + "echo one more step\n\n" * 60 + "```\n"
 
@@ -154,7 +142,6 @@ def test_a_fixed_cut_leaves_no_small_rest_and_no_torn_code() -> None:
 
 
 def test_a_script_is_cut_by_its_lines() -> None:
-    """The comments of a script are no headings; nothing in it is cut within a line that fits."""
     script = "#!/bin/sh\n" + "".join(f"# step {number}\necho {number}\n" for number in range(400))
 
     result = cut(script, markdown=False)
@@ -165,7 +152,6 @@ def test_a_script_is_cut_by_its_lines() -> None:
 
 
 def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
-    """What is written above moves its lines and not its name; two chunks with one text have two names."""
     text = f"## A\n\n{SECTION}\n## B\n\n{SECTION}\n## C\n\n{SECTION}"
 
     before = cut(text, Chunking("headers")).chunks
@@ -187,21 +173,18 @@ def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
     ],
 )
 def test_what_contradicts_itself_is_refused(arguments: dict[str, object]) -> None:
-    """An unknown strategy, sizes out of order and chunks that are mostly repetition are misuse."""
     with pytest.raises(UsageError):
         chunking_from(arguments)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "\ufeff", "---\na: 1\n---\n"])
 def test_nothing_has_no_chunks(text: str) -> None:
-    """An empty text, a byte order mark and front matter alone give no chunk."""
     assert cut(text).chunks == ()
 
 
 @given(TEXTS, st.sampled_from(["auto", "headers", "delimiter", "fixed", "none"]), st.booleans())
 @settings(max_examples=25)
 def test_no_line_of_a_text_is_lost(text: str, strategy: Strategy, markdown: bool) -> None:
-    """Each word stands in a chunk, but for front matter and delimiters; sizes and places are those of the body."""
     chunking = Chunking(strategy, min_tokens=20, max_tokens=120, fixed_tokens=60, overlap_tokens=10)
 
     result = cut(text, chunking, markdown=markdown)

@@ -28,7 +28,6 @@ SCRIPT = {name: value for name, value in DOC.items() if name != "file"} | {"type
     [DOC, SCRIPT, {**DOC, "versions": ["2.1"]}, {**DOC, "versions": ["2", "3"], "chunking": {"strategy": "none"}}],
 )
 def test_what_a_resource_may_be(data: dict[str, object]) -> None:
-    """A document with a copy, a script with a path, of no version, of one, of several."""
     assert KIND.schema.problems(data) == []
 
 
@@ -55,5 +54,4 @@ def test_what_a_resource_may_be(data: dict[str, object]) -> None:
     ],
 )
 def test_what_a_resource_can_not_be(data: dict[str, object]) -> None:
-    """A script without a path, a document without a copy, a version beside `unversioned`, a way out of the project."""
     assert KIND.schema.problems(data)

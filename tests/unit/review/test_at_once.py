@@ -41,7 +41,6 @@ def draft(drift: str, message: str) -> Draft:
 
 @pytest.mark.parametrize("second", [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Mind the gap")])
 def test_a_concurrent_proposal_is_not_repeated(registry: Registry, second: Draft) -> None:
-    """Neither the same nor a second addition to a page; earlier ones stay written."""
     record_id, workspace = ProposalHistory.from_records(registry.collection.records), registry.workspace
     write_proposals(
         workspace, [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")], record_id, registry.author()
@@ -58,7 +57,6 @@ def test_a_concurrent_proposal_is_not_repeated(registry: Registry, second: Draft
 
 
 def test_a_cluster_is_proposed_once(registry: Registry) -> None:
-    """Also by two processes."""
     for summary in (
         "Sign the release tag before publishing wheels",
         "Publishing wheels needs a signed tag of the release",
@@ -74,7 +72,6 @@ def test_a_cluster_is_proposed_once(registry: Registry) -> None:
 
 
 def test_an_unsolved_problem_is_noted_once(registry: Registry) -> None:
-    """Also by two processes."""
     records = registry.collection.records
     message = NoteRequest("Uploads fail without a retry key", attempts=3, failed=True)
     note(registry.workspace, records, message, registry.author())

@@ -54,12 +54,10 @@ def ids(result: list[Cluster]) -> set[frozenset[str]]:
 
 @given(st.permutations(LEARNINGS))
 def test_themes_do_not_depend_on_order(records: list[Record]) -> None:
-    """Two pairs; the others are in no cluster."""
     assert ids(clusters(records)) == {frozenset(("L-00001", "L-00002")), frozenset(("L-00003", "L-00004"))}
 
 
 def test_same_words_give_a_learning_and_a_theme_a_rule() -> None:
-    """The member with a vote gives the headline; scopes are united."""
     twin = learning("L-00007", "Sign the release tag before publishing the wheels", *SAID["L-00003"][1:])
     voted = replace(twin, votes=(Vote("L-00007", "m", NOW, "T-1"),))
     (same,) = clusters([*LEARNINGS[2:3], voted, *LEARNINGS[4:]])
@@ -75,7 +73,6 @@ def test_same_words_give_a_learning_and_a_theme_a_rule() -> None:
 
 
 def test_clusters_are_no_chains_and_stay_small() -> None:
-    """Each links only to the next; forty similar ones are split."""
     words = [f"{first}word {second}word" for first, second in zip("abcdefgh", "bcdefghi", strict=True)]
     chain = [learning(f"L-1000{number}", message, [], []) for number, message in enumerate(words)]
     assert max((len(entry.members) for entry in clusters(chain)), default=0) <= 3
@@ -85,7 +82,6 @@ def test_clusters_are_no_chains_and_stay_small() -> None:
 
 
 def test_a_decided_cluster_is_not_proposed_again() -> None:
-    """A record derived from two thirds of it, live or rejected."""
     result = clusters(LEARNINGS)
     links = [{"rel": "derived_from", "to": entry} for entry in ("L-00001", "L-00002")]
     settled = learning("L-00009", "Close what you open", [], [], status="rejected", links=links)
@@ -93,7 +89,6 @@ def test_a_decided_cluster_is_not_proposed_again() -> None:
 
 
 def test_unused_learnings_may_be_retired() -> None:
-    """Not with votes, while new, with a good score, or with a short log."""
     votes = (Vote("L-00003", "m", NOW, "T-1"),)
     new = learning("L-00008", "Quite new", [], [], created_at="2026-11-20T00:00:00Z")
     current = RecordSet([*LEARNINGS[:2], replace(LEARNINGS[2], votes=votes), *LEARNINGS[3:], new])
@@ -108,7 +103,6 @@ def test_unused_learnings_may_be_retired() -> None:
 
 
 def test_contradicted_learnings_may_be_retired() -> None:
-    """By a link or a negation, unless marked as distinct."""
     nothing = Usage({}, {}, 0, 0.0)
     link = [{"rel": "contradicts", "to": "L-00005"}]
     against = learning("L-00010", "Tooltips are fine", [], [], links=link)

@@ -29,7 +29,6 @@ def contrast(first: str, second: str) -> Contrast | None:
     ],
 )
 def test_a_single_negation_or_number_is_named(first: str, second: str, words: str) -> None:
-    """Nothing else differs, whichever of the two comes first; case and punctuation do not count."""
     difference = contrast(first, f"{second.upper()}!")
 
     assert difference is not None
@@ -50,14 +49,12 @@ def test_a_single_negation_or_number_is_named(first: str, second: str, words: st
     ],
 )
 def test_other_differences_make_no_pure_contrast(first: str, second: str, alone: bool | None) -> None:
-    """Other words beside it make it another text; without a negation or a number there is none."""
     difference = contrast(first, second)
 
     assert (difference.alone if difference is not None else None) == alone
 
 
 def test_a_moved_negation_counts_in_short_texts() -> None:
-    """Sentences in another order put other words beside it; only of a short text it is said."""
     words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(60)]
 
     assert contrast(" ".join(["not", *words]), " ".join([*words[::-1], "not", "x"][:-1])) is None

@@ -26,7 +26,6 @@ def keys(texts: Index, query: str, pool: int = 0) -> list[str]:
 
 
 def test_titles_outweigh_tags_and_tags_the_body() -> None:
-    """The same word, in texts of the same length."""
     texts = index(body=("x", "y", "cache"), title=("cache", "y", "z"), tags=("x", "cache", "z"))
 
     assert keys(texts, "cache") == ["title", "tags", "body"]
@@ -41,12 +40,10 @@ def test_titles_outweigh_tags_and_tags_the_body() -> None:
     ],
 )  # fmt: skip
 def test_identifiers_and_unspaced_words_are_split(query: str, text: str) -> None:
-    """`parseHTTPHeader` has parse, http and header; Chinese and Japanese words have pairs of characters."""
     assert keys(index(a=(text, "", ""), b=("Other", "", "")), query) == ["a"]
 
 
 def test_scores_are_parts_of_the_best_possible() -> None:
-    """Between 0 and 1; a word that no text has takes its part away."""
     texts = index(a=("lock " * 500, "", ""), b=("file", "", ""))
 
     ((_, best),) = hits(texts, "lock")
@@ -57,7 +54,6 @@ def test_scores_are_parts_of_the_best_possible() -> None:
 
 
 def test_character_grams_prefer_the_nearer_word() -> None:
-    """Of texts that terms can't tell apart, the one with a word of the same root comes first."""
     texts = index(a=("lock", "", "garden"), b=("lock", "", "ledger"))
 
     assert keys(texts, "lock the ledgerbook") == ["a", "b"]
@@ -65,7 +61,6 @@ def test_character_grams_prefer_the_nearer_word() -> None:
 
 
 def test_a_secret_is_no_word() -> None:
-    """The words around it are."""
     counts = counts_of(("", "", f"rotate ghp_{'a1B2' * 9} monthly"))
 
     assert {"rotate", "monthly"} <= counts.keys()

@@ -21,19 +21,16 @@ from orbit_registry.search.search import Score
     ],
 )  # fmt: skip
 def test_a_tag_without_a_weight_gets_the_average(text: str, weights: dict[str, float]) -> None:
-    """The average of the explicit weights, else 1.5."""
     assert context_weights(text) == pytest.approx(weights)
 
 
 @pytest.mark.parametrize("text", ["a=", "a=x", "a=-1", "a=inf", "a=nan", "=1.5", "a,b=1,5x=y"])
 def test_an_invalid_weight_is_refused(text: str) -> None:
-    """A number from 0 up is one."""
     with pytest.raises(UsageError, match="no tag with a weight"):
         context_weights(text)
 
 
 def test_each_matching_tag_adds_a_tenth_of_its_weight() -> None:
-    """Two matches add; a tag that is said twice counts once."""
     weights = {"a": 1.4, "b": 1.5, "c": 1.3}
     assert context_factor(["a"], weights) == pytest.approx(1.14)
     assert context_factor(["a", "b", "a", "z"], weights) == pytest.approx(1.29)
@@ -46,7 +43,6 @@ def test_each_matching_tag_adds_a_tenth_of_its_weight() -> None:
     st.dictionaries(st.sampled_from("abc"), st.floats(0, 1e6)),
 )
 def test_a_score_never_leaves_its_range(text: float, version: float, weights: dict[str, float]) -> None:
-    """Whatever the weights are."""
     total = Score(text, version, context_factor("abc", weights)).total
     assert 0 <= total <= 1
     assert not math.isnan(total)
@@ -61,13 +57,11 @@ def test_a_score_never_leaves_its_range(text: float, version: float, weights: di
     ],
 )  # fmt: skip
 def test_the_shape_of_a_text_sets_the_budget(text: str, budget: str) -> None:
-    """An identifier wants one place, a question or a task all that bears on it; who says a budget gets it."""
     assert shape(text) == budget
     assert Query(text, budget="deep").depth.name == "deep"
 
 
 def test_an_unknown_budget_is_refused() -> None:
-    """The hint names those there are."""
     with pytest.raises(UsageError, match="no budget") as refused:
         Query("x", budget="huge").depth  # noqa: B018
     assert "lean" in refused.value.hint

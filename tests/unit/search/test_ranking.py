@@ -37,7 +37,6 @@ def measured(index: Index, pool: int) -> tuple[float, float]:
 
 
 def test_the_ranking_is_no_worse_than_it_was(index: Index) -> None:
-    """On questions in other words than those of the records that answer them."""
     rank, recall = measured(index, 100)
 
     assert rank >= MRR, f"MRR {rank:.4f} was {MRR}"
@@ -45,5 +44,4 @@ def test_the_ranking_is_no_worse_than_it_was(index: Index) -> None:
 
 
 def test_the_second_ranking_is_worth_its_cost(index: Index) -> None:
-    """By terms alone the same questions are answered worse."""
     assert measured(index, 0) < measured(index, 100)

@@ -70,13 +70,11 @@ def zipf_texts(number: int, seed: int, longest: int = 90) -> dict[str, str]:
 @given(COLLECTIONS, THRESHOLDS)
 @example({"L-00": "", "L-01": "", "L-02": "lock"}, 0.55)
 def test_pairs_are_those_of_the_definition(texts: dict[str, str], threshold: float) -> None:
-    """Exactly the pairs are found whose cosine by the definition reaches the threshold."""
     check(similar_pairs(texts, threshold), all_cosines(texts), threshold)
 
 
 @given(COLLECTIONS, THRESHOLDS, st.sets(st.integers(0, 40).map("L-{:02}".format), max_size=3))
 def test_pairs_of_some_texts(texts: dict[str, str], threshold: float, only: set[str]) -> None:
-    """With `only` come those of all pairs that have such a key, with the same scores."""
     expected = [pair for pair in similar_pairs(texts, threshold) if pair.a in only or pair.b in only]
 
     assert similar_pairs(texts, threshold, only) == expected
@@ -84,7 +82,6 @@ def test_pairs_of_some_texts(texts: dict[str, str], threshold: float, only: set[
 
 @pytest.mark.parametrize("threshold", [0.3, 0.8])
 def test_pairs_among_many_texts(threshold: float) -> None:
-    """Among hundreds of texts with planted copies none is lost."""
     texts = zipf_texts(300, 1)
     pairs = similar_pairs(texts, threshold)
 
@@ -93,7 +90,6 @@ def test_pairs_among_many_texts(threshold: float) -> None:
 
 
 def test_a_pair_at_the_threshold_is_found() -> None:
-    """A pair that just reaches the threshold is found, however much of either text is its own."""
     sizes = {f"L-{number}": number for number in (1, 6, 25, 100, 400, 1300)}
     family = [f"family{number}" for number in range(100)]
     texts = {key: Counter([*family, *(f"{key}own{word}" for word in range(size))]) for key, size in sizes.items()}
@@ -104,7 +100,6 @@ def test_a_pair_at_the_threshold_is_found() -> None:
 
 
 def test_equal_texts_score_one() -> None:
-    """Two texts with the same terms score exactly 1, the highest there is."""
     texts = {"a": "Hold the lock while you write, write", "b": "write lock while hold! WRITE", "c": "x"}
 
     assert similar_pairs(texts, 1.0) == [Pair("a", "b", 1.0)]
@@ -112,7 +107,6 @@ def test_equal_texts_score_one() -> None:
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.01, math.nan])
 def test_a_threshold_has_a_range(threshold: float) -> None:
-    """A threshold that is not above 0 and at most 1 is refused."""
     with pytest.raises(UsageError, match="threshold"):
         similar_pairs({}, threshold)
 
@@ -130,6 +124,5 @@ def test_a_threshold_has_a_range(threshold: float) -> None:
     ],
 )
 def test_normalised(text: str, expected: str) -> None:
-    """Case, punctuation, white space and compatibility forms do not tell two texts apart; letters and marks do."""
     assert normalised(text) == expected
     assert normalised(normalised(text)) == expected

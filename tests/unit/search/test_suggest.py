@@ -38,7 +38,6 @@ def clue(path: str, weight: float = SURE, words: str = "") -> Clue:
     ],
 )
 def test_a_text_names_files(text: str, paths: list[str]) -> None:
-    """Tracked files and folders are found by path, by a path's end or by a name only one has; nothing else is."""
     assert [clue.path for clue in clues_in_text(text, TREE)] == paths
 
 
@@ -61,12 +60,10 @@ def test_a_text_names_files(text: str, paths: list[str]) -> None:
     ],
 )
 def test_clues_become_globs(clues: list[Clue], globs: list[str]) -> None:
-    """Enough clues make a glob; most of a folder becomes the folder; what is too broad or is not there becomes none."""
     assert sorted(proposal.glob for proposal in propose(clues, TREE)) == globs
 
 
 def test_the_best_founded_come_first() -> None:
-    """At most six globs are proposed, those with the most clues, each with how many files it matches and why."""
     paths = [f"lib/part{number}/main.rs" for number in range(9)]
     clues = [clue(path, words=f"{path} {count}") for number, path in enumerate(paths) for count in range(number + 1)]
     proposals = propose(clues, TREE)
@@ -77,8 +74,6 @@ def test_the_best_founded_come_first() -> None:
 
 @pytest.mark.parametrize("sign", ["+a.", "{,", "*", "a/", "@", "["])
 def test_a_long_run_of_signs_is_read_in_time_that_grows_with_it(sign: str) -> None:
-    """Four times the text costs no sixteen times the time: the least of three runs each, in one process."""
-
     def seconds(count: int) -> float:
         text = sign * count + " src/app.py"
         runs = []

@@ -20,20 +20,17 @@ STEMS: Any = load((DATA / "stems.yaml").read_text("utf-8"))
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_case(text: str, expected: list[str]) -> None:
-    """A text has the terms of its case, when it is met first and when its words are remembered."""
     assert terms(text) == expected
     assert terms(text) == expected
 
 
 @pytest.mark.parametrize(("word", "expected"), STEMS)
 def test_stem(word: str, expected: str) -> None:
-    """English words have the stems of the Porter2 algorithm."""
     assert stem(word) == expected
 
 
 @given(st.text(max_size=200))
 def test_terms_of_any_text_are_short_and_lower_case(text: str) -> None:
-    """Any text has terms, none of them empty, long or in capitals that have a small form."""
     for term in terms(text):
         assert 0 < len(term) <= 64
         assert term == term.lower()
@@ -41,17 +38,14 @@ def test_terms_of_any_text_are_short_and_lower_case(text: str) -> None:
 
 @given(st.text(alphabet="aBc1_日本 .é", max_size=60), st.text(alphabet="aBc1_日本 .é", max_size=60))
 def test_terms_of_two_texts_follow_each_other(first: str, second: str) -> None:
-    """The terms of a text do not depend on what stands before it, apart by white space."""
     assert terms(f"{first} {second}") == terms(first) + terms(second)
 
 
 @pytest.mark.parametrize("text", [text for text, _ in CASES])
 def test_the_hook_splits_a_case_alike(text: str) -> None:
-    """What a prompt is looked up by are the words that records are indexed by."""
     assert hook.words(text) == words(text)
 
 
 @given(st.text(max_size=60) | st.text(alphabet="aBsS_1 -.é日本한\u0301\u0e31ſß\ud800²\U00020000", max_size=60))
 def test_the_hook_splits_any_text_alike(text: str) -> None:
-    """Whatever the script, with lone surrogates and marks that stand on nothing."""
     assert hook.words(text) == words(text)

@@ -68,7 +68,6 @@ def searcher_of(root: Path, model: Topics) -> Searcher:
 
 
 def test_synonyms_are_found(root: Path) -> None:
-    """Without a word in common; a hit that words led to stays, and says what led to the others."""
     assert titles(Searcher(Registry.open(root).workspace, Registry.open(root).records), "car") == []
     searcher = searcher_of(root, Topics())
     assert titles(searcher, "car")[0] == "Wash the automobile weekly"
@@ -81,7 +80,6 @@ def test_synonyms_are_found(root: Path) -> None:
 
 
 def test_vectors_are_cached_by_text_and_model(root: Path) -> None:
-    """A second run makes only the question's; another model, or another text, makes what is missing."""
     first, again, other = Topics(), Topics(), Topics("topics 2")
     titles(searcher_of(root, first), "car")
     assert len(first.made) == 4
@@ -96,7 +94,6 @@ def test_vectors_are_cached_by_text_and_model(root: Path) -> None:
 
 
 def test_a_secret_reaches_no_model(root: Path) -> None:
-    """Neither from a record nor from the question."""
     secret = "ghp_" + "a1B2" * 9
     file = next((root / ".orbit/learnings").glob("*/learning.yaml"))
     file.write_text(re.sub("(?m)^summary: .*", f"summary: Rotate {secret} soon", file.read_text("utf-8")), "utf-8")
@@ -106,7 +103,6 @@ def test_a_secret_reaches_no_model(root: Path) -> None:
 
 
 def test_a_failing_model_leaves_words_and_a_note(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Missing, broken or of other sizes: the search answers as without it, and says so once."""
     plain = titles(Searcher(Registry.open(root).workspace, Registry.open(root).records), "ledger")
     config = root / ".orbit/config.yaml"
     text = config.read_text("utf-8")
@@ -132,11 +128,6 @@ print(json.dumps({"vectors": [[of(one, n) for n in range(3)] for one in said]}))
 
 
 def test_sql_ranks_by_exact_cosine(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A row a record, keyed by its content's hash and the model; nearest to a text, and to a record; in an export too.
-
-    Without a model there is no such table, and a question may use the name for its own.
-    """
-
     def asked(sql: str) -> list[dict[str, Any]]:
         capsys.readouterr()
         assert run(["query", sql, "--format", "json"]) == 0
@@ -168,7 +159,6 @@ def test_sql_ranks_by_exact_cosine(root: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_vectors_of_withheld_records_are_not_exported(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Not without a model, nor past what `site.publish` withholds."""
     assert run(["snapshot", "export", "out.duckdb", "--vectors"]) == 2
     assert "search.model" in capsys.readouterr().err
     (root / "model.py").write_text(PROGRAM, "utf-8")
@@ -180,7 +170,6 @@ def test_vectors_of_withheld_records_are_not_exported(root: Path, capsys: pytest
 
 
 def test_both_rankings_count() -> None:
-    """Who is set off in one as much as others in both; no score leaves its range, and none rises down the list."""
     fused = z_fused({"a": 0.9, "b": 0.8, "c": 0.1}, {"a": 0.0, "b": 0.9, "c": 0.1, "d": 0.8}, 2)
 
     assert fused[0][0] == "b"
@@ -228,7 +217,6 @@ def library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 @pytest.mark.parametrize("setting", ['{model: "some/model"}', '{command: ["touch", "owned"]}'])
 def test_no_model_is_used_where_programs_are_off(root: Path, monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
-    """Neither a static one nor a program: words alone rank, and the note names the switch."""
     configure(root, f"search: {setting}")
     monkeypatch.setenv("ORBIT_PROGRAMS", "off")
 
@@ -242,7 +230,6 @@ def test_no_model_is_used_where_programs_are_off(root: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("model", ["/OUTSIDE", "../outside", "linked", "dangling", "inner", "a-file", "~/model"])
 def test_no_model_is_read_from_outside_the_project(root: Path, tmp_path: Path, library: Any, model: str) -> None:
-    """An absolute path, one upwards, a link or a folder with one is refused in the note, and no library asked."""
     (tmp_path / "outside").mkdir()
     (root / "linked").symlink_to(tmp_path / "outside")
     (root / "dangling").symlink_to(tmp_path / "nowhere")
@@ -257,14 +244,12 @@ def test_no_model_is_read_from_outside_the_project(root: Path, tmp_path: Path, l
 
 
 def test_a_folder_of_the_project_is_loaded(root: Path, library: Any) -> None:
-    """The folder by its whole path, whatever the current folder is."""
     (root / "model").mkdir()
     assert library("model") == ("", str(root / "model"))
 
 
 @pytest.mark.parametrize("then", ["raise OSError", "raise ValueError('')", "raise Exception", "return None"])
 def test_a_failing_library_leaves_a_note(library: Any, then: str) -> None:
-    """An error without words too."""
     note, loaded = library("some/model", then)
     assert note.startswith("searched by words alone: the model some/model can't be loaded: ")
     assert loaded == "some/model"

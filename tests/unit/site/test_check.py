@@ -33,7 +33,6 @@ def codes(html: str) -> list[str]:
     ],
 )
 def test_a_sound_page_has_no_finding(html: str) -> None:
-    """Links that lead somewhere, and links to other hosts, are fine."""
     assert codes(html) == []
 
 
@@ -54,12 +53,10 @@ def test_a_sound_page_has_no_finding(html: str) -> None:
     ],
 )
 def test_what_leads_nowhere_or_elsewhere_is_found(html: str, code: str) -> None:
-    """A dead link, a missing anchor and a load from another host are each one finding."""
     assert codes(html) == [code]
 
 
 def test_a_finding_names_the_source_document() -> None:
-    """What is wrong on a page is reported where its text is edited."""
     pages = {"a/": facts_of('<a href="gone/">x</a>', "a/")}
     (problem,) = check_pages(pages, {"a/index.html"}, {"a/": Location("docs/a.md")}, NOTHING)
     assert problem.location.path == "docs/a.md"
@@ -67,7 +64,6 @@ def test_a_finding_names_the_source_document() -> None:
 
 @pytest.mark.parametrize("written", ["[a](b.md#no)", '[a](b.md#No "T")', "[a][r]\n\n[r]: b.md#no", "[a](<b c.md#no>)"])
 def test_a_missing_heading_is_found_where_it_is_written(written: str) -> None:
-    """The place is that of the anchor, however the link is written; a longer anchor is another one."""
     problem = Diagnostic(DEAD_ANCHOR, Severity.WARNING, "a link leads to `#no`, which is not there", Location("a.md"))
     text = f"# A\n\n[a](b.md#no-more)\n{written}\n"
     at = located(problem, text).location.position

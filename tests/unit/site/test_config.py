@@ -17,19 +17,16 @@ GENERATED: list[object] = [{"Decisions": "adrs/index.md"}, {"Health": "health/in
 
 
 def test_what_a_navigation_names_is_not_added_again() -> None:
-    """Entries of ours that are already there stay where they are; the others come at the end."""
     existing: list[object] = ["index.md", {"Why": [{"All": "adrs/index.md"}]}]
     assert completed_nav(existing, [], GENERATED) == [*existing, {"Health": "health/index.md"}]
 
 
 def test_without_a_navigation_the_pages_make_one() -> None:
-    """Folders become sections at every depth, in the order of the pages: as the generator does it by itself."""
     nav = completed_nav([], ["index.md", "z.md", "how_to/a.md", "how_to/deep/b.md"], [])
     assert nav == ["index.md", "z.md", {"How to": ["how_to/a.md", {"Deep": ["how_to/deep/b.md"]}]}]
 
 
 def test_an_entry_without_a_page_is_left_out_and_named() -> None:
-    """A dead entry does not stop the build; addresses elsewhere stay."""
     existing: list[object] = ["index.md", {"A": ["a.md", "b.md"]}, {"C": "c.md"}, {"Web": "https://example.org"}]
     remaining, missing = without_missing(existing, {"index.md", "a.md"})
     assert remaining == ["index.md", {"A": ["a.md"]}, {"Web": "https://example.org"}]
@@ -49,7 +46,6 @@ def test_an_entry_without_a_page_is_left_out_and_named() -> None:
 def test_a_plugin_that_makes_the_navigation_is_let_do_it(
     tmp_path: Path, said: str, makes_nav: bool, nav_file: str
 ) -> None:
-    """Where the file states none; files that state it as a list of links are known by their name."""
     (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said}\n", "utf-8")
     config = read_user_config(tmp_path)
     assert config is not None
@@ -70,7 +66,6 @@ def test_a_plugin_that_makes_the_navigation_is_let_do_it(
     ],
 )
 def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, said: str, running: list[str]) -> None:
-    """Templates reach all of Python, and a plugin may run what stands in the repository; those known not to stay."""
     (tmp_path / "parent.yml").write_text("theme: {custom_dir: ours}\nplugins: [exec, search]\n", "utf-8")
     (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said if said != '{}' else ''}\n", "utf-8")
     config = read_user_config(tmp_path)
@@ -85,7 +80,6 @@ def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, said: str, 
 
 
 def test_a_repository_without_a_configuration_has_none(tmp_path: Path) -> None:
-    """No mkdocs.yml is an ordinary case."""
     assert read_user_config(tmp_path) is None
 
 
@@ -113,7 +107,6 @@ def test_a_repository_without_a_configuration_has_none(tmp_path: Path) -> None:
 def test_what_runs_code_or_leads_out_is_refused(
     tmp_path: Path, text: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message names the key, the hint the way to run it all the same; nothing of it has run."""
     root = tmp_path / "repo"
     root.mkdir()
     monkeypatch.chdir(root)
@@ -128,14 +121,12 @@ def test_what_runs_code_or_leads_out_is_refused(
 
 
 def test_the_functions_that_material_documents_are_taken(tmp_path: Path) -> None:
-    """Emoji and fences need names of Python's; those two families are no danger."""
     names = ["pymdownx.superfences.fence_code_format", "material.extensions.emoji.twemoji"]
     (tmp_path / "mkdocs.yml").write_text("\n".join(f"k{at}: !!python/name:{n}" for at, n in enumerate(names)), "utf-8")
     assert read_user_config(tmp_path) is not None
 
 
 def test_such_a_function_keeps_its_name_in_the_configuration_that_is_made() -> None:
-    """What a consent left out of the rest still holds the fences of a diagram; the generator reads it back."""
     text = dumped({"markdown_extensions": [{"pymdownx.superfences": {"format": fence_code_format}}], "z": '"'})
     assert "!!python/name:pymdownx.superfences.fence_code_format ''" in text
     read = yaml_load(io.StringIO(text))

@@ -13,7 +13,6 @@ def theme(root: str) -> str:
 
 
 def test_the_themes_own_script_is_allowed_at_every_depth() -> None:
-    """A script that differs in nothing but the way to the root is the theme's."""
     page, refused = policy_of([theme("..")]).applied(theme("../.."))
     assert refused == []
     assert page.count("sha256-") == 1
@@ -22,7 +21,6 @@ def test_the_themes_own_script_is_allowed_at_every_depth() -> None:
 
 
 def test_a_script_that_the_empty_page_lacks_is_refused() -> None:
-    """Code that came in with a text gets no hash, and is named."""
     html = theme("..").replace("</head>", "<script>stolen()</script></head>")
     page, refused = policy_of([theme("..")]).applied(html)
     assert refused == ["stolen()"]
@@ -30,12 +28,10 @@ def test_a_script_that_the_empty_page_lacks_is_refused() -> None:
 
 
 def test_data_in_a_script_element_is_no_code() -> None:
-    """The theme's settings are data, which no policy has to allow."""
     html = theme("..").replace("</head>", '<script id="c" type="application/json">{}</script></head>')
     assert policy_of([theme("..")]).applied(html)[1] == []
 
 
 def test_the_policy_comes_before_everything_that_loads() -> None:
-    """A policy in a page only binds what follows it."""
     page, _ = policy_of([theme("..")]).applied(theme(".."))
     assert page.index("Content-Security-Policy") < page.index("<script")

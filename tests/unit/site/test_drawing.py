@@ -27,7 +27,6 @@ def view(replaces: list[Any], replaced_by: list[Any], links: list[Any]) -> dict[
 
 @given(st.lists(REFS, max_size=20), st.lists(REFS, max_size=20), st.lists(REFS, max_size=20))
 def test_a_drawing_is_bounded_and_well_formed(old: list[Any], new: list[Any], linked: list[Any]) -> None:
-    """Whatever neighbours say, the drawing is XML with at most twelve of them, and says how many are left."""
     html = neighbourhood(view(old, new, [("Amends", linked)] if linked else []))
     total = len(old) + len(new) + len(linked)
     if not total:
@@ -50,7 +49,6 @@ def vote(at: str, task: str) -> Vote:
 
 
 def test_votes_are_counted_by_month() -> None:
-    """The last month is that of the day; older and later votes are in none, and one given twice counts once."""
     votes = [
         vote("2026-11-30T23:59:59", "a"), vote("2026-11-01T00:00:00", "b"), vote("2026-11-02T00:00:00", "b"),
         vote("2026-10-31T23:59:59", "c"), vote("2025-12-01T00:00:00", "d"), vote("2025-11-30T00:00:00", "e"),
@@ -63,7 +61,6 @@ def test_votes_are_counted_by_month() -> None:
 
 @pytest.mark.parametrize("numbers", [(0, 1, 2, 4), (0,) * 24, (10**9, 1)])
 def test_bars_are_as_high_as_their_numbers(numbers: tuple[int, ...]) -> None:
-    """The highest one is as high as the line, the smallest one can still be seen, none is drawn for 0."""
     heights = [int(height) for height in re.findall(r"v-(\d+)h3V16z", sparkline(numbers, "x"))]
 
     bars = [number for number in numbers if number]
@@ -72,7 +69,6 @@ def test_bars_are_as_high_as_their_numbers(numbers: tuple[int, ...]) -> None:
 
 
 def test_a_drawing_says_what_it_shows_and_loads_nothing() -> None:
-    """It has a role and a text, its colours follow the scheme, and no policy has to allow anything for it."""
     html = sparkline((1, 2), 'Votes "a" <month>')
 
     assert 'role="img" aria-label="Votes &quot;a&quot; &lt;month&gt;"' in html
@@ -81,7 +77,6 @@ def test_a_drawing_says_what_it_shows_and_loads_nothing() -> None:
 
 
 def test_a_page_draws_its_votes_once_and_no_text_can_draw_another() -> None:
-    """The words are those of the months with votes; what a record says is never a drawing."""
     kind = load_kinds()["learning"]
     months = [0] * 24
     months[-1], months[-12] = 2, 1

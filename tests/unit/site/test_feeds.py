@@ -16,7 +16,6 @@ def may_be_in_xml(character: str) -> bool:
 
 
 def test_a_feed_holds_every_character_that_xml_can_hold_and_no_other() -> None:
-    """All below U+10000 and one above: what XML can't hold is left out, and all else comes back as it was."""
     title = "".join(map(chr, range(0x10000))) + "\U0001f6f0"
     feed = dict(files([], title, "https://example.org/", lambda record: ""))[ATOM]
     read = ElementTree.fromstring(feed.encode("utf-8"))

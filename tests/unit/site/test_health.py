@@ -36,14 +36,12 @@ def page(records: list[Record], freshness: dict[str, Freshness] | None = None) -
 
 
 def test_a_healthy_collection_is_said_so_in_one_line() -> None:
-    """Nothing is listed, and no number leads to a list."""
     html = page([record(1), record(2, "adr")])
     assert "Nothing wants attention" in html
     assert re.findall(r'href="#(\w+)"', html) == []
 
 
 def test_a_folder_of_another_program_is_no_unreadable_record() -> None:
-    """A file without a record is listed; a folder that the gate warns of is not."""
     problems = [
         Diagnostic("ORB102", Severity.ERROR, "no YAML", Location(".orbit/learnings/L-0001/learning.yaml")),
         Diagnostic("ORB105", Severity.WARNING, "holds no record", Location(".orbit/learnings/executors")),
@@ -54,7 +52,6 @@ def test_a_folder_of_another_program_is_no_unreadable_record() -> None:
 
 
 def test_each_concern_leads_to_its_records_and_their_command() -> None:
-    """Expired, stale, long undecided and never shown: one list each, with the reason."""
     expired = record(1)
     stale = record(2)
     old = record(3, "adr", status="proposed", created_at="2026-04-01T09:00:00Z")
@@ -82,7 +79,6 @@ def test_each_concern_leads_to_its_records_and_their_command() -> None:
 
 
 def test_a_status_that_is_not_stated_is_counted_apart() -> None:
-    """Nobody is late with its verdict: the page says what its source states, and what settles all of them."""
     html = page([record(1, "adr", status="unknown"), record(2, "adr", status="unknown", status_raw="experimental")])
     part = html.partition('<h2 id="unknown"')[2].partition("<h2")[0]
     assert re.findall(r'<span class="orbit-id">([^<]+)', part) == ["ADR--0001", "ADR--0002"]
@@ -91,7 +87,6 @@ def test_a_status_that_is_not_stated_is_counted_apart() -> None:
 
 
 def test_long_lists_are_cut_and_counted() -> None:
-    """A hundred are listed; the number says all."""
     html = page([record(number, scope={}) for number in range(1, 251)])
     assert html.count('<span class="orbit-id">') == MOST_LISTED
     assert "150 more are not listed" in html
@@ -99,7 +94,6 @@ def test_long_lists_are_cut_and_counted() -> None:
 
 
 def test_ages_are_counted_once_each() -> None:
-    """Each record in force stands in one bar; a clock ahead of ours counts as now."""
     days = ["2026-06-02", "2026-05-30", "2026-03-15", "2026-01-01", "2025-08-01", "2024-08-01", "2020-01-01"]
     html = page([record(index, updated_at=f"{day}T00:00:00Z") for index, day in enumerate(days)])
     words = "2 within a month, 1 within three months, 1 within half a year, 1 within a year, 1 within two years"

@@ -44,7 +44,6 @@ LINKS = {
 @pytest.mark.parametrize("name", LINKS)
 @pytest.mark.parametrize("is_detected", [True, False])
 def test_a_forge_is_told_by_its_address_or_named(name: str, is_detected: bool) -> None:
-    """The links of a forge are the same under an address that tells it and, where it is named, under any other."""
     repository, *ends = LINKS[name]
     if not is_detected:
         repository = "https://code.example.org/acme/demo"
@@ -64,14 +63,12 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", LINKS)
 def test_a_commit_has_its_page_on_every_forge(name: str) -> None:
-    """What follows the repository's address in a link to a commit that is evidence."""
     repository = LINKS[name][0]
     assert forge_of(repository, "main").change(COMMIT) == f"{repository}{CHANGES[name]}"
 
 
 @pytest.mark.parametrize("name", LINKS)
 def test_a_workspace_in_a_folder_of_its_repository_is_found_there(name: str) -> None:
-    """Paths are from the workspace; its folder stands before them, and `..` leads up to the repository's root."""
     repository, view, _, _, folder = LINKS[name]
     forge = forge_of(repository, "release/2", COMMIT, folder="docs/")
     assert forge.view("a b.md") == f"{repository}{view}"
@@ -90,7 +87,6 @@ def test_a_workspace_in_a_folder_of_its_repository_is_found_there(name: str) -> 
     ],
 )
 def test_a_line_in_a_link_of_a_text_is_that_forges(name: str, fragment: str, end: str) -> None:
-    """Texts say `#L7` wherever they are hosted; what is no line stays as it is."""
     repository = LINKS[name][0]
     assert forge_of(repository, "main", COMMIT).linked("a.py", fragment) == f"{repository}{end}"
 
@@ -109,7 +105,6 @@ def test_a_line_in_a_link_of_a_text_is_that_forges(name: str, fragment: str, end
     ],
 )
 def test_an_address_to_clone_from_leads_to_its_pages(cloned: str, address: str) -> None:
-    """Whatever `git remote` prints can be configured; no user, password, or port of ssh comes into a link."""
     assert forge_of(cloned, "main").repository == address
 
 
@@ -118,11 +113,9 @@ NONE = ["", None, "demo", "/srv/git/demo.git", "../demo", "file:///srv/demo", "h
 
 @pytest.mark.parametrize("repository", [*NONE, "javascript:alert(1)", "javascript://x.y/z"])
 def test_what_is_no_address_gives_no_link(repository: str | None) -> None:
-    """Nothing is guessed of a folder or a word, and no other scheme comes into a link."""
     forge = forge_of(repository, "main", COMMIT)
     assert [forge.view("a"), forge.edit("a"), forge.built("a", line=1)] == [None, None, None]
 
 
 def test_the_setting_names_every_form() -> None:
-    """A row of the table can be chosen in the configuration."""
     assert config_schema().document["properties"]["site"]["properties"]["forge"]["enum"] == ["auto", *FORMS]

@@ -47,7 +47,6 @@ def tangle(number: int) -> list[Record]:
 
 @given(GRAPHS)
 def test_lines_lead_to_the_right_and_boxes_keep_apart(edges: list[tuple[str, str]]) -> None:
-    """Without a cycle every line leads to a later column; boxes of a column are a row apart; lines cross no box."""
     forward = [edge for edge in edges if NODES.index(edge[0]) < NODES.index(edge[1])]
     column = columns(NODES, forward)
     assert all(column[start] < column[end] for start, end in forward)
@@ -64,7 +63,6 @@ def test_lines_lead_to_the_right_and_boxes_keep_apart(edges: list[tuple[str, str
 
 @given(GRAPHS)
 def test_what_hangs_together_is_together(edges: list[tuple[str, str]]) -> None:
-    """Each node is in one component, and so are both ends of a line."""
     parts = components(NODES, edges)
     assert sorted(node for part in parts for node in part) == sorted(NODES)
     where = {node: number for number, part in enumerate(parts) for node in part}
@@ -72,7 +70,6 @@ def test_what_hangs_together_is_together(edges: list[tuple[str, str]]) -> None:
 
 
 def test_a_line_reads_from_the_older_to_the_newer() -> None:
-    """A replacement leads to what replaced it; a link is worded as it reads from the older record."""
     old, new = decision(1, date="2020-01"), decision(2, date="2024-01", supersedes=["ADR-0001"])
     amends = decision(
         3, date="2025-01", links=[{"rel": "amends", "to": "ADR-0002"}, {"rel": "extends", "to": "ADR-0099"}]
@@ -85,7 +82,6 @@ def test_a_line_reads_from_the_older_to_the_newer() -> None:
 
 
 def test_everything_is_in_the_list_and_no_drawing_is_too_large() -> None:
-    """Of 400 records in one tangle: each line has its row, each drawing has few boxes, each box is a link."""
     records = tangle(400)
     relations = Relations(records)
     edges = edges_of(records, relations)
@@ -111,7 +107,6 @@ def test_everything_is_in_the_list_and_no_drawing_is_too_large() -> None:
 
 
 def test_a_long_chain_across_areas_is_drawn_whole() -> None:
-    """Each of 60 decisions, of three areas in turn, replaced the one before: all arcs are drawn, in small drawings."""
     areas = ("core", "web", "store")
     records = [
         decision(at, feature=areas[at % 3], **({"supersedes": [f"ADR-{at - 1:04d}"]} if at else {})) for at in range(60)

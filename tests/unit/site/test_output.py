@@ -23,7 +23,6 @@ def build(folder: Path, files: dict[str, str]) -> tuple[int, int, int]:
 
 
 def test_what_is_stale_goes_and_what_is_not_ours_stays(tmp_path: Path) -> None:
-    """A page that is no longer made is removed with its empty folder; a file put there by hand is not touched."""
     build(tmp_path / "o", {"a/x.html": "1", "b/y.html": "1"})
     (tmp_path / "o/b/CNAME").write_text("mine", "utf-8")
     assert build(tmp_path / "o", {}) == (0, 0, 2)
@@ -32,7 +31,6 @@ def test_what_is_stale_goes_and_what_is_not_ours_stays(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
-    """A folder with files and no manifest of ours is left as it is."""
     (tmp_path / "keep.txt").write_text("mine", "utf-8")
     with pytest.raises(RefusedError, match="no site build wrote"):
         open_output(tmp_path)
@@ -43,14 +41,12 @@ def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
     ["", "[]", '{"files": 3}', '{"files": {"../x": "1"}}', '{"files": {"": "1"}}', '{"files": {"/etc/passwd": "1"}}'],
 )
 def test_a_damaged_manifest_is_refused(tmp_path: Path, manifest: str) -> None:
-    """A manifest that can't be read, or names files elsewhere, removes nothing."""
     (tmp_path / MANIFEST).write_text(manifest, "utf-8")
     with pytest.raises(RefusedError):
         open_output(tmp_path)
 
 
 def test_a_build_cut_short_can_be_repeated(tmp_path: Path) -> None:
-    """A folder is known as ours from the first moment, so a build that was killed does not block the next."""
     out = open_output(tmp_path / "o")
     out.begin()
     out.write("a.html", "1")
@@ -58,7 +54,6 @@ def test_a_build_cut_short_can_be_repeated(tmp_path: Path) -> None:
 
 
 def test_what_a_build_cut_short_did_not_make_is_removed_by_the_next(tmp_path: Path) -> None:
-    """Nor is a file that it made taken for the one that the build before it made."""
     assert build(tmp_path / "o", {"a.html": "1", "b.html": "1", "c/d.html": "1"}) == (3, 0, 0)
     out = open_output(tmp_path / "o")
     out.begin()
@@ -71,7 +66,6 @@ def test_what_a_build_cut_short_did_not_make_is_removed_by_the_next(tmp_path: Pa
 
 
 def test_what_a_build_cut_short_wrote_newly_goes_where_no_build_wants_it(tmp_path: Path) -> None:
-    """It is known to be ours though no build that ended made it; a torn name in the list of them is let be."""
     build(tmp_path / "o", {"kept.html": "1"})
     out = open_output(tmp_path / "o")
     out.begin()
@@ -86,7 +80,6 @@ def test_what_a_build_cut_short_wrote_newly_goes_where_no_build_wants_it(tmp_pat
 
 
 def test_what_a_build_cut_short_left_half_written_goes(tmp_path: Path) -> None:
-    """The file that was being written goes; before any manifest it makes the folder nobody else's."""
     (tmp_path / "o").mkdir()
     (tmp_path / f"o/{TEMPORARY}77").write_text("{", "utf-8")
     build(tmp_path / "o", {"a/x.html": "1"})
@@ -95,13 +88,11 @@ def test_what_a_build_cut_short_left_half_written_goes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["../x", "/x", "a/../../x"])
 def test_no_path_leads_out(tmp_path: Path, path: str) -> None:
-    """A page can't be written outside the folder."""
     with pytest.raises(UnsafePathError):
         open_output(tmp_path / "o").write(path, "x")
 
 
 def test_a_disk_that_refuses_is_one_clear_error(tmp_path: Path) -> None:
-    """A file where a folder is needed is said so."""
     (tmp_path / "o").mkdir()
     out = open_output(tmp_path / "o")
     out.write("a", "1")
@@ -124,7 +115,6 @@ def planted(folder: Path, files: list[str]) -> Path:
 
 @pytest.mark.parametrize("path", ["link/mine.txt", "file.html", "link/new/page.html"])
 def test_a_link_is_never_followed(tmp_path: Path, path: str) -> None:
-    """Writing, taking over and removing each refuse a link on the way, and nothing is removed then."""
     elsewhere = planted(tmp_path / "o", ["a.html", path])
     with pytest.raises(RefusedError, match="symbolic link"):
         open_output(tmp_path / "o").finish()
@@ -138,7 +128,6 @@ def test_a_link_is_never_followed(tmp_path: Path, path: str) -> None:
 
 
 def test_a_manifest_that_is_a_link_is_refused(tmp_path: Path) -> None:
-    """What the link leads to is neither read nor written."""
     (tmp_path / "other.json").write_text('{"files": {}}', "utf-8")
     (tmp_path / "o").mkdir()
     (tmp_path / "o" / MANIFEST).symlink_to(tmp_path / "other.json")
@@ -147,7 +136,6 @@ def test_a_manifest_that_is_a_link_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_manifest_that_git_tracks_removes_nothing(tmp_path: Path) -> None:
-    """Whoever wrote the repository wrote that manifest: the files it names may be anyone's."""
     build(tmp_path / "o", {"a.html": "1"})
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     subprocess.run(["git", "-C", str(tmp_path), "add", "-f", f"o/{MANIFEST}"], check=True)
@@ -157,7 +145,6 @@ def test_a_manifest_that_git_tracks_removes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["link/site", "link", "a/b"])
 def test_a_way_through_a_link_is_refused(tmp_path: Path, path: str) -> None:
-    """A link above the folder, the folder itself, and anything in it where that is asked."""
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "a/b/c").mkdir(parents=True)

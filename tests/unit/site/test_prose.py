@@ -47,7 +47,6 @@ def shown(text: str, site: SiteMap) -> str:
     ],
 )
 def test_a_link_or_id_leads_to_the_page_of_what_it_names(text: str, href: str, site: SiteMap) -> None:
-    """Documents lead to their pages, records to theirs, other files to the place the repository is hosted."""
     assert f'href="{href}"' in shown(text, site)
 
 
@@ -64,12 +63,10 @@ def test_a_link_or_id_leads_to_the_page_of_what_it_names(text: str, href: str, s
     ],
 )
 def test_an_id_in_code_or_in_a_link_is_left_alone(text: str, site: SiteMap) -> None:
-    """Only prose is searched for ids, and an id that no record has is plain text."""
     assert "orbit-cite" not in shown(text, site)
 
 
 def test_the_line_of_a_finding_counts_from_the_documents_start(site: SiteMap) -> None:
-    """An entry of a log reports lines of the whole document."""
     prose = render("two [x](gone.md)\n", TextOrigin(HERE.path, 40, HERE.page), site)
     assert [problem.location.position.line for problem in prose.diagnostics if problem.location.position] == [40]
 
@@ -82,7 +79,6 @@ def test_a_heading_has_an_id_of_its_own(site: SiteMap) -> None:
 
 
 def test_a_heading_is_found_by_the_anchor_it_states(site: SiteMap) -> None:
-    """The page shows its words alone; a link to what it states leads there, whatever the case of its letters."""
     text = "# Top { #Peak .big }\n\n## A & *b* {: #why }\n\n## C {: .small }\n\n## `d {#e}`\n\n[x](#Peak) [y](#why)\n"
     prose = render(text, HERE, site)
 
@@ -98,7 +94,6 @@ def test_a_heading_is_found_by_the_anchor_it_states(site: SiteMap) -> None:
 
 
 def test_what_a_heading_in_a_quote_states_is_not_shown(site: SiteMap) -> None:
-    """It is no section of the text, but the braces are none of its words there either; escaped ones are."""
     quoted = "> ## Told { #told .big }\n\n- ### Listed {: #list title=x }\n\n- ### Kept \\{x}\n\n"
     text = quoted + "[x](#told)\n\n## Use \\{ #x \\}\n"
     prose = render(text, HERE, site)
@@ -123,7 +118,6 @@ def test_what_a_heading_in_a_quote_states_is_not_shown(site: SiteMap) -> None:
     ],
 )
 def test_an_anchor_of_a_decisions_title_leads_to_its_page(written: str, href: str, site: SiteMap) -> None:
-    """The page shows the title as its own, without the anchor that a forge gives it in the document."""
     url, other = "adrs/ADR-0001/", "adrs/ADR-0002/"
     documents = {"docs/adr/0001-a.md": url, "docs/adr/0002-b.md": other}
     titles = {("docs/adr/0001-a.md", slug('Take the "first" & second')): url, ("docs/adr/0002-b.md", "two"): other}
@@ -135,7 +129,6 @@ def test_an_anchor_of_a_decisions_title_leads_to_its_page(written: str, href: st
 
 
 def test_an_anchor_as_a_forge_shows_it_leads_to_the_heading(site: SiteMap) -> None:
-    """GitHub's pages call a heading `user-content-…`, and people copy that: here and in another document."""
     prose = render(
         "## Why not\n\n[x](#user-content-why-not) [y](/docs/design/core/1_overview.md#user-content-context)\n",
         HERE,
@@ -147,18 +140,15 @@ def test_an_anchor_as_a_forge_shows_it_leads_to_the_heading(site: SiteMap) -> No
 
 
 def test_an_anchor_as_a_browser_copies_it_leads_to_the_heading(site: SiteMap) -> None:
-    """Letters beyond ASCII are escaped there, in a heading they are not."""
     prose = render("## Über uns\n\n[x](#%C3%BCber-uns)\n", HERE, site)
     assert ('href="#s-über-uns"' in prose.html, prose.diagnostics) == (True, ())
 
 
 def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:
-    """A link to a heading of the same text that is not there is a finding."""
     assert [problem.code for problem in render("[x](#nowhere)", HERE, site).diagnostics] == ["SITE390"]
 
 
 def test_headings_are_moved_below_a_pages_title(site: SiteMap) -> None:
-    """The highest heading of a record's text becomes the second level, the others keep their distance."""
     prose = render("### A\n\n#### B\n", HERE, site, top=2)
     assert [heading.level for heading in prose.headings] == [2, 3]
     assert "<h2 " in prose.html
@@ -188,7 +178,6 @@ FORMS = (
 
 @given(st.lists(st.sampled_from(FORMS), min_size=1, max_size=12), st.sampled_from(("\n\n", "\n")))
 def test_no_word_of_a_text_is_lost(forms: list[str], between: str) -> None:
-    """However Markdown, ids and links are mixed, every word of the source is on the page, in its order."""
     words = [f"word{number}x" for number in range(len(forms))]
     text = between.join(form.replace("{}", word) for form, word in zip(forms, words, strict=True))
     site = SiteMap(

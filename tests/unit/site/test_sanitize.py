@@ -55,7 +55,6 @@ class Acting(HTMLParser):
     ],
 )
 def test_what_could_act_is_gone(html: str) -> None:
-    """No element or attribute that runs code, loads a frame or sends a form is left."""
     assert Acting(html).found != []
     assert Acting(clean(html)).found == []
 
@@ -81,7 +80,6 @@ def test_what_could_act_is_gone(html: str) -> None:
     )
 )
 def test_any_mix_of_tags_comes_out_without_scripts(parts: list[str]) -> None:
-    """However markup is cut up, the result has no inline script and loads nothing."""
     cleaned = clean("".join(parts))
     assert inline_scripts(cleaned) == []
     assert facts_of(cleaned, "").foreign == ()
@@ -89,7 +87,6 @@ def test_any_mix_of_tags_comes_out_without_scripts(parts: list[str]) -> None:
 
 
 def test_ordinary_prose_is_kept() -> None:
-    """What Markdown makes survives as it is."""
     html = '<h2 id="s-a">A</h2><p>b <code>c</code> <a href="../x/">d</a></p>'
     html += '<table><tbody><tr><td style="text-align:right">1</td></tr></tbody></table>'
     assert clean(html) == html

@@ -15,7 +15,6 @@ HOUR = 3600
 
 @pytest.mark.parametrize(("seconds", "is_trusted"), [(-HOUR, True), (1, False), (30, False), (HOUR, True)])
 def test_a_file_of_now_may_be_another_by_now(tmp_path: Path, seconds: int, is_trusted: bool) -> None:
-    """One that changed since the build began, by a clock that may be ahead; but a time set by hand is no edit."""
     file, began = tmp_path / "a", time.time_ns()
     file.write_text("a", "utf-8")
     os.utime(file, ns=(began, began + seconds * 10**9))

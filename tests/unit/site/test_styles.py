@@ -45,18 +45,15 @@ WORDS = {
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
 def test_words_can_be_read(scheme: dict[str, str]) -> None:
-    """Statuses, text and links have a contrast of 4.5 or more with whatever they stand on."""
     pairs = [(words, ground) for words, grounds in WORDS.items() for ground in grounds]
     assert [pair for pair in pairs if contrast(scheme[pair[0]], scheme[pair[1]]) < 4.5] == []
 
 
 def test_both_schemes_set_the_same_colours() -> None:
-    """No colour of ours is forgotten in one of the schemes."""
     assert set(tokens('[data-md-color-scheme="slate"]')) == set(LIGHT)
 
 
 def test_nothing_is_fetched_from_elsewhere() -> None:
-    """No asset of ours names another host, but for the names of XML."""
     for file in (path for path in overrides().rglob("*") if path.is_file()):
         text = file.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "://" not in text, file

@@ -18,7 +18,6 @@ FILES = st.lists(NAMES.map(lambda folder: f"{folder}/x.py"), min_size=1, max_siz
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=40), st.floats(1, 900), st.floats(1, 900))
 def test_places_fill_their_rectangle_in_proportion(sizes: list[int], width: float, height: float) -> None:
-    """Each place is as large as its size says, lies inside, and overlaps no other."""
     sizes.sort(reverse=True)
     rectangles = squarified(sizes, (10.0, 20.0, width, height))
     share = width * height / sum(sizes)
@@ -38,7 +37,6 @@ def overlap(first: Rectangle, second: Rectangle) -> float:
 
 @given(FILES)
 def test_every_file_is_in_one_field(files: list[str]) -> None:
-    """The fields hold all files together, at most sixty of them; the table has the same numbers."""
     html = coverage_html(folders(files, [("L-1", ["src/**"])]), "health/")
     drawing, for_a_phone = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     assert re.findall("<title>.*?</title>", drawing) == re.findall("<title>.*?</title>", for_a_phone)
@@ -53,7 +51,6 @@ def test_every_file_is_in_one_field(files: list[str]) -> None:
 
 
 def test_a_record_that_names_nearly_everything_covers_nothing() -> None:
-    """Only what a record says of a place counts; an excluding glob takes its files out."""
     files = [f"src/{number}.py" for number in range(2)] + [f"docs/{number}.md" for number in range(18)]
     root = folders(files, [("ADR-1", ["**"]), ("ADR-2", ["src/**", "!src/1.py"])])
     assert (root.files, root.covered) == (20, 1)
@@ -62,5 +59,4 @@ def test_a_record_that_names_nearly_everything_covers_nothing() -> None:
 
 
 def test_without_files_there_is_no_drawing() -> None:
-    """Outside git nothing is said of coverage."""
     assert coverage_html(folders([], []), "health/") == ""

@@ -20,14 +20,12 @@ pages = st.lists(plain, max_size=4).map(lambda parts: "".join(f"{part}/" for par
 @given(pages, pages)
 @example("", "..0/")
 def test_a_relative_address_leads_to_its_target(origin: str, target: str) -> None:
-    """Whatever two pages are called, the address one writes for the other leads there."""
     if origin == target:
         return
     assert resolved(origin, relative(origin, target)) == target
 
 
 def test_a_fragment_of_the_same_page_names_no_path() -> None:
-    """A page names its own headings by the fragment alone."""
     assert relative("adrs/ADR-0001/", "adrs/ADR-0001/#s-cost") == "#s-cost"
 
 
@@ -35,7 +33,6 @@ def test_a_fragment_of_the_same_page_names_no_path() -> None:
 @example("half \ud800")
 @example("\udfff" * 200)
 def test_an_earlier_name_stays_below_its_folder(name: str) -> None:
-    """No earlier name leads out of `legacy/`, hides, or takes a page's own file name; half a character is one too."""
     parts = legacy_url(name).split("/")[1:-1]
     assert all(part and not part.startswith(".") and part != "index.html" and len(part) <= 100 for part in parts)
     assert all(part.isascii() and not set(part) & set('<>"&#?% ') for part in parts)
@@ -43,7 +40,6 @@ def test_an_earlier_name_stays_below_its_folder(name: str) -> None:
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_two_names_never_share_a_folder(first: str, second: str) -> None:
-    """Coding a name for a folder loses nothing."""
     for name in (first, second):
         try:
             name.encode()
@@ -63,12 +59,10 @@ def test_two_names_never_share_a_folder(first: str, second: str) -> None:
     ],
 )
 def test_a_document_has_the_page_its_path_suggests(path: str, docs: str | None, url: str) -> None:
-    """The documentation folder is dropped, an index stands for its folder."""
     assert document_url(path, docs) == url
 
 
 def test_a_record_has_a_stable_page() -> None:
-    """A record's page is named by the plural of its kind and its id."""
     assert file_of(record_url("adrs", "ADR-0001")) == "adrs/ADR-0001/index.html"
 
 
@@ -81,12 +75,10 @@ def test_a_record_has_a_stable_page() -> None:
     ],
 )
 def test_a_sites_address_is_ascii_and_ends_in_a_slash(written: str, address: str) -> None:
-    """Feeds and sitemaps take no other."""
     assert site_address(written) == address
 
 
 @pytest.mark.parametrize("text", ["example.org", "ftp://example.org/", "https://", "https://[x/", "https://a.b/?c=d"])
 def test_what_is_no_web_address_is_refused(text: str) -> None:
-    """Nothing is written with links that lead nowhere."""
     with pytest.raises(UsageError, match="no address where a site can stand"):
         site_address(text)

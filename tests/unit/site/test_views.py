@@ -17,7 +17,6 @@ from orbit_registry.site.words import date_of
 
 
 def test_only_a_kinds_own_fields_are_shown_as_such() -> None:
-    """What every kind has stands elsewhere on the page: no key and no hash reads as a fact."""
     kind = load_kinds()["failure"]
     data: dict[str, object] = dict.fromkeys(kind.schema.properties, "x") | {
         "attempts": 3,
@@ -49,13 +48,11 @@ def _decision(number: int, *later: int) -> Record:
 def test_what_replaced_a_replaced_decision_is_known_to_its_end(
     chain: dict[int, list[int]], of_today: list[str]
 ) -> None:
-    """Beside its direct successors a decision leads to what stands at the end; where they are the end, to no more."""
     records = [_decision(number, *later) for number, later in chain.items()]
     assert Relations(records).final_successors(records[0]) == of_today
 
 
 def test_each_of_several_replaced_decisions_has_an_arrow_of_its_own(site: SiteMap) -> None:
-    """They stand in one step beside each other: none of them replaced the next. A single one is a step itself."""
     records = [_decision(1, 3), _decision(2, 3), _decision(3), _decision(4, 5), _decision(5)]
     pages = {}
     for record in records:
@@ -67,7 +64,6 @@ def test_each_of_several_replaced_decisions_has_an_arrow_of_its_own(site: SiteMa
 
 
 def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:
-    """What stands between backticks is code beside a page as in its heading; markup in it is text."""
     beside = [{"id": "ADR-0001", "title": "Run `orbit check` in <b>CI</b>", "url": "../ADR-0001/"}, None]
     assert "Run <code>orbit check</code> in &lt;b&gt;CI&lt;/b&gt;</a>" in about(
         {"records": [], "files": []}, beside, []
@@ -75,7 +71,6 @@ def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:
 
 
 def test_the_start_page_keeps_a_month_of_changes_folded() -> None:
-    """Eight stand open, what changed before that below one line that says how far back it goes."""
     records = [_decision(number) for number in range(1, 13)]
     html = recent_html(records, "")
     assert html.index("ADR-0005") < html.index("<summary>4 more, back to 2026-05-04<") < html.index("ADR-0004")
@@ -83,7 +78,6 @@ def test_the_start_page_keeps_a_month_of_changes_folded() -> None:
 
 
 def test_a_decision_is_not_from_the_day_of_its_adoption() -> None:
-    """Where its date is not known there is none; a learning, which has no date of its own, is from its first day."""
     data: dict[str, object] = {"id": "X-1", "created_at": "2026-05-04T00:00:00Z"}
     days = [date_of(Record(load_kinds()[kind], data, "x/x.yaml")) for kind in ("adr", "learning")]
     assert days == ["", "2026-05-04"]

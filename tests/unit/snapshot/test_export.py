@@ -30,7 +30,6 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_export_holds_what_git_carries(filled: Any, tmp_path: Path) -> None:
-    """Records, macros and digest are there; the inbox, findings, file times and this machine's paths are not."""
     out = tmp_path / "new" / "folder's" / "out.duckdb"
     assert export_snapshot(filled.workspace, out) == [out]
     with duckdb.connect(str(out), read_only=True) as connection:
@@ -50,7 +49,6 @@ def test_an_export_holds_what_git_carries(filled: Any, tmp_path: Path) -> None:
 
 
 def test_parquet_has_a_file_a_table(filled: Any, tmp_path: Path) -> None:
-    """Each content table is a Parquet file with the rows of the export."""
     text = export_snapshot(filled.workspace, tmp_path / "out.duckdb", tmp_path / "tables")
     assert {file.name for file in text[1:]} == {f"{table}.parquet" for table in (*CONTENT, "meta")}
     assert sorted((tmp_path / "tables").iterdir()) == sorted(text[1:])
@@ -60,7 +58,6 @@ def test_parquet_has_a_file_a_table(filled: Any, tmp_path: Path) -> None:
 
 
 def test_an_export_replaces_an_older_one(filled: Any, tmp_path: Path) -> None:
-    """A file that is there gives way to the new one."""
     out = tmp_path / "out.duckdb"
     out.write_text("old", "utf-8")
     export_snapshot(filled.workspace, out)
@@ -69,7 +66,6 @@ def test_an_export_replaces_an_older_one(filled: Any, tmp_path: Path) -> None:
 
 
 def test_an_export_that_cannot_be_written_leaves_nothing(filled: Any, tmp_path: Path) -> None:
-    """A folder in the file's place, or a file in the folder's, is one clear error."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("x", "utf-8")
     for out in (tmp_path / "folder", tmp_path / "file" / "out.duckdb"):

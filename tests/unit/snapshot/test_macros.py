@@ -34,7 +34,6 @@ def scoped(project: Any, scopes: list[list[str]]) -> dict[str, list[str]]:
 
 
 def test_scope_match_agrees_with_the_vectors(project: Any) -> None:
-    """Every case of the glob vectors that is shared with the Python matcher and the browser holds in SQL."""
     globs = scoped(project, [[glob] for glob in dict.fromkeys(glob for glob, _, _ in VECTORS["cases"])])
     ids = {listed[0]: name for name, listed in globs.items()}
     wrong = []
@@ -50,7 +49,6 @@ def test_scope_match_agrees_with_the_vectors(project: Any) -> None:
 
 
 def test_scope_match_agrees_on_whole_scopes(project: Any) -> None:
-    """Excludes take away what they match, and the first glob of a scope is named."""
     cases = VECTORS["scopes"]
     scoped(project, [globs for globs, _, _ in cases])
     with duckdb.connect(str(project.sync().path), read_only=True) as connection:
@@ -62,7 +60,6 @@ def test_scope_match_agrees_on_whole_scopes(project: Any) -> None:
 
 
 def test_scope_match_ignores_a_glob_that_cannot_be_read(project: Any) -> None:
-    """A malformed glob, which the gate reports, matches nothing and hides no other."""
     project.learning("aaaaa", scope={"paths": ["src/[", "src/**"]})
     assert project.ask("SELECT id, pattern FROM scope_match('src/a.py')") == [("L-aaaaa", "src/**")]
 
@@ -72,7 +69,6 @@ vote_times = st.lists(st.integers(-4000, 0).map(lambda days: NOW + timedelta(day
 
 
 def test_votes_by_month_are_those_of_the_tally(tmp_path: Path) -> None:
-    """Months in order, each with its votes, beside count, score and last vote of all; no vote, no row."""
     days = ["2026-01-31T23:59:59", "2026-02-01T00:00:00", "2026-02-28T00:00:00", "2025-02-01T00:00:00"]
     times = [datetime.fromisoformat(f"{day}+00:00") for day in days]
     write_database(tmp_path / "x.duckdb", rows_of([record_with(0, times), record_with(1, [])]), {"half_life_days": "0"})
@@ -91,7 +87,6 @@ def test_votes_by_month_are_those_of_the_tally(tmp_path: Path) -> None:
     half_life=st.sampled_from([0.0, 0.01, 1.0, 30.0, 180.0, 100_000.0]),
 )
 def test_ranked_agrees_with_the_tally(tmp_path_factory: Any, votes: list[list[datetime]], half_life: float) -> None:
-    """Order, counts and scores are those of the Python, at every half-life; what has no vote comes last."""
     records = [record_with(number, times) for number, times in enumerate(votes)]
     path = tmp_path_factory.mktemp("ranked") / "x.duckdb"
     write_database(path, rows_of(records), {"half_life_days": "180"})
@@ -139,7 +134,6 @@ def record_with(number: int, times: list[datetime]) -> Any:
 
 
 def test_ranked_narrows_by_tag_and_breaks_ties(project: Any) -> None:
-    """Without votes priority counts, then the last change, then the id; a tag leaves the others out."""
     project.learning("aaaaa", priority=1, scope={"tags": ["x"]})
     project.learning("bbbbb", priority=9)
     project.learning("ccccc", priority=1, updated_at="2026-06-01T00:00:00Z", scope={"tags": ["x"]})
@@ -152,7 +146,6 @@ def test_ranked_narrows_by_tag_and_breaks_ties(project: Any) -> None:
 
 
 def test_the_half_life_of_the_environment_is_in_the_file(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`vote_ranking` uses the half-life that was set when the file was built; 0 counts votes as they are."""
     project.learning("aaaaa")
     at = datetime.now(UTC) - timedelta(days=10)
     project.votes("aaaaa", ("m", "T-1", format_time(at)), ("m", "T-2", format_time(at)))
@@ -166,7 +159,6 @@ def test_the_half_life_of_the_environment_is_in_the_file(project: Any, monkeypat
     "name", ["ADR-0001", "p/ADR-006", "q/ADR-006", "ADR-006", "r/ADR-001", "ADR-001", "nothing", "", "'", "006"]
 )
 def test_resolve_id_agrees_with_the_record_set(project: Any, name: str) -> None:
-    """An id means in SQL what it means everywhere: the same record, the same candidates, or none."""
     project.adr(1, legacy_ids=["p/ADR-006", "r/ADR-001"])
     project.adr(2, legacy_ids=["q/ADR-006"])
     records = read_collection(project.workspace).records
@@ -180,7 +172,6 @@ def test_resolve_id_agrees_with_the_record_set(project: Any, name: str) -> None:
 
 
 def test_system_knowledge_is_what_holds(project: Any) -> None:
-    """The view has live records alone, with their tags, globs and votes in one row each."""
     project.learning("aaaaa", scope={"paths": ["src/{a,b}.py", "lib/**"], "tags": ["y", "x"]})
     project.learning("bbbbb", status="retired")
     project.adr(1, status="proposed")

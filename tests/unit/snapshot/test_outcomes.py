@@ -55,7 +55,6 @@ def by_python(events: list[LoggedEvent]) -> dict[str, tuple[object, ...]]:
 @settings(derandomize=True, deadline=None)
 @given(EVENTS)
 def test_the_view_agrees_with_the_report(logged: list[dict[str, object]]) -> None:
-    """Whatever a log holds, in whatever order: sessions, signals and scores of every record are the same."""
     lines = []
     for position, row in enumerate(logged):
         full_text = {

@@ -25,7 +25,6 @@ def filled(project: Any) -> Any:
 
 
 def test_a_table_is_for_people(filled: Any) -> None:
-    """Columns are aligned, numbers to the right, what is missing is NULL, and the rows are counted."""
     output = query(filled.workspace, "SELECT id, priority, category FROM records ORDER BY id")
     assert output.splitlines() == [
         "id       priority  category",
@@ -37,7 +36,6 @@ def test_a_table_is_for_people(filled: Any) -> None:
 
 
 def test_json_is_a_list_of_objects(filled: Any) -> None:
-    """Types that JSON lacks become text, numbers that it lacks become null, and equal names are told apart."""
     sql = (
         "SELECT id, id, 1.5::DECIMAL(3,1) AS d, 'nan'::DOUBLE AS n, created_at, [1, NULL] AS l, {'a': true} AS s, "
         "'\\xAA'::BLOB AS b, NULL AS z FROM records ORDER BY id LIMIT 1"
@@ -51,14 +49,12 @@ def test_json_is_a_list_of_objects(filled: Any) -> None:
 
 
 def test_csv_survives_any_text(filled: Any) -> None:
-    """Quotes, commas and line breaks come back as they were."""
     text = 'a "quoted", text\nwith a break'
     output = query(filled.workspace, "SELECT 'a \"quoted\", text\nwith a break' AS t, NULL AS n, 2 AS two", "csv")
     assert list(csv.reader(io.StringIO(output))) == [["t", "n", "two"], [text, "", "2"]]
 
 
 def test_a_record_cannot_steer_the_terminal() -> None:
-    """Control, bidi and escape characters are shown by their codes, long cells are cut."""
     output = QueryResult(("t\x1b",), (("\x1b[31mred\u202e\u2028\r\n" + "x" * 500,),)).render("table")
     assert "\\u001b[31mred\\u202e\\u2028\\u000d⏎xxx" in output
     assert "\x1b" not in output
@@ -106,21 +102,18 @@ def test_what_is_no_question_is_refused(filled: Any, sql: str) -> None:
 
 
 def test_a_deeply_nested_question_is_answered_or_refused(filled: Any) -> None:
-    """Depth costs no process its life: one DuckDB answers, another refuses."""
     with contextlib.suppress(SnapshotError):
         output = query(filled.workspace, "SELECT " + "(" * 5000 + "1" + ")" * 5000 + " AS n", "csv")
         assert output == "n\n1\n"
 
 
 def test_a_question_without_end_is_ended(filled: Any) -> None:
-    """After its time a question is interrupted, with the advice to narrow it."""
     sql = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * 7 % 11 = b.range % 13"
     with pytest.raises(SnapshotError, match=r"more than 0\.2 s"):
         run_query(filled.sync().path, sql, seconds=0.2)
 
 
 def test_plain_duckdb_runs_every_macro(filled: Any) -> None:
-    """The file answers without us, opened as it is or attached under another name."""
     path = filled.sync().path
     with duckdb.connect(":memory:") as connection:
         connection.execute(f"ATTACH '{path}' AS knowledge (READ_ONLY)")

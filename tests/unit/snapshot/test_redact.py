@@ -24,7 +24,6 @@ from orbit_registry.snapshot.redact import MASK, REDACTED, NameMask, redact_patt
     ],
 )
 def test_a_name_is_found_in_every_spelling(text: str) -> None:
-    """Case, zeros before a number, what parts the words and how an address escapes it make no difference."""
     names = NameMask(["ADR-0005", "Use a secret vault", "使用秘密", "L-7k3fq"])
     assert names.masked(f"see {text}, then") == f"see {MASK}, then"
 
@@ -43,13 +42,11 @@ def test_a_name_is_found_in_every_spelling(text: str) -> None:
     ],
 )
 def test_similar_names_stay(text: str) -> None:
-    """A longer word, a longer number, a part of a name and words that stand far apart are other things."""
     names = NameMask(["ADR-0005", "Use a secret vault", "L-7k3fq"])
     assert names.masked(text) is text
 
 
 def test_a_name_that_stays_wins_where_it_is_longer() -> None:
-    """`core/ADR-005` is the earlier name of another record than ADR-0005; the two do not touch."""
     names = NameMask(["ADR-0005"], ["core/ADR-005", "ADR-0004"])
     assert names.masked("core/ADR-005, ADR-005, ADR-0004 ADR-0005") == f"core/ADR-005, {MASK}, ADR-0004 {MASK}"
 
@@ -74,7 +71,6 @@ def test_a_name_that_stays_wins_where_it_is_longer() -> None:
     ],
 )  # fmt: skip
 def test_a_name_is_found_as_it_is_shown(text: str, redacted: str) -> None:
-    """Entities, characters without room, tags, emphasis and a link inside it hide no name; what encloses it stays."""
     names = NameMask(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
     assert names.masked(text) == redacted
     assert names.masked(redacted) is redacted
@@ -84,13 +80,11 @@ def test_a_name_is_found_as_it_is_shown(text: str, redacted: str) -> None:
     "text", ["L&#45;c2d755", "Red&nbsp;stone", "Red<br>stone", "Acquire&shy; [it](u)", "Red</p><p>stone"]
 )
 def test_words_shown_apart_are_no_name(text: str) -> None:
-    """A space and a new line part words, however they are written."""
     names = NameMask(["L-c2d75", "Redstone", "Acquire Vulcan Robotics"])
     assert names.masked(text) is text
 
 
 def test_a_name_with_entities_is_found_in_both_forms() -> None:
-    """A title may hold entities itself."""
     names = NameMask(["Questions &amp; answers of Redstone"])
     assert names.masked("Questions & answers of Redstone") == MASK
     assert names.masked("Questions &amp; answers of Redstone") == MASK
@@ -100,5 +94,4 @@ def test_a_name_with_entities_is_found_in_both_forms() -> None:
     "text", ["Project Falcon", "Project&nbsp;Falcon", "pro&shy;ject Fal<b></b>con", "Project [Fal\u00adcon"]
 )
 def test_a_pattern_strikes_what_is_shown(text: str) -> None:
-    """What a pattern matches as it is written, or as a browser shows it, is struck out, and once."""
     assert redact_pattern(text, re.compile(r"(?i)project\s+falcon")).replace("<b></b>", "") == REDACTED

@@ -41,7 +41,6 @@ def connection(project: Any) -> Any:
 
 
 def test_every_table_view_and_macro_is_described(connection: Any) -> None:
-    """The page has a section for each, in the file's terms, and none for what is not there."""
     tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
     views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
     macros = connection.execute(
@@ -51,13 +50,11 @@ def test_every_table_view_and_macro_is_described(connection: Any) -> None:
 
 
 def test_the_hint_of_a_failed_question_names_each() -> None:
-    """Whoever misspelt a name is told all that the page has."""
     assert {name_of(heading) for heading in SECTIONS} <= set(re.findall(r"\w+", TABLES_HINT))
 
 
 @pytest.mark.parametrize("heading", SECTIONS, ids=name_of)
 def test_a_section_lists_the_columns(connection: Any, heading: str) -> None:
-    """Columns and types stand in the page as they stand in the file, in the same order, each with a meaning."""
     name = name_of(heading)
     described = connection.execute(f"DESCRIBE FROM {EXAMPLE_CALLS.get(name, name)}").fetchall()
     listed = re.findall(r"(?m)^\| `([a-z0-9_]+)` \| ([A-Z]+) \| (\S.*) \|$", SECTIONS[heading])
@@ -66,7 +63,6 @@ def test_a_section_lists_the_columns(connection: Any, heading: str) -> None:
 
 @pytest.mark.parametrize("heading", SECTIONS, ids=name_of)
 def test_a_sections_example_runs(connection: Any, heading: str) -> None:
-    """Each example of a section is a question the file answers, and it is about the section's subject."""
     examples = re.findall(r"(?ms)^```sql\n(.*?)^```", SECTIONS[heading])
     assert examples
     for example in examples:
@@ -75,7 +71,6 @@ def test_a_sections_example_runs(connection: Any, heading: str) -> None:
 
 
 def test_meta_has_the_names_the_page_lists(connection: Any) -> None:
-    """The rows of `meta` are those that the page names."""
     names = re.search(r"(?m)^\| `name` \| VARCHAR \| (.*) \|$", PAGE)
     assert names is not None
     result = connection.execute("SELECT name FROM meta").fetchall()

@@ -15,7 +15,6 @@ HASH = f"sha256:{'ab' * 32}"
 
 
 def test_a_records_fields_are_columns(project: Any) -> None:
-    """What people filter by has a column of its own, and the whole record is there as JSON text."""
     project.learning(
         "aaaaa", body="Why.\nHow.", category="auth", priority=7, procedural=True, confidence="high",
         labels=["x"], created_by={"name": "ada", "role": "human"}, **{"x-own": {"deep": [1, None]}},
@@ -32,7 +31,6 @@ def test_a_records_fields_are_columns(project: Any) -> None:
 
 
 def test_prose_comes_from_its_one_home(project: Any) -> None:
-    """A decision's body is its document's text, its log entry, or the file beside the record."""
     project.write("docs/adr/0001-x.md", "# ADR-0001 — Title 1\n\nStatus: Accepted\n\n## Context\n\nIn the file.\n")
     project.write(
         "docs/design/f/4_decisions.md",
@@ -59,7 +57,6 @@ def test_prose_comes_from_its_one_home(project: Any) -> None:
 
 
 def test_links_are_resolved_and_supersession_is_derived(project: Any) -> None:
-    """A link keeps its target as written beside the id it means; a supersession is one edge, stated once or twice."""
     project.adr(1, superseded_by=["ADR-0002"], status="superseded", legacy_ids=["old/ADR-007"])
     project.adr(2, supersedes=["ADR-0001"], links=[{"rel": "related_to", "to": "old/ADR-007"}])
     project.adr(3, links=[{"rel": "references", "to": "nowhere"}, {"rel": "extends", "to": "ADR-007"}])
@@ -72,7 +69,6 @@ def test_links_are_resolved_and_supersession_is_derived(project: Any) -> None:
 
 
 def test_small_tables_hold_one_fact_a_row(project: Any) -> None:
-    """Tags, evidence, legacy ids, votes and freshness are rows, a repeated vote once and the earliest."""
     project.learning(
         "aaaaa",
         scope={"paths": ["src/**", "!src/x.py"], "tags": ["a", "b"], "agents": ["dev"], "symbols": ["m.py::f"]},
@@ -111,19 +107,16 @@ def test_small_tables_hold_one_fact_a_row(project: Any) -> None:
     ids=["quotes", "breaks", "null", "bidi", "emoji", "json"],
 )
 def test_hostile_text_arrives_as_it_is(project: Any, text: str) -> None:
-    """No character of a record changes on its way into the database."""
     project.learning("aaaaa", body=text)
     assert project.ask("SELECT body FROM records") == [(text,)]
 
 
 def test_a_time_the_calendar_lacks_is_null(project: Any) -> None:
-    """A time that has the form but does not exist hides no record."""
     project.learning("aaaaa", created_at="2026-13-45T25:61:61Z")
     assert project.ask("SELECT id, created_at FROM records") == [("L-aaaaa", None)]
 
 
 def test_records_of_the_inbox_are_local(project: Any, tmp_path: Path) -> None:
-    """A candidate is in `records` as pending, in no view, and changes no digest; one that was accepted counts once."""
     project.learning("aaaaa", links=[{"rel": "related_to", "to": "L-bbbbb"}])
     before = project.sync().digest
     project.learning("bbbbb", inbox=True)
@@ -142,7 +135,6 @@ KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{'QUJDREVG' * 8}\n{'R0hJSktM' * 8}\n---
 
 
 def test_no_secret_enters_by_default(project: Any) -> None:
-    """Wherever a secret stands in a record, its document or its votes, no file of the snapshot holds it."""
     project.learning(
         "aaaaa", body=f"Use {TOKEN} here.\n{KEY}\nAfter.", evidence=[{"kind": "external", "reference": TOKEN}],
         labels=[f"l-{TOKEN}"], **{"x-own": {TOKEN: [TOKEN]}},
@@ -163,7 +155,6 @@ def test_no_secret_enters_by_default(project: Any) -> None:
 
 
 def test_files_without_a_record_become_rows(project: Any) -> None:
-    """A file that can't be read is a row of `diagnostics` with its place."""
     project.write(".orbit/learnings/L-aaaaa/learning.yaml", "id: [")
     ((code, severity, path, line, record_id),) = project.ask(
         "SELECT code, severity, path, line, record_id FROM diagnostics"
@@ -173,7 +164,6 @@ def test_files_without_a_record_become_rows(project: Any) -> None:
 
 
 def test_a_file_name_that_is_no_unicode_breaks_nothing(project: Any) -> None:
-    """A name of raw bytes is a finding like any other."""
     project.learning("aaaaa")
     (project.root / ".orbit/learnings" / os.fsdecode(b"L-\xff\xfe")).mkdir()
     assert [code for (code,) in project.ask("SELECT code FROM diagnostics")] == ["ORB105"]
@@ -181,7 +171,6 @@ def test_a_file_name_that_is_no_unicode_breaks_nothing(project: Any) -> None:
 
 
 def test_two_clones_have_one_digest(project: Any, tmp_path: Path) -> None:
-    """Another folder, other file times and another moment change nothing."""
     project.learning("aaaaa", scope={"paths": ["src/**"]})
     project.adr(1, source={"path": "docs/adr/0001-x.md"})
     project.write("docs/adr/0001-x.md", "# Title 1\n\nText.\n")
@@ -194,7 +183,6 @@ def test_two_clones_have_one_digest(project: Any, tmp_path: Path) -> None:
 
 
 def test_why_a_record_is_not_fresh_is_a_row_and_no_part_of_the_digest(project: Any) -> None:
-    """Each reason is one row; two clones of one commit have one digest, whatever their clocks and files say."""
     existing = f"sha256:{hashlib.sha256(b'one').hexdigest()}"
     project.write("a.txt", "one\n")
     project.learning("aaaaa", freshness={"fingerprint": [{"input": "a.txt", "hash": existing}]})

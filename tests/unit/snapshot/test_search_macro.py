@@ -21,7 +21,6 @@ def found(project: Any, text: str) -> list[str]:
 
 
 def test_it_adds_what_terms_weigh_in_the_index(tmp_path: Path) -> None:
-    """Our own records: the scores of `orbit search` before its second ranking."""
     from tests.unit.snapshot.conftest import Project
 
     root = tmp_path / "own"
@@ -46,7 +45,6 @@ def test_it_adds_what_terms_weigh_in_the_index(tmp_path: Path) -> None:
     ["HTTP headers", "parse_http", "parsed", "parsing it", "URL", "결제 예약", "멱등", "検証", "L-00001?", "old-7"],
 )
 def test_words_are_found_in_other_forms(project: Any, text: str) -> None:
-    """Identifiers come apart, endings differ, pairs of characters meet, ids and earlier names lead to their record."""
     project.learning(
         "00001", summary="Call parseHTTPHeader once", body="URLs; 결제 예약은 멱등, 入力を検証", legacy_ids=["old-7"]
     )
@@ -57,7 +55,6 @@ def test_words_are_found_in_other_forms(project: Any, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "the of", "'; DROP", "nowhereatall", "head", "L-00002"])
 def test_nothing_is_found_by_common_and_unknown_words_and_parts(project: Any, text: str) -> None:
-    """A record that searches don't find is not found by its id either."""
     project.learning("00001", summary="Call parseHTTPHeader once")
     project.learning("00002", summary="Another matter", status="retired")
 
@@ -65,7 +62,6 @@ def test_nothing_is_found_by_common_and_unknown_words_and_parts(project: Any, te
 
 
 def test_a_long_text_is_found_by_its_best_part(project: Any) -> None:
-    """A resource by its chunks, and what was found is a row for each record."""
     section = "# Part {n}\n\n" + "The ledger of part {n} is locked while it is written. " * 20 + "\n\n"
     text = "".join(section.replace("{n}", word) for word in ("one", "two", "three"))
     project.doc("aaaaa", title="Ledger", file="unversioned/ledger.md", content_hash=f"sha256:{'0' * 64}")

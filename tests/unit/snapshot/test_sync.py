@@ -30,7 +30,6 @@ def counted(project: Any) -> int:
 
 
 def test_changes_are_counted_by_record(project: Any) -> None:
-    """Added, changed, removed and unchanged records add up, whichever of a record's files changed."""
     for code in ("aaaaa", "bbbbb", "ccccc", "ddddd"):
         project.learning(code)
     project.write("docs/adr/0001-x.md", "# Title 1\n\nText.\n")
@@ -47,7 +46,6 @@ def test_changes_are_counted_by_record(project: Any) -> None:
 
 
 def test_a_commit_alone_builds_anew_with_the_same_digest(git_repo: Path, git: Any) -> None:
-    """The snapshot names the commit it was made at; the digest speaks of the records only."""
     Registry.init(git_repo)
     registry = Registry.open(git_repo)
     registry.add("learning", {"summary": "Look first", "scope": {"paths": ["src/**"]}})
@@ -81,7 +79,6 @@ def plant(path: Path) -> None:
     ids=["deleted", "damaged", "foreign", "empty", "cut"],
 )
 def test_a_harmed_snapshot_is_built_anew_on_the_next_read(project: Any, harm: Any) -> None:
-    """Whatever became of the file, the next question gets the right answer."""
     project.learning("aaaaa")
     first = project.sync()
     harm(first.path)
@@ -102,7 +99,6 @@ def damage_without_a_trace(project: Any, path: Path) -> None:
 
 
 def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
-    """Damage that kept inode, size and times is found when the file is opened, and mended then."""
     project.learning("aaaaa")
     first = project.sync()
     damage_without_a_trace(project, first.path)
@@ -112,7 +108,6 @@ def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
 
 
 def test_a_snapshot_that_came_with_the_repository_is_never_opened(project: Any, tmp_path: Path) -> None:
-    """A snapshot and its state, copied with everything else, are not believed: they are made from the files again."""
     project.learning("aaaaa")
     project.sync()
     plant(project.root / ".orbit/state/cache/snapshot-000001.duckdb")
@@ -127,7 +122,6 @@ def test_a_snapshot_that_came_with_the_repository_is_never_opened(project: Any, 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"file": 1}', '{"file": "../x"}', "[" * 9000])
 def test_a_broken_state_file_is_as_good_as_none(project: Any, content: str) -> None:
-    """The next sync builds, and says nothing."""
     project.learning("aaaaa")
     project.sync()
     (project.workspace.cache_folder / "snapshot.json").write_text(content, "utf-8")
@@ -136,7 +130,6 @@ def test_a_broken_state_file_is_as_good_as_none(project: Any, content: str) -> N
 
 
 def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None:
-    """A reader that opened a file goes on reading it while newer ones come and older ones go."""
     project.learning("aaaaa")
     with duckdb.connect(str(project.sync().path), read_only=True) as reader:
         for number in range(4):
@@ -151,7 +144,6 @@ def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None
 
 
 def test_the_file_stands_alone(project: Any) -> None:
-    """No log and no temporary file is left beside a snapshot, and its storage version is the one browsers read."""
     project.learning("aaaaa")
     path = project.sync().path
     remaining = [
@@ -162,7 +154,6 @@ def test_the_file_stands_alone(project: Any) -> None:
 
 
 def test_leftovers_of_killed_builds_are_removed(project: Any) -> None:
-    """What a build left when it was killed goes with the next one."""
     project.learning("aaaaa")
     cache = project.workspace.cache_folder
     project.write(".orbit/state/cache/.tmp-snapshot-dead.duckdb", "x")
@@ -174,7 +165,6 @@ def test_leftovers_of_killed_builds_are_removed(project: Any) -> None:
 
 
 def test_a_sync_waits_for_the_one_that_builds(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While another process builds, a sync waits, and says who it waited for when that takes too long."""
     project.learning("aaaaa")
     monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0.1")
     with (
@@ -186,7 +176,6 @@ def test_a_sync_waits_for_the_one_that_builds(project: Any, monkeypatch: pytest.
 
 
 def test_four_processes_sync_at_once(project: Any) -> None:
-    """One builds, the others take its file, and all say the same."""
     for number in range(50):
         project.learning(f"{number:05d}")
     program = (
@@ -204,7 +193,6 @@ def test_four_processes_sync_at_once(project: Any) -> None:
 
 
 def test_a_state_folder_that_leads_elsewhere_is_refused(project: Any, tmp_path: Path) -> None:
-    """A repository whose state is a symbolic link can't make a sync write outside."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     project.learning("aaaaa")
@@ -215,7 +203,6 @@ def test_a_state_folder_that_leads_elsewhere_is_refused(project: Any, tmp_path: 
 
 
 def test_a_disk_that_refuses_is_one_clear_error(project: Any) -> None:
-    """Where the cache can't be written the error names the place, and the records are untouched."""
     file = project.learning("aaaaa")
     before = file.read_bytes()
     project.write(".orbit/state", "a file in the way")
@@ -234,7 +221,6 @@ SMALL_DISK = (
 
 @pytest.mark.parametrize("words", [("sync",), ("snapshot", "export", "copy.duckdb")], ids=" ".join)
 def test_of_a_snapshot_that_the_disk_takes_a_part_of_no_part_stays(project: Any, words: tuple[str, ...]) -> None:
-    """A full disk is not kept full by a file that nobody can read, nor a user's folder littered with it."""
     project.learning("aaaaa")
     if words != ("sync",):
         project.sync()
@@ -248,7 +234,6 @@ def test_of_a_snapshot_that_the_disk_takes_a_part_of_no_part_stays(project: Any,
 
 @pytest.mark.parametrize("name", ["back\\slash", "no \udcff Unicode"], ids=ascii)
 def test_a_folder_whose_files_the_database_cannot_open_is_named(project: Any, name: str) -> None:
-    """It says so before anything is written, and never as a failure of our own."""
     project.learning("aaaaa")
     root = project.root.rename(project.root.with_name(name))
     with pytest.raises(SnapshotError, match="DuckDB opens no file"):

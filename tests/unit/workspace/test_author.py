@@ -14,7 +14,6 @@ from orbit_registry.workspace.git import Git
 
 @pytest.mark.parametrize("marker", AGENT_MARKERS)
 def test_each_marker_means_its_agent(tmp_path: Path, marker: str) -> None:
-    """Also when several are set, the first known one names it; an empty one is none."""
     git = Git(tmp_path)
 
     assert current_author(git, environment={marker: "1"}) == Author(AGENT_MARKERS[marker], "agent")
@@ -35,7 +34,6 @@ def test_each_marker_means_its_agent(tmp_path: Path, marker: str) -> None:
     ],
 )
 def test_the_environment_says_who_it_is(tmp_path: Path, environment: dict[str, str], author: Author) -> None:
-    """`ORBIT_ACTOR` beats markers; names of agent and model come from their variables."""
     assert current_author(Git(tmp_path), environment=environment) == author
 
 
@@ -50,7 +48,6 @@ def test_a_person_has_gits_name(git_repo: Path, git: Callable[..., str]) -> None
 
 @pytest.mark.parametrize("name", ["A" * 300, "two\nlines", " "])
 def test_a_strange_name_of_an_agent_still_fits_a_record(tmp_path: Path, name: str) -> None:
-    """What the environment says is cut to what a record may hold."""
     author = current_author(
         Git(tmp_path), environment={"ORBIT_ACTOR": "agent", "ORBIT_AGENT": name, "ORBIT_MODEL": name}
     )
@@ -61,7 +58,6 @@ def test_a_strange_name_of_an_agent_still_fits_a_record(tmp_path: Path, name: st
 
 
 def test_the_model_that_is_named_wins(tmp_path: Path) -> None:
-    """`--model` beats the variable, for people too."""
     env = {"ORBIT_ACTOR": "agent", "ORBIT_MODEL": "m-1"}
 
     assert current_author(Git(tmp_path), model="m-2", environment=env).model == "m-2"
@@ -70,7 +66,6 @@ def test_the_model_that_is_named_wins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["robot", "Human", "0"])
 def test_an_unknown_actor_is_a_usage_error(tmp_path: Path, value: str) -> None:
-    """A misspelt setting never counts as a person."""
     with pytest.raises(UsageError) as caught:
         current_author(Git(tmp_path), environment={"ORBIT_ACTOR": value})
 

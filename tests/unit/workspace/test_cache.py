@@ -55,7 +55,6 @@ BOTH = {"a.txt": "a.txt", "b.txt": "b.txt"}
 
 
 def test_an_edit_that_keeps_size_and_time_is_seen(ask: Ask, folder: Path) -> None:
-    """The change time reveals it."""
     ask()
     (folder / "a.txt").write_text("A.TXT", "utf-8")
     os.utime(folder / "a.txt", (LONG_AGO, LONG_AGO))
@@ -63,7 +62,6 @@ def test_an_edit_that_keeps_size_and_time_is_seen(ask: Ask, folder: Path) -> Non
 
 
 def test_a_young_file_is_read_again(folder: Path) -> None:
-    """A later write within the clock's tick could leave the same stamp."""
     (folder / "a.txt").write_text("one", "utf-8")
     cache = Cache(folder / "cache.sqlite", "1")
     cache.files("texts", folder, ["a.txt"], Parser())
@@ -71,13 +69,11 @@ def test_a_young_file_is_read_again(folder: Path) -> None:
 
 
 def test_another_version_of_the_code_begins_anew(ask: Ask) -> None:
-    """Values of other code are not believed."""
     ask()
     assert ask("2") == (BOTH, ["a.txt", "b.txt"])
 
 
 def test_a_damaged_value_is_not_believed(ask: Ask, folder: Path) -> None:
-    """SQLite itself does not see that a letter of a value is another one."""
     ask()
     file = folder / "own/cache.sqlite"
     content = file.read_bytes()
@@ -89,7 +85,6 @@ def test_a_damaged_value_is_not_believed(ask: Ask, folder: Path) -> None:
 @pytest.mark.parametrize("column", ["value", "sha256", "checksum"])
 @pytest.mark.parametrize("damage", ["NULL", "x'ff'", "CAST(value AS BLOB)"])
 def test_a_value_of_another_type_is_no_value(ask: Ask, folder: Path, column: str, damage: str) -> None:
-    """A column that holds no text any more has its file read again."""
     ask()
     with sqlite3.connect(folder / "own/cache.sqlite") as db:
         db.execute(f"UPDATE files SET {column} = {damage}")

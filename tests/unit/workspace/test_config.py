@@ -37,7 +37,6 @@ def uncommented(text: str) -> str:
 
 
 def test_the_file_of_init_means_the_defaults(tmp_path: Path) -> None:
-    """With the commented defaults as comments or as settings."""
     text = config_text(AdrConfig("file", "docs/adr"))
     written, plain = read(tmp_path, text), read(tmp_path, HEAD)
     spelled = read(tmp_path, uncommented(text))
@@ -66,7 +65,6 @@ def test_a_detected_folder_reads_back(tmp_path: Path, detected: AdrConfig) -> No
 
 
 def test_user_keys_and_trailing_slashes_are_accepted(tmp_path: Path) -> None:
-    """`x-` keys are the user's; a slash at the end of a folder means nothing."""
     config = read(tmp_path, HEAD + "x-team: platform\nadr: {folder: docs/adr/, folders: [old/]}\ndesign: design/\n")
 
     assert (config.adr.folder, config.adr.folders, config.design) == ("docs/adr", ("old",), "design")
@@ -104,7 +102,6 @@ MISTAKES = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_reported_with_its_position(tmp_path: Path, name: str) -> None:
-    """File, line, column, what is wrong, and what to do."""
     text, words, hint = MISTAKES[name]
 
     with pytest.raises(ConfigError) as caught:
@@ -118,7 +115,6 @@ def test_a_mistake_is_reported_with_its_position(tmp_path: Path, name: str) -> N
 @pytest.mark.parametrize("folder", ["../adr", "/srv/adr", "a/../../b", "..", "a/..", "a\\b"])
 @pytest.mark.parametrize("key", ["folder", "folders", "design", "schemas"])
 def test_a_folder_outside_the_root_is_refused(tmp_path: Path, key: str, folder: str) -> None:
-    """No setting makes us read or write elsewhere."""
     setting = {
         "folder": f"adr: {{folder: {folder}}}",
         "folders": f"adr: {{folders: [{folder}]}}",
@@ -133,7 +129,6 @@ def test_a_folder_outside_the_root_is_refused(tmp_path: Path, key: str, folder: 
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
-    """The way to a new one is named."""
     with pytest.raises(ConfigError) as caught:
         read_config(tmp_path / "config.yaml")
 
@@ -152,18 +147,15 @@ REQUIRED = {
 
 @pytest.mark.parametrize("name", ["security-specialist", "Security Specialist", " SECURITY_SPECIALIST "])
 def test_an_agent_name_is_found_in_any_spelling(name: str) -> None:
-    """Case and the sign between words make no difference."""
     assert config_of({}).learnings.categories_for(name) == Categories(REQUIRED["security-specialist"], True)
 
 
 @pytest.mark.parametrize("name", ["", "  "])
 def test_without_a_name_nothing_is_narrowed(name: str) -> None:
-    """No categories is something else than none of them."""
     assert config_of({}).learnings.categories_for(name) is None
 
 
 def test_a_project_changes_one_agent_and_keeps_the_others(tmp_path: Path) -> None:
-    """An agent that is named gets exactly what is written, nothing too; one of its own is known from then on."""
     mapping = "agent_category_mapping: {Engineer: [sql], judge: [], Pilot: [weather, general]}"
     learnings = read(tmp_path, f"{HEAD}learnings_config:\n  {mapping}\n").learnings
 
@@ -174,7 +166,6 @@ def test_a_project_changes_one_agent_and_keeps_the_others(tmp_path: Path) -> Non
 
 
 def test_the_page_shows_the_shipped_table() -> None:
-    """What is written about the table is the table."""
     rows = [f"| `{name}` | {', '.join(names)} |" for name, names in default_mapping().items()]
     assert [row for row in rows if row not in PAGE.read_text("utf-8").splitlines()] == []
 

@@ -27,7 +27,6 @@ def refusal(path: Path, limit: int = 100) -> str:
 
 
 def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
-    """Line ends, a byte order mark and letters of any script are the caller's."""
     content = "\ufeffé\r\n决定\rx\n"
     (tmp_path / "x").write_bytes(content.encode())
 
@@ -35,7 +34,6 @@ def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_file_says_why(tmp_path: Path) -> None:
-    """Missing, a folder, too large, not UTF-8: each in its own words, with the path."""
     (tmp_path / "large").write_bytes(b"x" * 101)
     (tmp_path / "exact").write_bytes(b"x" * 100)
     (tmp_path / "binary").write_bytes(b"one\ntwo \xff\n")
@@ -48,7 +46,6 @@ def test_an_unreadable_file_says_why(tmp_path: Path) -> None:
 
 
 def test_a_symbolic_link_is_not_followed(tmp_path: Path) -> None:
-    """Neither to a file nor into nowhere."""
     (tmp_path / "real").write_text("secret", "utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "real")
     (tmp_path / "broken").symlink_to(tmp_path / "nothing")
@@ -66,7 +63,6 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_a_forbidden_file_says_so(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """Permission is a reason like any other."""
     (tmp_path / "x").write_text("x", "utf-8")
     (tmp_path / "x").chmod(0)
     request.getfixturevalue("unprivileged")
@@ -79,13 +75,11 @@ OUTSIDE = ["", "..", "../x", "a/../../x", "/etc/passwd", "//x", "a\x00b", "a\\b"
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
-    """Upwards, absolute, with a NUL or a backslash: no such path is even looked at."""
     with pytest.raises(UnsafePathError):
         inside(tmp_path, name)
 
 
 def test_a_link_on_the_way_is_refused(tmp_path: Path) -> None:
-    """A folder that is a symbolic link may lead anywhere, also when it stays inside."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
@@ -97,13 +91,11 @@ def test_a_link_on_the_way_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_name_too_long_for_the_system_is_refused(tmp_path: Path) -> None:
-    """A path that no file can have is an error with words."""
     with pytest.raises((UnsafePathError, UnreadableFileError)):
         read_text(inside(tmp_path, "x" * 5000))
 
 
 def test_a_new_file_gets_the_usual_rights(tmp_path: Path) -> None:
-    """Rights follow the umask, and folders are made on the way."""
     old = os.umask(0o027)
     try:
         write_atomic(tmp_path / "a" / "b" / "x", "text")
@@ -116,7 +108,6 @@ def test_a_new_file_gets_the_usual_rights(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o755])
 def test_a_rewritten_file_keeps_its_rights(tmp_path: Path, mode: int) -> None:
-    """A private file stays private, whatever the umask."""
     file = tmp_path / "x"
     file.write_text("old", "utf-8")
     file.chmod(mode)
@@ -131,7 +122,6 @@ def test_a_rewritten_file_keeps_its_rights(tmp_path: Path, mode: int) -> None:
 
 
 def test_a_refused_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    """A folder where the file belongs, a file where a folder belongs: the error names the path and the way out."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("old", "utf-8")
 
@@ -147,7 +137,6 @@ def test_a_refused_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) ->
 
 
 def test_a_symbolic_link_is_replaced_not_followed(tmp_path: Path) -> None:
-    """Writing never changes a file somewhere else."""
     (tmp_path / "real").write_text("mine", "utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "real")
 
@@ -158,7 +147,6 @@ def test_a_symbolic_link_is_replaced_not_followed(tmp_path: Path) -> None:
 
 
 def test_walk_skips_folders_of_tools_and_links(tmp_path: Path) -> None:
-    """Folders of tools and packages are left out at every depth, links to folders are not followed."""
     for folder in ("", "src", "src/deep", ".hidden", *SKIPPED_FOLDERS, *(f"src/{name}" for name in SKIPPED_FOLDERS)):
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / "x.md").write_text("x", "utf-8")

@@ -26,7 +26,6 @@ def repo(git_repo: Path, git: Run) -> Path:
 
 
 def test_an_untracked_path_has_an_ignore_line(repo: Path) -> None:
-    """For an untracked file or folder; None if tracked, ignored or outside."""
     for name in ("site [1]/index.html", "docs/new.json", "out/kept.html"):
         (repo / name).parent.mkdir(exist_ok=True)
         (repo / name).touch()
@@ -41,7 +40,6 @@ def test_an_untracked_path_has_an_ignore_line(repo: Path) -> None:
 
 
 def test_names_come_back_as_they_are(repo: Path) -> None:
-    """Tabs, spaces and letters of any script, from the root or from the folder asked."""
     assert Git(repo).tracked() == ["README.md", "docs/a\tb.md", "docs/决定 1.md", "src/x.py"]
     assert Git(repo / "docs").tracked() == ["a\tb.md", "决定 1.md"]
     assert sorted(Git(repo).names(["HEAD", "main", "nothing"], "docs")["HEAD"]) == ["a\tb.md", "决定 1.md"]
@@ -52,7 +50,6 @@ def test_names_come_back_as_they_are(repo: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["two\nlines", "no \udcff Unicode", "end\n"], ids=ascii)
 def test_a_folder_may_be_called_anything(repo: Path, git: Run, folder: str) -> None:
-    """Its files are found in the work tree and in commits, and the repository's root is known."""
     (repo / folder / "in").mkdir(parents=True)
     (repo / folder / "in/a.md").write_text("A\n", "utf-8")
     git(repo, "add", "-A")
@@ -65,12 +62,10 @@ def test_a_folder_may_be_called_anything(repo: Path, git: Run, folder: str) -> N
 
 @pytest.mark.parametrize("revision", ["--help", "-x", "", "no such", "HEAD~99", "main:README.md", "\n"])
 def test_a_strange_revision_is_none(repo: Path, revision: str) -> None:
-    """Nothing that looks like an option is taken for one."""
     assert Git(repo).commit(revision) is None
 
 
 def test_the_remote_decides_the_default_branch(repo: Path, git: Run, tmp_path: Path) -> None:
-    """A clone follows its origin; without one it is main or master."""
     assert Git(repo).default_branch() == "refs/heads/main"
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(repo), str(clone))
@@ -84,7 +79,6 @@ def test_the_remote_decides_the_default_branch(repo: Path, git: Run, tmp_path: P
 
 
 def test_a_missing_git_is_said(repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A question has no answer; a command says what is missing."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
     assert Git(repo).top is None
@@ -105,13 +99,11 @@ def test_a_missing_git_is_said(repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_
     ],
 )
 def test_lines_are_merged_as_git_merges(base: str, ours: str, theirs: str, merged: str, conflict: bool) -> None:
-    """Both sides' changes where they don't meet, whatever the bytes."""
     assert merge_lines(base, ours, theirs) == (merged, conflict)
 
 
 @pytest.mark.parametrize("name", ["a*b", "[x]", "a\\b", "!a", "#a", "a ", "a  ", "a b", "plain"])
 def test_a_pattern_means_its_path_alone(git_repo: Path, git: Run, name: str) -> None:
-    """Whatever characters a name has, git ignores it by its pattern, and nothing like it."""
     (git_repo / ".gitignore").write_text(f"{ignore_pattern(name)}\n", "utf-8")
     for other in (name, "axb", "x", "a", f"{name}.", f"in/{name}"):
         (git_repo / other).parent.mkdir(exist_ok=True)
@@ -121,7 +113,6 @@ def test_a_pattern_means_its_path_alone(git_repo: Path, git: Run, name: str) -> 
 
 
 def test_newest_commits_follow_a_moved_file(git_repo: Path, git: Run) -> None:
-    """`commits_since` has it as one file gone and one new, with full hashes."""
     (git_repo / "old.py").write_text("x = 1\n" * 20, "utf-8")
     git(git_repo, "add", "-A")
     git(git_repo, "commit", "-qm", "Add")
@@ -137,7 +128,6 @@ def test_newest_commits_follow_a_moved_file(git_repo: Path, git: Run) -> None:
 
 
 def test_a_merge_has_the_changes_of_records_alone(git_repo: Path, git: Run) -> None:
-    """Against its first parent; `newest_commits` leaves merges out."""
     git(git_repo, "checkout", "-qb", "side")
     for name in (".orbit/adrs/ADR-0001/adr.yaml", "src/x.py"):
         (git_repo / name).parent.mkdir(parents=True)
@@ -157,13 +147,11 @@ def test_a_merge_has_the_changes_of_records_alone(git_repo: Path, git: Run) -> N
 
 
 def test_outside_a_repository_there_is_no_history(tmp_path: Path) -> None:
-    """Neither fails."""
     assert list(newest_commits(Git(tmp_path))) == []
     assert commits_since(Git(tmp_path), None) == []
 
 
 def test_dates_of_a_file_follow_its_moves(git_repo: Path, git: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A move changes neither the first commit nor makes another file's history its own; what no commit has is left."""
     text = "one\n" * 20
     steps = [("old.md", text, ""), ("old.md", f"{text}x\n", ""), ("new/a.md", "", "old.md"), ("old.md", "b\n", "")]
     for day, (path, content, moved) in enumerate(steps, 1):

@@ -34,7 +34,6 @@ def tree(workspace: Workspace) -> dict[str, bytes]:
 
 
 def test_a_file_changed_meanwhile_stops_the_step(workspace: Workspace) -> None:
-    """Nothing is written over words we never saw, and nothing else of the step is done."""
     before = tree(workspace)
 
     with pytest.raises(WriteError, match=r"a\.md was changed by someone else meanwhile"):
@@ -45,7 +44,6 @@ def test_a_file_changed_meanwhile_stops_the_step(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("path", ["../x", "/tmp/x", "link/x"])
 def test_a_path_that_leads_out_stops_the_step(workspace: Workspace, path: str) -> None:
-    """Nothing of the step is done."""
     (workspace.root / "link").symlink_to(workspace.root.parent)
     before = tree(workspace)
 
@@ -56,7 +54,6 @@ def test_a_path_that_leads_out_stops_the_step(workspace: Workspace, path: str) -
 
 
 def test_a_step_that_the_disk_refuses_is_put_back(workspace: Workspace) -> None:
-    """What was changed before the refusal is as it was, and no journal stays."""
     (workspace.root / "file").write_text("x", "utf-8")
     before = tree(workspace)
 
@@ -89,7 +86,6 @@ def editor(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("after", ["new", None])
 @pytest.mark.parametrize("others", [[], [FileChange("b.md", None, "b"), FileChange("deep/c.md", None, "c")]])
 def test_an_edit_made_during_a_step_stays(workspace: Workspace, after: str | None, others: list[FileChange]) -> None:
-    """The step is undone as far as it went."""
     before = tree(workspace)
     if after is None and not others:
         others = [FileChange("b.md", None, "b")]
@@ -102,7 +98,6 @@ def test_an_edit_made_during_a_step_stays(workspace: Workspace, after: str | Non
 
 @pytest.mark.usefixtures("editor")
 def test_an_edit_made_before_a_failed_write_stays(workspace: Workspace) -> None:
-    """A step that had not come to a file yet leaves it alone."""
     (workspace.root / "file").write_text("x", "utf-8")
 
     with pytest.raises(WriteError, match=r"can't write"):
@@ -112,7 +107,6 @@ def test_an_edit_made_before_a_failed_write_stays(workspace: Workspace) -> None:
 
 
 def test_a_folder_that_becomes_empty_goes(workspace: Workspace) -> None:
-    """A record that moves leaves no empty folder; one that holds something else stays."""
     for name in ("x/y/a", "x/b"):
         (workspace.root / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace.root / name).write_text("1", "utf-8")
@@ -137,7 +131,6 @@ def test_a_folder_that_becomes_empty_goes(workspace: Workspace) -> None:
     ],
 )
 def test_an_unreadable_journal_is_set_aside(workspace: Workspace, content: bytes) -> None:
-    """It changes no file and blocks no writer."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     (workspace.journal / "adr-add-1.json").write_bytes(content)
 
@@ -151,7 +144,6 @@ def test_an_unreadable_journal_is_set_aside(workspace: Workspace, content: bytes
 
 
 def test_a_step_over_a_folder_is_set_aside(workspace: Workspace) -> None:
-    """A folder in place of the step's file does not block the next writer."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
     (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
@@ -163,7 +155,6 @@ def test_a_step_over_a_folder_is_set_aside(workspace: Workspace) -> None:
 
 
 def test_steps_are_finished_in_turn(workspace: Workspace) -> None:
-    """Several that were begun are all ended, and half-written temporary files are gone."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     for name in "bc":
         rows = [{"path": f"{name}.md", "before": None, "after": name}]
@@ -179,7 +170,6 @@ def test_steps_are_finished_in_turn(workspace: Workspace) -> None:
 
 
 def test_a_reader_does_not_wait_for_a_long_step(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reader reads the current state and leaves the step to its writer."""
     workspace.journal.mkdir(parents=True, exist_ok=True)
     rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
     (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
@@ -195,7 +185,6 @@ def test_a_reader_does_not_wait_for_a_long_step(workspace: Workspace, monkeypatc
 
 
 def test_every_text_is_durable_before_the_first_rename(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crash after a rename can't leave an empty file under a name that readers know."""
     calls: list[str] = []
     sync, replace = os.fsync, Path.replace
 
@@ -214,7 +203,6 @@ def test_every_text_is_durable_before_the_first_rename(workspace: Workspace, mon
 
 
 def test_one_file_is_written_where_the_journal_is_read_only(workspace: Workspace) -> None:
-    """As in the sandboxes of agents, which protect git's folder."""
     (workspace.root / ".git").mkdir()
     (workspace.root / ".git/orbit").write_text("in the way", "utf-8")
 
@@ -226,7 +214,6 @@ def test_one_file_is_written_where_the_journal_is_read_only(workspace: Workspace
 
 
 def test_a_finished_step_whose_file_was_edited_is_left_alone(workspace: Workspace) -> None:
-    """A writer killed before it removed the entry had changed all files; an edit since is no reason to undo them."""
     changes = [FileChange("a.md", "old", "new"), FileChange("b.md", None, "made")]
     apply_step(workspace, "step", changes)
     workspace.journal.mkdir(parents=True, exist_ok=True)
@@ -241,7 +228,6 @@ def test_a_finished_step_whose_file_was_edited_is_left_alone(workspace: Workspac
 
 
 def test_an_interrupt_leaves_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C during the second rename puts the first file back, and no later command makes the step."""
     before, replace, renamed = tree(workspace), os.replace, []
 
     def interrupted(source: Path, target: Path) -> None:
@@ -260,7 +246,6 @@ def test_an_interrupt_leaves_nothing(workspace: Workspace, monkeypatch: pytest.M
 
 
 def test_workspaces_of_one_repository_have_journals_of_their_own(git_repo: Path) -> None:
-    """A step of one is never finished by a writer of the other, whose files have the same names."""
     folders = []
     for name in ("a", "b"):
         (git_repo / name / ".orbit").mkdir(parents=True)

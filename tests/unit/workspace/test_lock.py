@@ -28,7 +28,6 @@ def held_by_child(lock: Path) -> tuple[int, int]:
 
 
 def test_a_lock_timeout_names_the_holder(tmp_path: Path) -> None:
-    """The message names process, command and file, and says that nothing has to be deleted."""
     child, release = held_by_child(tmp_path / "write.lock")
     try:
         with pytest.raises(LockTimeoutError) as caught, locked(tmp_path / "write.lock", wait=0.05):
@@ -48,7 +47,6 @@ def test_a_lock_timeout_names_the_holder(tmp_path: Path) -> None:
 def test_the_holder_note_has_no_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], command: str
 ) -> None:
-    """Arguments may be secrets; the note stays in the file."""
     monkeypatch.setattr("sys.argv", ["/usr/bin/orbit", *words])
     with locked(tmp_path / "write.lock"):
         pass
@@ -56,7 +54,6 @@ def test_the_holder_note_has_no_arguments(
 
 
 def test_a_lock_file_that_cant_be_made_is_reported(tmp_path: Path) -> None:
-    """A file in place of the folder is named."""
     (tmp_path / "file").write_text("", "utf-8")
 
     with pytest.raises(WriteError, match=r"can't write"), locked(tmp_path / "file" / "write.lock"):
@@ -64,7 +61,6 @@ def test_a_lock_file_that_cant_be_made_is_reported(tmp_path: Path) -> None:
 
 
 def test_no_link_is_followed_to_a_lock(tmp_path: Path) -> None:
-    """A link in place of the lock file is refused."""
     (tmp_path / "write.lock").symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(WriteError), locked(tmp_path / "write.lock", wait=0):
@@ -73,7 +69,6 @@ def test_no_link_is_followed_to_a_lock(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_holder_note_is_another_process(tmp_path: Path) -> None:
-    """A note of another form is not shown."""
     child, release = held_by_child(tmp_path / "write.lock")
     (tmp_path / "write.holder").write_text('{"pid": "x', "utf-8")
     try:

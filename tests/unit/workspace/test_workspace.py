@@ -18,7 +18,6 @@ KINDS = Path(__file__).parents[2] / "cases" / "kinds"
 
 
 def test_the_search_ends_at_a_repository(workspace_root: Path) -> None:
-    """A repository inside another workspace is not that workspace's."""
     inner = workspace_root / "vendor"
     (inner / ".git").mkdir(parents=True)
 
@@ -29,7 +28,6 @@ def test_the_search_ends_at_a_repository(workspace_root: Path) -> None:
 
 
 def test_the_nearest_workspace_wins(workspace_root: Path) -> None:
-    """A workspace of its own in a subfolder is the one that counts there."""
     inner = workspace_root / "inner"
     shutil.copytree(workspace_root / ".orbit", inner / ".orbit")
 
@@ -38,7 +36,6 @@ def test_the_nearest_workspace_wins(workspace_root: Path) -> None:
 
 @pytest.mark.parametrize("make", ["file", "link", "broken link"])
 def test_an_orbit_that_is_no_folder_is_said(tmp_path: Path, make: str) -> None:
-    """A file, or a link that may lead anywhere, is not followed."""
     orbit = tmp_path / ".orbit"
     if make == "file":
         orbit.write_text("x", "utf-8")
@@ -51,7 +48,6 @@ def test_an_orbit_that_is_no_folder_is_said(tmp_path: Path, make: str) -> None:
 
 
 def test_an_orbit_without_a_configuration_is_foreign(tmp_path: Path) -> None:
-    """The way out that works is named: `orbit init` where nothing but local state is there, else what holds files."""
     (tmp_path / ".orbit/state").mkdir(parents=True)
     with pytest.raises(ForeignWorkspaceError) as caught:
         find_workspace(tmp_path)
@@ -66,7 +62,6 @@ def test_an_orbit_without_a_configuration_is_foreign(tmp_path: Path) -> None:
 
 
 def test_kinds_of_its_own_belong_to_the_workspace(workspace_root: Path) -> None:
-    """A folder in `.orbit/kinds` is a kind here, and a broken one stops everything with its file."""
     shutil.copytree(KINDS / "experiment", workspace_root / ".orbit/kinds/experiment")
     assert [kind.name for kind in open_workspace(workspace_root).kinds] == [
         *(kind.name for kind in load_kinds()),
@@ -99,7 +94,6 @@ def test_a_home_is_a_whole_path(environment: dict[str, str], home: Path, monkeyp
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
 def test_an_unknown_user_has_no_home(tmp_path: Path) -> None:
-    """As in a container with an unknown user id: commands work without a home."""
     script = (
         "import os, tempfile; from pathlib import Path; from orbit_registry.errors import WorkspaceNotFoundError\n"
         "from orbit_registry.workspace.workspace import checkout_cache, user_home\n"

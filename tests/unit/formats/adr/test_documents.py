@@ -55,7 +55,6 @@ def _entry(text: str, entry: AdrDocument) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", sorted(path.stem for path in CASES.glob("*.json")))
 def test_a_document_is_read_as_its_case_says(case: str) -> None:
-    """Title, number, status, date, people, tasks, relations, sections, cost and their places are as expected."""
     expected = json.loads((CASES / f"{case}.json").read_text(encoding="utf-8"))
     text = (CASES / f"{case}.md").read_bytes().decode("utf-8")
 

@@ -42,7 +42,6 @@ from orbit_registry.formats.adr.file_names import (
 def test_a_name_says_number_date_and_title(
     path: str, number: str | None, date: str | None, title: str, is_decision: bool
 ) -> None:
-    """A date is never a number, and a chapter's number of two digits makes no decision."""
     assert (number_of_path(path), date_of_path(path)) == (number, date)
     folder, _, name = path.rpartition("/")
     assert is_decision_name(folder or name.removesuffix(".md")) is is_decision
@@ -66,7 +65,6 @@ def test_a_name_says_number_date_and_title(
     ],
 )
 def test_a_date_is_no_folder_of_its_own(folder: str, kept_in: str) -> None:
-    """What is kept by year or month is kept in the folder above; a date that has none above it stays."""
     assert strip_date_folders(folder) == kept_in
 
 
@@ -89,7 +87,6 @@ def test_a_date_is_no_folder_of_its_own(folder: str, kept_in: str) -> None:
     ],
 )
 def test_a_folder_may_say_a_status(path: str, status: str | None) -> None:
-    """The nearest folder that is named after one, below that of all decisions; work is `done` for other reasons."""
     assert status_of_path(path) == status
 
 
@@ -105,5 +102,4 @@ def test_a_folder_may_say_a_status(path: str, status: str | None) -> None:
     ],
 )
 def test_archives_and_status_folders_are_no_home(folder: str, home: str) -> None:
-    """A folder named after a status or an archive belongs to the one above it."""
     assert home_folder(folder) == home

@@ -14,7 +14,6 @@ WORDINGS = json.loads((Path(__file__).parents[3] / "cases/adr_statuses.json").re
 
 @pytest.mark.parametrize(("raw", "status", "targets"), WORDINGS, ids=[raw[:40] for raw, _, _ in WORDINGS])
 def test_a_status_is_understood_or_unknown(raw: str, status: str, targets: list[list[str]]) -> None:
-    """The first status word decides, targets are kept as written, and nothing is invented."""
     actual, related = normalise_status(raw)
 
     assert (actual, [list(target) for target in related]) == (status, targets)

@@ -23,7 +23,6 @@ FIELDS = {
 
 
 def test_names_are_replaced_and_unknown_ones_stay() -> None:
-    """A name without a value stays for the reader to fill; `$$` is a dollar; line ends follow the template."""
     template = "# $number. $title\r\n\r\n$what costs $$5\r\n"
 
     text = new_document(template, {"id": "ADR-0007", "title": "T", "body": "a"})
@@ -32,7 +31,6 @@ def test_names_are_replaced_and_unknown_ones_stay() -> None:
 
 
 def test_an_empty_value_takes_its_separator_along() -> None:
-    """A decision without a task has a status line without a loose end."""
     template = "Status: $status · $date · $tasks\n"
 
     assert (
@@ -41,7 +39,6 @@ def test_an_empty_value_takes_its_separator_along() -> None:
 
 
 def test_a_front_matter_stays_yaml_whatever_the_title() -> None:
-    """A colon, a quote or a number in a value is quoted; what the template has bare stays bare."""
     template = '---\nid: $number\nnumber: "$number"\ntitle: $title\ndate: $date\ntags: [$tags]\n---\n# $title\n'
 
     text = new_document(template, FIELDS | {"title": 'Say "no": 5'})
@@ -53,7 +50,6 @@ def test_a_front_matter_stays_yaml_whatever_the_title() -> None:
 
 
 def test_a_template_keeps_the_dress_and_drops_the_prose() -> None:
-    """Heading, header and section names are the old document's, the words are not."""
     text = (CASES / "log.md").read_text(encoding="utf-8")
 
     assert template_from(text, "docs/design/learnings/4_decisions.md") == (
@@ -70,7 +66,6 @@ ONE_ALONE_IS_NONE = {"log_of_numbers", "log_with_pictures"}
 
 @pytest.mark.parametrize("case", sorted({path.stem for path in CASES.glob("*.json")} - ONE_ALONE_IS_NONE))
 def test_what_a_template_gives_is_read_as_what_went_in(case: str) -> None:
-    """For every case: a document made from its template has the new title, status and date, and no old prose."""
     path = json.loads((CASES / f"{case}.json").read_text(encoding="utf-8"))["path"]
     text = (CASES / f"{case}.md").read_bytes().decode("utf-8")
     template = template_from(text, path)

@@ -51,12 +51,10 @@ def test_statuses_and_relations_are_those_of_the_model() -> None:
     ],
 )
 def test_slashes_are_read_where_they_are_clear(text: str, date: str | None) -> None:
-    """A number above twelve is the day; two below it could be either, and what no calendar has is no date."""
     assert read_date(text) == date
 
 
 def test_dates_of_a_folder_tell_their_order() -> None:
-    """A date that is the same in both orders says nothing, and two that differ settle nothing."""
     dates = [("a", "17/04/2020"), ("a", "03/04/2020"), ("b", "04/17/2020"), ("c", "11/11/2020"), ("d", "2020-04-17")]
     assert date_orders(dates) == {"a": "day", "b": "month"}
     assert date_orders([("a", "17/04/2020"), ("a", "04/17/2020")]) == {}

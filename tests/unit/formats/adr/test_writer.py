@@ -58,7 +58,6 @@ def only(text: str, path: str = "docs/adr/0001-x.md") -> AdrDocument:
     ],
 )  # fmt: skip
 def test_a_new_status_keeps_the_style_of_the_old(name: str, status: str, old: str, new: str) -> None:
-    """Quotes, capitals, marks and the rest of the line stay as the document has them."""
     text, path = case(name)
     assert text.count(old) == 1
 
@@ -75,7 +74,6 @@ def test_a_new_status_keeps_the_style_of_the_old(name: str, status: str, old: st
     ],
 )
 def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
-    """It is the decision's, whose record has it from there; what else stands there was said of the old status."""
     text = f"# 1. Use it\n\n## Status\n\n{line}\n\n## Decision\n\nWe do.\n"
 
     assert set_status(text, read_document(text, "docs/adr/0001-use-it.md").entries[0], "accepted") == text.replace(
@@ -84,7 +82,6 @@ def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
 
 
 def test_a_log_entry_without_a_status_gets_a_line() -> None:
-    """The line stands below the heading, where the other entries have theirs."""
     text, path = case("log_superseded_line")
     entry = read_document(text, path).entries[2]
 
@@ -104,7 +101,6 @@ def test_a_live_status_removes_superseding_lines() -> None:
 
 
 def test_a_title_is_replaced_wherever_it_stands() -> None:
-    """Front matter and heading say the same title afterwards; a colon makes quotes necessary."""
     text, path = case("front_matter_relations")
 
     changed = set_title(text, read_document(text, path).entries[0], "Fail:  first\n then pass")
@@ -115,7 +111,6 @@ def test_a_title_is_replaced_wherever_it_stands() -> None:
 
 
 def test_a_number_is_replaced_in_heading_and_front_matter() -> None:
-    """A bare number keeps the width it had; an id is taken as it is, and an explicit heading id follows."""
     text, path = case("front_matter_relations")
     entry = read_document(text, path).entries[0]
 
@@ -128,7 +123,6 @@ def test_a_number_is_replaced_in_heading_and_front_matter() -> None:
 
 
 def test_a_status_takes_the_place_of_a_superseding_line() -> None:
-    """An entry whose only statement is `Superseded by …` has a status line instead of it afterwards."""
     text = "# Log\n\n## ADR-0001 — A\n\nSuperseded by ADR-0002\n\n**Decision.** x\n"
     entry = read_document(text, "4_decisions.md").entries[0]
     assert (entry.status, entry.targets("superseded_by")) == ("superseded", ("ADR-0002",))
@@ -139,7 +133,6 @@ def test_a_status_takes_the_place_of_a_superseding_line() -> None:
 
 
 def test_a_date_is_replaced_or_added() -> None:
-    """In a log only the date of the status line changes."""
     log, path = case("log")
     nygard, nygard_path = case("badge")
 
@@ -152,7 +145,6 @@ def test_a_date_is_replaced_or_added() -> None:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_an_amendment_stands_at_the_end_of_its_entry(newline: str) -> None:
-    """The first one opens a section, the next one joins it; the separator below stays."""
     text, path = case("log")
     text = text.replace("\n", newline)
 
@@ -180,7 +172,6 @@ def test_an_amendment_stands_at_the_end_of_its_entry(newline: str) -> None:
 
 
 def test_an_amendment_to_a_file_uses_the_files_own_level() -> None:
-    """A file whose sections are of level 2 gets `## Amendments`, also without a last newline."""
     text, path = case("no_trailing_newline")
 
     changed = add_amendment(text, read_document(text, path).entries[0], "2026-07-01", "T-1", "They mind.")
@@ -192,7 +183,6 @@ ENTRY = "## ADR-0110 — Middle\n\nStatus: Proposed\n\nText."
 
 
 def test_a_rule_between_entries_is_used_again() -> None:
-    """Where a rule separates entries, the new one is separated by a rule too."""
     text, _ = case("log")
     entry = ENTRY.replace("0110", "0050")
 
@@ -202,7 +192,6 @@ def test_a_rule_between_entries_is_used_again() -> None:
 
 
 def test_the_highest_entry_goes_before_trailing_sections() -> None:
-    """`Task References` stays last."""
     text, _ = case("log")
     entry = ENTRY.replace("0110", "0200")
 
@@ -223,13 +212,11 @@ def test_the_highest_entry_goes_before_trailing_sections() -> None:
     ],
 )  # fmt: skip
 def test_an_entry_finds_its_place_in_any_log(text: str, expected: str) -> None:
-    """Empty logs, preambles, missing newlines and trailing sections all leave one blank line around it."""
     assert insert_entry(text, ENTRY, "ADR-0110") == expected
 
 
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.amendments)
 def test_a_document_is_written_to_in_its_own_language(language: Language) -> None:
-    """Where its status is in that language, a new one is, what replaced it included; what it says is read back."""
     sections = "".join(f"## {heading}\n\nText.\n\n" for heading in sorted(language.headings))
     text = f"# 3. Title\n\n## Status\n\n{language.statuses['accepted'].capitalize()}\n\n{sections}"
     replaced = set_status(text, only(text), "Superseded by [ADR-0042](0042-x.md)")
@@ -257,9 +244,6 @@ def test_a_document_is_written_to_in_its_own_language(language: Language) -> Non
     ],
 )  # fmt: skip
 def test_a_status_line_keeps_its_language(line: str, status: str, after: str) -> None:
-    """Headings may be in English: the word counts, then its key; one of several languages that nothing tells apart
-    becomes English.
-    """
     text = f"# 3. Title\n\n{line}\n\n## Context\n\nText.\n\n## Decision\n\nText.\n"
 
     assert set_status(text, only(text), status) == text.replace(line, after)
@@ -275,7 +259,6 @@ def prose_cases(name: str) -> list[Any]:
 
 @pytest.mark.parametrize("case", prose_cases("fitted"))
 def test_headings_stand_below_the_decisions_own(case: dict[str, Any]) -> None:
-    """Every heading is lowered by as much as the highest one needs; code, quotes and lists stay as they are."""
     nested = nest_headings(case["text"], case["level"])
     assert nested == case["becomes"]
     assert nest_headings(nested, case["level"]) == nested
@@ -283,7 +266,6 @@ def test_headings_stand_below_the_decisions_own(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", prose_cases("refused"))
 def test_open_blocks_in_prose_are_refused(case: dict[str, Any]) -> None:
-    """The message says which line it is and what is wrong with it."""
     with pytest.raises(RefusedError) as raised:
         nest_headings(case["text"], 2)
 
@@ -299,7 +281,6 @@ def test_open_blocks_in_prose_are_refused(case: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_blocks_are_told_from_words(text: str, block: bool) -> None:
-    """Words may follow on a line; a list, a heading, a table or code may not."""
     assert begins_block(text) is block
 
 
@@ -322,14 +303,12 @@ OTHER = "[ADR-2](0002-x.md)"
     ],
 )
 def test_a_notice_names_the_successor(notice: str, successor: str | None) -> None:
-    """Of GitHub, MkDocs and Docusaurus; what may be, or holds for a part, supersedes nothing."""
     entry = read_document(f"# Use X\n\n{notice}{BODY}", "docs/adr/0001-x.md").entries[0]
     target = next((relation.target_raw for relation in entry.relations if relation.rel == "superseded_by"), None)
     assert (entry.title, entry.status, target) == ("Use X", "superseded" if successor else "unknown", successor)
 
 
 def test_a_remark_goes_with_the_mark_of_its_notice() -> None:
-    """When a decision is live again, no empty notice stays."""
     text = f"# Use X\n\nStatus: accepted\n\n> [!WARNING]\n> Superseded by {OTHER}{BODY}"
     entry = read_document(text, "docs/adr/0001-x.md").entries[0]
     assert set_status(text, entry, "accepted") == f"# Use X\n\nStatus: accepted{BODY}"

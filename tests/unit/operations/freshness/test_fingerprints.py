@@ -25,7 +25,6 @@ def write(root: Path, name: str, text: str) -> None:
 
 @pytest.mark.parametrize("case", PAIRS, ids=lambda case: case["why"])
 def test_two_forms_of_a_file(case: dict[str, Any], tmp_path: Path) -> None:
-    """Two texts have the same hash exactly where the case says so."""
     hashes = []
     for text in (case["one"], case["other"]):
         write(tmp_path, case["file"], text)
@@ -53,7 +52,6 @@ NO_USE = {
 
 @pytest.mark.parametrize("name", NO_USE)
 def test_a_file_that_blows_up_is_a_problem_and_no_crash(name: str, tmp_path: Path) -> None:
-    """Numbers, nesting and keys without bound are said in words, soon; nothing is raised."""
     file, text, field = NO_USE[name]
     write(tmp_path, file, text)
 
@@ -69,7 +67,6 @@ def folder(root: Path, *names: str) -> str | None:
 
 
 def test_a_folder_is_its_tracked_files(tmp_path: Path) -> None:
-    """Adding, removing, renaming or changing a tracked file changes it; time stamps and other files do not."""
     for name in ("src/a.py", "src/b/c.py", "src/loose.txt", "srcx/a.py"):
         write(tmp_path, name, name)
     first = folder(tmp_path, "src/a.py", "src/b/c.py", "srcx/a.py")
@@ -87,14 +84,12 @@ def test_a_folder_is_its_tracked_files(tmp_path: Path) -> None:
 
 
 def test_a_folder_outside_git_can_t_be_told(tmp_path: Path) -> None:
-    """Which of its files are tracked nobody knows, and that makes nothing stale."""
     write(tmp_path, "src/a.py", "a")
     result = Fingerprints(tmp_path, None).find("src/")
     assert (result.hash, result.is_unknown, result.is_missing) == (None, True, False)
 
 
 def test_a_link_is_never_followed(tmp_path: Path) -> None:
-    """A link as an input is refused; inside a folder it counts by where it points to, none leads outside."""
     write(tmp_path, "outside/secret.txt", "secret")
     root = tmp_path / "root"
     write(root, "src/a.py", "a")
@@ -114,7 +109,6 @@ def test_a_link_is_never_followed(tmp_path: Path) -> None:
 
 
 def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file, a file with a field and a folder have limits, and the words say which."""
     monkeypatch.setattr(fingerprints, "FILE_LIMIT", 10)
     monkeypatch.setattr(fingerprints, "DOCUMENT_LIMIT", 10)
     monkeypatch.setattr(fingerprints, "FOLDER_FILES", 1)

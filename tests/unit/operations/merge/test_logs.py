@@ -33,7 +33,6 @@ def numbers(text: str) -> list[int]:
 
 
 def test_different_lines_of_one_entry_merge() -> None:
-    """A status changed on one side and an amendment added on the other do not contest each other."""
     base = log(entry(1), entry(2))
     merged = merge_logs(
         base, base.replace("Accepted", "Deprecated", 1), base.replace("- Cost: 1.", "- Cost: 1.\n\n### Amendments\n\nx")
@@ -44,7 +43,6 @@ def test_different_lines_of_one_entry_merge() -> None:
 
 
 def test_two_entries_of_one_number_are_a_conflict_that_keeps_both() -> None:
-    """Both whole entries stand between the markers."""
     merged = merge_logs(log(entry(1)), log(entry(1), entry(2, "Ours.")), log(entry(1), entry(2, "Theirs.")))
     assert merged.contested == ("ADR-0002",)
     both = f"<<<<<<< ours\n{entry(2, 'Ours.')}=======\n{entry(2, 'Theirs.')}>>>>>>> theirs\n"
@@ -53,8 +51,6 @@ def test_two_entries_of_one_number_are_a_conflict_that_keeps_both() -> None:
 
 @pytest.mark.parametrize("newest_first", [False, True])
 def test_entries_that_are_named_by_dates_are_known_by_their_titles(newest_first: bool) -> None:
-    """Each side's new entries are kept without a conflict, below or above the old ones; what both changed is named."""
-
     def dated(*titles: str, words: str = "Yes.") -> str:
         order = reversed(titles) if newest_first else titles
         return "# Decisions\n" + "".join(f"\n## 2026-04-01: {title}\n\n{words}\n" for title in order)
@@ -69,7 +65,6 @@ def test_entries_that_are_named_by_dates_are_known_by_their_titles(newest_first:
 
 
 def test_an_entry_removed_here_and_changed_there_is_a_conflict() -> None:
-    """The changed entry stands between the markers."""
     merged = merge_logs(log(entry(1), entry(2)), log(entry(1)), log(entry(1), entry(2, "Changed.")))
     assert merged.contested == ("ADR-0002",)
     assert "Changed." in merged.text
@@ -81,7 +76,6 @@ def test_an_entry_removed_here_and_changed_there_is_a_conflict() -> None:
     ([], [2], [1, 3], [1, 2, 3]),
 ])  # fmt: skip
 def test_a_log_keeps_its_own_order(base: list[int], ours: list[int], theirs: list[int], expected: list[int]) -> None:
-    """Newest first stays newest first; in a log without order an entry follows the one it followed."""
     texts = [log(*(entry(number) for number in listed)) for listed in (base, ours, theirs)]
     assert numbers(merge_logs(*texts).text) == expected
 
@@ -124,7 +118,6 @@ def test_every_entry_of_both_sides_is_there_once(
 @settings(max_examples=200, deadline=None)
 @given(base=st.text("ab#\n \rADR-12—`", max_size=60), ours=st.text("ab#\n \rADR-12—`", max_size=60))
 def test_what_one_side_left_alone_is_the_other_side_to_the_byte(base: str, ours: str) -> None:
-    """Any text at all merges with its own base into itself."""
     assert merge_logs(base, ours, base).text == ours
     assert merge_logs(base, base, ours).text == ours
     assert merge_logs(base, ours, ours).text == ours
@@ -135,7 +128,6 @@ def test_what_one_side_left_alone_is_the_other_side_to_the_byte(base: str, ours:
     texts=st.tuples(*[st.text("ab#\n\r\ufeff ADR-12—`-", max_size=80).map(lambda text: f"{text}\n## ADR-1 x\n")] * 3)
 )
 def test_hostile_logs_merge_to_something(texts: tuple[str, str, str]) -> None:
-    """Whatever stands in the three texts, the merge ends, and no line that a side added is missing from it."""
     base, ours, theirs = texts
     merged = merge_logs(base, ours, theirs)
     current = {line.strip() for line in merged.text.splitlines()}
@@ -145,7 +137,6 @@ def test_hostile_logs_merge_to_something(texts: tuple[str, str, str]) -> None:
 
 
 def test_the_driver_leaves_what_it_cannot_read(tmp_path: Path) -> None:
-    """A side that is no text makes the driver say conflict and touch nothing."""
     files = [tmp_path / name for name in ("base", "ours", "theirs")]
     for file, data in zip(files, (b"", log(entry(1)).encode(), b"\xff\xfe"), strict=True):
         file.write_bytes(data)
