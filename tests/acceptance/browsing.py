@@ -86,7 +86,6 @@ def tab(browser: Browser, *, scripts: bool = True) -> Iterator[Tab]:
 
 @contextmanager
 def served(site: Path) -> Iterator[str]:
-    """Serve a folder and yield its address."""
     server = SiteServer(site, 0)
     yield server.url
     server.close()

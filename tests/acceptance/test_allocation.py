@@ -24,7 +24,6 @@ FEATURES = 20
 
 
 def documents_of(registry: Registry) -> Documents:
-    """Return the documents that hold decisions."""
     return read_documents(registry.workspace, registry.collection.records)
 
 

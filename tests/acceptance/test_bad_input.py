@@ -25,7 +25,6 @@ class Shell:
         self.capsys = capsys
 
     def __call__(self, *arguments: str) -> tuple[int, str]:
-        """Return the exit code and everything printed."""
         code = run(list(arguments))
         printed = self.capsys.readouterr()
         return code, printed.out + printed.err

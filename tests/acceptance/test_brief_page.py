@@ -22,7 +22,6 @@ PAGE = Path(__file__).parents[2] / "docs/reference/brief.md"
 
 
 def blocks(language: str) -> list[str]:
-    """Return the code of the page in one language."""
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 

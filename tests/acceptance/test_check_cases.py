@@ -85,7 +85,6 @@ def check(case: Path, root: Path, git: Git) -> CheckOutcome:
 
 
 def name_of(case: Path) -> str:
-    """Return a case's name as test ids show it."""
     return f"{case.parent.name}-{case.name}"
 
 

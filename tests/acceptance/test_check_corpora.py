@@ -50,7 +50,6 @@ def findings(corpora: Path, tmp_path_factory: pytest.TempPathFactory, git: Git) 
 
 
 def of(findings: tuple[Diagnostic, ...], code: str) -> list[Diagnostic]:
-    """Return the findings of one check."""
     return [diagnostic for diagnostic in findings if diagnostic.code == code]
 
 

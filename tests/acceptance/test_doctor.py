@@ -44,7 +44,6 @@ def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def examined(capsys: Capture, code: int = 0, *arguments: str) -> dict[str, Any]:
-    """Return the data, which the schema describes."""
     capsys.readouterr()
     assert run(["doctor", *arguments, "--format", "json"]) == code
     answer = json.loads(capsys.readouterr().out)

@@ -28,18 +28,15 @@ class Project:
         self._capsys = capsys
 
     def git(self, *arguments: str) -> str:
-        """Run git."""
         return self._git(self.root, *arguments)
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file."""
         file = self.root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode())
         return file
 
     def commit(self) -> str:
-        """Commit everything and return the commit."""
         self.git("add", "--all")
         self.git("commit", "-q", "--allow-empty", "-m", "Change")
         return self.git("rev-parse", "HEAD").strip()
@@ -57,15 +54,12 @@ class Project:
         return self._capsys.readouterr().err
 
     def json(self, *arguments: str) -> Any:
-        """Return the data of a command's JSON."""
         return json.loads(self.orbit(*arguments, "--format", "json"))["data"]
 
     def learn(self, summary: str, *options: str) -> str:
-        """Add a learning and return its id."""
         return str(self.json("learning", "add", "--summary", summary, *options)["id"])
 
     def file(self, record_id: str) -> Path:
-        """Return a learning's file."""
         return self.root / f".orbit/learnings/{record_id}/learning.yaml"
 
     def causes(self, *options: str) -> dict[str, str]:

@@ -59,7 +59,6 @@ def root(git_repo: Path, git: Callable[..., str]) -> Path:
 
 
 def sync(root: Path) -> None:
-    """Bring the push index up to date."""
     current_index(open_workspace(root))
 
 
@@ -102,7 +101,6 @@ def shown(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def ids(text: str) -> list[str]:
-    """Return the ids in a block."""
     return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
 
 

@@ -100,12 +100,10 @@ def started(
 
 
 def ids(text: str) -> list[str]:
-    """Return the ids in a block."""
     return re.findall(r"(?m)^- \[([^\]]+)\]", text)
 
 
 def installed(root: Path, agent: Agent, scope: Scope | None = None) -> Path:
-    """Install an agent's hook and return its settings file."""
     return installation.install(open_workspace(root).root, agent, scope).path
 
 

@@ -160,7 +160,6 @@ def test_an_agent_changes_no_live_decision(repo: Path, monkeypatch: pytest.Monke
 
 
 def a_learning(repo: Path, **fields: object) -> str:
-    """Add a learning and return its id."""
     return Registry.open(repo).add("learning", {"summary": "Something", **fields}).id
 
 

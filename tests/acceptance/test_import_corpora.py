@@ -78,7 +78,6 @@ class Imported:
 
 
 def imported_copy(name: str, source: Path, folder: Path, git: Git) -> Imported:
-    """Return a copy of a collection after its import."""
     root = committed(copied(source, folder / "project"), git)
     if not (root / ".orbit").exists():
         Registry.init(root)
@@ -274,7 +273,6 @@ def test_links_between_decisions_survive(adopted: Imported) -> None:
 
 
 def targets_of(record: Record) -> set[str]:
-    """Return the ids that a record points at."""
     return {*(link.to for link in record.links), *record.supersedes, *record.superseded_by}
 
 

@@ -23,7 +23,6 @@ Learn = Callable[..., str]
 
 @pytest.fixture
 def project(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a workspace that one stands in."""
     Registry.init(git_repo)
     monkeypatch.chdir(git_repo)
     return git_repo
@@ -51,7 +50,6 @@ class Clock:
 
 
 def last_event(root: Path) -> dict[str, Any]:
-    """Return the newest line of the event log."""
     return dict(json.loads((root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()[-1]))
 
 
@@ -164,7 +162,6 @@ TEMPLATE = "You are {{ role }}.\n{% if learnings %}\n{{ learnings }}\n{% endif %
 
 @pytest.fixture
 def engine() -> jinja2.Environment:
-    """Return Jinja with the template of one agent."""
     return jinja2.Environment(loader=jinja2.DictLoader({"engineer.j2": TEMPLATE}), undefined=jinja2.StrictUndefined)
 
 

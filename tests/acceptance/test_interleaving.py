@@ -57,7 +57,6 @@ class Worker:
         self.own: list[str] = []
 
     def run(self) -> None:
-        """Do as many things as there are operations."""
         self.add(0)
         for step in range(1, OPERATIONS):
             name = self.chance.choice(
@@ -71,7 +70,6 @@ class Worker:
         self.out.write(json.dumps({"what": what, **facts}) + "\n")
 
     def add(self, step: int) -> None:
-        """Add a learning."""
         summary = f"Process {self.number} step {step}"
         record = self.registry.add("learning", {"summary": summary, "scope": {"paths": [f"src/p{self.number}/**"]}})
         self.own.append(record.id)
@@ -90,25 +88,21 @@ class Worker:
         self.say("label", id=record_id, label=label)
 
     def edit_own(self, step: int) -> None:
-        """Change one's newest learning."""
         self.registry.update(self.own[-1], lambda data: {**data, "priority": step})
         self.say("priority", id=self.own[-1], value=str(step))
 
     def vote(self, step: int) -> None:
-        """Vote for a learning that all vote for."""
         record_id, task = self.chance.choice(self.shared), f"T-{self.number}-{step}"
         self.registry.vote(record_id, task, "m")
         self.say("vote", id=record_id, task=task)
 
     def retire(self, step: int) -> None:
-        """Close one's oldest learning, and have a new one."""
         self.say("try", id=self.own[0])
         self.registry.transition(self.own[0], "retired")
         self.say("closed", id=self.own.pop(0))
         self.add(step)
 
     def supersede(self, step: int) -> None:
-        """Let a new learning replace one's newest."""
         old = self.own.pop()
         self.add(step)
         self.registry.supersede(old, self.own[-1])

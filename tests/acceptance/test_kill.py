@@ -51,7 +51,6 @@ COMMANDS = {
 
 
 def errors(repo: Path) -> list[str]:
-    """Return what the gate calls an error."""
     outcome = Registry.open(repo).check()
     return [
         f"{diagnostic.location} {diagnostic.code} {diagnostic.message}"
@@ -91,5 +90,4 @@ def test_a_kill_at_any_file_operation_leaves_a_valid_store(
 
 
 def leftovers(repo: Path) -> list[str]:
-    """Return the files of unfinished steps."""
     return [path.name for path in (repo / ".git/orbit/journal").glob("*")]

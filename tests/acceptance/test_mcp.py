@@ -38,7 +38,6 @@ ACCEPTED = {"Accept": "application/json, text/event-stream"}
 
 @pytest.fixture
 def root(git_repo: Path) -> Path:
-    """Return a workspace with two learnings in force."""
     Registry.init(git_repo)
     registry = Registry.open(git_repo)
     for summary in ("Uploads are retried with a fresh token", "Cache entries expire after an hour"):
@@ -64,14 +63,12 @@ async def client(folder: Path, *roots: str, **options: Any) -> AsyncIterator[Cli
 
 
 def text(result: types.CallToolResult, place: int = 0) -> str:
-    """Return the text of one block of a result."""
     block = result.content[place]
     assert isinstance(block, types.TextContent)
     return block.text
 
 
 def whole(result: types.CallToolResult) -> dict[str, Any]:
-    """Return the envelope of a result."""
     assert isinstance(result.structured_content, dict)
     return result.structured_content
 

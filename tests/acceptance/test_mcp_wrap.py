@@ -62,14 +62,12 @@ def root(_workspace: Path, tmp_path: Path) -> Path:
 
 
 def wrapped(root: Path, *command: str, options: tuple[str, ...] = PATIENT, **more: Any) -> subprocess.Popen[bytes]:
-    """Start a server behind the wrapper."""
     return subprocess.Popen(
         [*WRAP, *options, "--", *command], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more
     )
 
 
 def talk(root: Path, *lines: object, options: tuple[str, ...] = PATIENT) -> list[dict[str, Any]]:
-    """Return what the answering server says to some calls."""
     server = wrapped(root, sys.executable, "-c", ANSWERS, options=options)
     text, _ = server.communicate(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
     assert server.returncode == 0
@@ -77,7 +75,6 @@ def talk(root: Path, *lines: object, options: tuple[str, ...] = PATIENT) -> list
 
 
 def call(key: int, answer: object, **arguments: object) -> dict[str, object]:
-    """Return a call that is answered with something."""
     params = {"name": "read", "arguments": {**arguments, "answer": answer}}
     return {"jsonrpc": "2.0", "id": key, "method": "tools/call", "params": params}
 
@@ -86,7 +83,6 @@ PLAIN: dict[str, Any] = {"content": [{"type": "text", "text": "x = 1"}]}
 
 
 def blocks(message: dict[str, Any]) -> list[str]:
-    """Return the texts of a result's content."""
     return [entry["text"] for entry in message["result"]["content"]]
 
 
@@ -238,7 +234,6 @@ def test_a_client_that_goes_is_noticed_by_the_server(root: Path) -> None:
 
 
 def speak_on(to: int) -> None:
-    """Write until nobody takes it."""
     while True:
         os.write(to, b"x" * 10_000)
 

@@ -41,12 +41,10 @@ SUMMARIES = ("Look before you leap", "Pin the compiler", "Close files in order")
 
 
 def text(name: str, number: int, status: str = "active", more: str = "") -> str:
-    """Return the text of an old learning's file."""
     return TEXT.format(id=name, status=status, tag=f"tag{number}", summary=SUMMARIES[number], more=more)
 
 
 def write(file: Path, content: str) -> None:
-    """Write a file and the folders above it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(content, "utf-8")
 
@@ -96,7 +94,6 @@ def orbit(capsys: Any, *arguments: str) -> tuple[int, str, str]:
 
 
 def files(root: Path) -> dict[str, bytes]:
-    """Return every file of the learnings with its bytes."""
     folder = root / ".orbit/learnings"
     return {str(file.relative_to(root)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 

@@ -25,7 +25,6 @@ LONG_AGO = "2020-01-01T00:00:00Z"
 
 @pytest.fixture
 def root(git_repo: Path) -> Path:
-    """Return a repository with a workspace and three files."""
     (git_repo / ".orbit").mkdir()
     (git_repo / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\nproject: p\n", "utf-8")
     (git_repo / ".gitignore").write_text(".orbit/state/\n*.log\n", "utf-8")

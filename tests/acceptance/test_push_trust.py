@@ -33,7 +33,6 @@ def learn(root: Path, code: str, **fields: object) -> None:
 
 
 def commit(root: Path, git: Git, message: str = "Change") -> None:
-    """Commit everything."""
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", message)
 

@@ -26,7 +26,6 @@ class Tree:
         self.root, self.run = root, git
 
     def git(self, *arguments: str) -> str:
-        """Run git in the repository."""
         return self.run(self.root, *arguments)
 
     def learning(self, code: str, paths: list[str], **fields: object) -> Path:
@@ -43,12 +42,10 @@ class Tree:
         return file
 
     def commit(self, message: str) -> None:
-        """Commit everything."""
         self.git("add", ".")
         self.git("commit", "-q", "-m", message)
 
     def sync(self) -> None:
-        """Bring the index up to date."""
         current_index(open_workspace(self.root))
 
     def open(self) -> Index:
@@ -70,7 +67,6 @@ class Tree:
 
 @pytest.fixture
 def tree(git_repo: Path, git: Callable[..., str]) -> Tree:
-    """Return a repository whose index is up to date."""
     (git_repo / ".orbit").mkdir()
     (git_repo / ".orbit/config.yaml").write_text(CONFIG, "utf-8")
     (git_repo / ".gitignore").write_text(".orbit/state/\n", "utf-8")

@@ -54,7 +54,6 @@ class Project:
 
 @pytest.fixture
 def project(git_repo: Path, git: Git, capsys: Capture) -> Project:
-    """Return a workspace with one commit after its first."""
     Registry.init(git_repo)
     created = Project(git_repo, git, capsys)
     created.commit("Begin a registry")
@@ -62,7 +61,6 @@ def project(git_repo: Path, git: Git, capsys: Capture) -> Project:
 
 
 def top(data: dict[str, Any]) -> dict[str, int]:
-    """Return in how many commits each record was shown."""
     return {entry["id"]: entry["commits"] for entry in data["records"]["top"]}
 
 

@@ -49,13 +49,11 @@ def pages(site: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def site(demo_site: DemoSite) -> Path:
-    """Return a site with a page of every type."""
     return demo_site(every_kind=True)
 
 
 @pytest.fixture(scope="module")
 def home(site: Path) -> Iterator[str]:
-    """Serve that site and return its address."""
     with browsing.served(site) as url:
         yield url
 

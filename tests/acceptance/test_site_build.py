@@ -38,7 +38,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, SiteResu
 
 
 def text_of(page: Path) -> str:
-    """Return the words of a page, with single spaces."""
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page.read_text("utf-8"))).split())
 
 
@@ -99,7 +98,6 @@ def test_every_page_has_an_icon(demo: tuple[Path, Path, SiteResult]) -> None:
 
 
 def digest(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -122,7 +120,6 @@ def test_the_database_is_there_to_download(tmp_path: Path) -> None:
 
 
 def fetch(url: str, host: str | None = None) -> tuple[int, str]:
-    """Return status and text of an answer."""
     request = urllib.request.Request(url, headers={"Host": host} if host else {})
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:

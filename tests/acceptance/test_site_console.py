@@ -31,7 +31,6 @@ def root(tmp_path: Path) -> Path:
 
 
 def built(root: Path) -> SiteResult:
-    """Build the site of a workspace beside it."""
     return build_site(Registry.open(root), root.parent / "site")
 
 

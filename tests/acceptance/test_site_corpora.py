@@ -54,7 +54,6 @@ class Page(HTMLParser):
 
 
 def read(out: Path) -> dict[str, Page]:
-    """Return every page of a site by its address."""
     pages = {}
     for file in sorted(out.rglob("*.html")):
         url = file.relative_to(out).as_posix().removesuffix("index.html")

@@ -38,7 +38,6 @@ APPLYING = """(asked) => asked.map(([data, paths]) => paths.map(
 
 @pytest.fixture
 def script(tab: Tab) -> Iterator[Page]:
-    """Return a page that holds the explorer's script alone."""
     tab.page.set_content("<!doctype html>")
     tab.page.add_script_tag(path=SCRIPT)
     yield tab.page

@@ -65,7 +65,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def published(site: Path) -> Iterator[str]:
-    """Serve the hostile site as it is published."""
     with browsing.served(site) as url:
         yield url
 

@@ -27,7 +27,6 @@ def site(synthetic_site: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def served(synthetic_site: Path) -> Iterator[str]:
-    """Serve that site."""
     server = SiteServer(synthetic_site, 0)
     yield server.url
     server.close()
@@ -43,13 +42,11 @@ def rows(html: str) -> list[list[str]]:
 
 
 def records(site: Path, kind: str) -> list[dict[str, Any]]:
-    """Return what a site lists of a kind."""
     listed = json.loads((site / "records.json").read_text("utf-8"))["records"]
     return [row for row in listed if row["kind"] == kind]
 
 
 def words(row: dict[str, Any]) -> str:
-    """Return what of a record is looked through."""
     return " ".join([row["id"], row["title"], *row["tags"], *row["legacy_ids"], *row["fields"].values()]).lower()
 
 

@@ -69,7 +69,6 @@ def repository(root: Path) -> Path:
 
 
 def build(root: Path, out: Path) -> SiteResult:
-    """Build the site by our own command's function."""
     return build_site(Registry.open(root), out, snapshot=False)
 
 
@@ -112,7 +111,6 @@ def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
 
 
 def mkdocs(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run plain MkDocs in a repository."""
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", *arguments],
         cwd=root,

@@ -273,7 +273,6 @@ def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_pa
 
 
 def until(lines: Iterator[str], word: str) -> None:
-    """Read lines up to one with a word."""
     assert any(word in line for line in lines)
 
 
@@ -285,6 +284,5 @@ def later(address: str, epoch: str, request: str) -> str:
 
 
 def get(address: str) -> str:
-    """Return what a page of this machine says."""
     with urllib.request.urlopen(address, timeout=60) as answer:
         return str(answer.read().decode())

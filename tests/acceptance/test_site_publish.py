@@ -156,7 +156,6 @@ def _put(root: Path, path: str, text: str) -> None:
 
 
 def build(root: Path, out: Path) -> SiteResult:
-    """Build the site into a folder."""
     return build_site(Registry.open(root), out, "https://example.org/site/")
 
 
@@ -195,7 +194,6 @@ class Filtered:
 
 
 def terms(site: Path) -> set[str]:
-    """Return the terms of the search box."""
     return {term for file in (site / "search/words").iterdir() for term in json.loads(file.read_text("utf-8"))["terms"]}
 
 
@@ -349,7 +347,6 @@ def test_a_filter_that_can_not_be_meant_stops_every_command(
 
 
 def orbit(*words: str) -> int:
-    """Run a command and return its exit code."""
     with pytest.raises(SystemExit) as ended:
         main(words)
     return int(ended.value.code or 0)

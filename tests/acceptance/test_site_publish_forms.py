@@ -38,7 +38,6 @@ LEAST = 25
 
 
 def tags_of(record: Record) -> set[str]:
-    """Return what the filter of tags looks at."""
     return {*record.tags, *record.words("labels")}
 
 

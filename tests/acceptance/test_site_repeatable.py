@@ -39,7 +39,6 @@ ELSEWHERE = {
 
 
 def retitle(root: Path, title: str) -> None:
-    """Give a decision that others cite another title."""
     file = root / RECORD
     file.write_text(re.sub(r"(?m)^title: .*", f"title: {title}", file.read_text("utf-8")), "utf-8")
 

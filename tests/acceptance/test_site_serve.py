@@ -44,7 +44,6 @@ class Served:
         return self._server.wait(60)
 
     def write(self, name: str, text: str) -> str:
-        """Write a file, and return what stood there."""
         before = (self.root / name).read_text("utf-8")
         (self.root / name).write_text(text, "utf-8")
         return before
@@ -68,7 +67,6 @@ def repo(tmp_path: Path, git: Git) -> Path:
 
 @pytest.fixture
 def served(repo: Path) -> Iterator[Served]:
-    """Serve its site at any free port."""
     words = [*ORBIT, "site", "serve", "--port", "0"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     # A shell starts what runs in its background with Ctrl-C ignored, and these tests with it, and so their server.

@@ -31,7 +31,6 @@ def test_the_site_is_the_same_through_zensical(tmp_path: Path) -> None:
 
 
 def pages(site: Path) -> set[str]:
-    """Return the pages of a site."""
     return {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
 
 

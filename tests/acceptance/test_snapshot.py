@@ -21,14 +21,12 @@ OTHER = "OTHER_DUCKDB_PYTHON"
 
 
 def orbit(folder: Path, *arguments: str, code: int = 0) -> str:
-    """Run a command and return what it printed."""
     done = subprocess.run([*ORBIT, *arguments], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
     return done.stdout if not code else done.stdout + done.stderr
 
 
 def filled(repo: Path, number: int = 3) -> Path:
-    """Make a workspace with some learnings and a decision."""
     Registry.init(repo)
     registry = Registry.open(repo)
     for position in range(number):
@@ -39,7 +37,6 @@ def filled(repo: Path, number: int = 3) -> Path:
 
 
 def rows(repo: Path, sql: str) -> list[dict[str, Any]]:
-    """Ask through the command line."""
     result: list[dict[str, Any]] = json.loads(orbit(repo, "query", sql, "--format", "json"))["data"]
     return result
 

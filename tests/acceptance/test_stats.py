@@ -34,13 +34,11 @@ def workspace(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def learn(summary: str, *globs: str, **fields: object) -> str:
-    """Add a learning and return its id."""
     scope = {"scope": {"paths": list(globs)}} if globs else {}
     return Registry.open().add("learning", {"summary": summary, **scope, **fields}).id
 
 
 def counted(capsys: Capture, *arguments: str) -> dict[str, Any]:
-    """Return the data, which the schema describes."""
     capsys.readouterr()
     assert run(["stats", *arguments, "--format", "json"]) == 0
     envelope = json.loads(capsys.readouterr().out)

@@ -19,7 +19,6 @@ from orbit_registry.registry import Registry
 
 
 def fill(file: Path) -> None:
-    """Write to a file until there is no space."""
     handle = os.open(file, os.O_WRONLY | os.O_CREAT)
     try:
         while True:

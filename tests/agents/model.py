@@ -29,12 +29,10 @@ class Model:
 
     @property
     def url(self) -> str:
-        """Where the agent finds it."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def told(self) -> list[str]:
-        """What each turn was sent, as text."""
         return [json.dumps(body, ensure_ascii=False) for body in self.sent]
 
     def next(self, body: Body) -> Tool | None:
@@ -46,7 +44,6 @@ class Model:
 
 
 def anthropic(model: Model, body: Body) -> Sequence[Body]:
-    """Return the events of an answer in Anthropic's messages."""
     tool = model.next(body)
     block = {"type": "tool_use", "id": f"toolu_{len(model.sent):04d}", "name": tool[0], "input": {}} if tool else {}
     block = block or {"type": "text", "text": ""}
@@ -71,7 +68,6 @@ def anthropic(model: Model, body: Body) -> Sequence[Body]:
 
 
 def openai(model: Model, body: Body) -> Sequence[Body]:
-    """Return the events of an answer in OpenAI's responses."""
     tool = model.next(body)
     name = f"item_{len(model.sent)}"
     namespace, _, called = tool[0].rpartition("/") if tool else ("", "", "")
@@ -95,7 +91,6 @@ def openai(model: Model, body: Body) -> Sequence[Body]:
 
 
 def google(model: Model, body: Body) -> Sequence[Body]:
-    """Return the answer in Google's content, as one event."""
     tool = model.next(body)
     part = {"functionCall": {"name": tool[0], "args": tool[1]}} if tool else {"text": "done"}
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}

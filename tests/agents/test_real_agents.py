@@ -139,17 +139,14 @@ class Project:
     home: Path
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Return the environment of a person at work here."""
         kept = {name: value for name, value in os.environ.items() if name in ("LANG", "TMPDIR")}
         kept["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), FOLDER, os.environ.get("PATH", "")))
         return {**kept, "HOME": str(self.home), "ORBIT_HOOK_DEADLINE_MS": "60000", **more}
 
     def named(self, text: str) -> str:
-        """Return a text with the project's folder in it."""
         return text.replace("{root}", str(self.root))
 
     def orbit(self, *words: str) -> str:
-        """Run our command as a person."""
         environment = self.environment(ORBIT_ACTOR="human")
         done = subprocess.run(
             [*ORBIT, *words], cwd=self.root, env=environment, capture_output=True, text=True, check=True
@@ -169,7 +166,6 @@ class Project:
         return model
 
     def events(self) -> list[dict[str, Any]]:
-        """Return what the hook noted."""
         log = self.root / ".orbit/state/log/events.jsonl"
         found = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
         return [one for one in found if str(one["surface"]).startswith("hook:")]
@@ -177,7 +173,6 @@ class Project:
 
 @pytest.fixture(params=DRIVERS)
 def agent(request: pytest.FixtureRequest) -> str:
-    """Name an agent whose program is at hand."""
     name = str(request.param)
     if shutil.which(name, path=FOLDER or None) is None or not FOLDER:
         pytest.skip(f"{load_agent(name).title} is not installed: `nox -s agents` brings it")
@@ -205,7 +200,6 @@ def bare(agent: str, tmp_path: Path) -> Project:
 
 @pytest.fixture
 def project(agent: str, bare: Project) -> Project:
-    """Install our hook."""
     bare.orbit("hook", "install", agent)
     return bare
 

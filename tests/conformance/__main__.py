@@ -24,7 +24,6 @@ SECONDS = 300
 
 
 def data(name: str) -> Any:
-    """Return the data of a case file."""
     return json.loads((CASES / name).read_text("utf-8"))
 
 
@@ -97,7 +96,6 @@ def run_scenarios(modules: Path) -> int:
 
 
 def main(folder: Path) -> int:
-    """Install, run both judges, and return how it went."""
     os.environ["ORBIT_ACTOR"] = "human"  # who starts the server does not matter
     modules = installed(folder)
     wrong = call_every_tool(modules)

@@ -27,7 +27,6 @@ def layers() -> list[list[str]]:
 
 
 def imports() -> dict[str, set[str]]:
-    """Return which rooms each room imports."""
     graph = grimp.build_graph("orbit_registry")
     result: dict[str, set[str]] = {}
     for module in graph.modules:
@@ -66,7 +65,6 @@ def direct(edges: dict[str, set[str]]) -> list[tuple[str, str]]:
 
 
 def lines_of(room: str) -> int:
-    """Return the lines of Python of a room."""
     files = [PACKAGE / f"{room}.py"] if (PACKAGE / f"{room}.py").exists() else (PACKAGE / room).rglob("*.py")
     return sum(file.read_text("utf-8").count("\n") for file in files)
 

@@ -87,7 +87,6 @@ def settings(forms: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def shown(value: Any) -> str:
-    """Return a default as the page has it."""
     return f"`{value}`" if isinstance(value, str) and value else f"`{json.dumps(value)}`"
 
 

@@ -30,7 +30,6 @@ SESSIONS = {
 
 
 def read(name: str) -> str:
-    """Return a file of the repository's root."""
     return (ROOT / name).read_text("utf-8")
 
 

@@ -22,14 +22,12 @@ VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc"
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Yield every function of a file, nested ones too."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
 
 def names(paths: Iterable[Path]) -> list[str]:
-    """Return the names of files, from the root."""
     return [str(path.relative_to(ROOT)) for path in paths]
 
 

@@ -30,7 +30,6 @@ def loaded_by(arguments: list[str], folder: Path, among: tuple[str, ...] = HEAVY
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """Return the root of a workspace."""
     setup_workspace(tmp_path, load_kinds())
     return tmp_path
 

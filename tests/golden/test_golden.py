@@ -36,7 +36,6 @@ COMMITTED = {"GIT_AUTHOR_DATE": "2026-06-10T00:00:00Z", "GIT_COMMITTER_DATE": "2
 
 
 def command_lines(project: str) -> list[str]:
-    """Return the command lines of a project's walk."""
     return [line for line in (HERE / f"{project}.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
 
 

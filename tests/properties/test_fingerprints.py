@@ -30,7 +30,6 @@ TABLES = st.dictionaries(
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder to write inputs into."""
     return tmp_path_factory.mktemp("inputs")
 
 

@@ -32,14 +32,12 @@ def steps(draw: st.DrawFn) -> list[FileChange]:
 
 
 def workspace_in(folder: str) -> Workspace:
-    """Return a workspace with nothing in it."""
     root = Path(folder).resolve()
     (root / ".orbit").mkdir()
     return Workspace(root, config_of({}), load_kinds())
 
 
 def put(root: Path, path: str, text: str | None) -> None:
-    """Make a file hold a text, or be gone."""
     file = root / path
     if text is None:
         file.unlink(missing_ok=True)

@@ -40,7 +40,6 @@ STORES = st.lists(st.tuples(st.sampled_from([0, 0, 5, 255]), DATES, st.lists(TIM
 
 
 def records_of(store: list[tuple[int, str, list[datetime]]]) -> list[Record]:
-    """Return live learnings with these priorities, times and votes."""
     records = []
     for number, (priority, updated, times) in enumerate(store):
         name = f"L-{number:05d}"
@@ -95,7 +94,6 @@ def test_no_clock_changes_the_order(store: list[tuple[int, str, list[datetime]]]
 
 
 def votes(*days: float) -> list[Vote]:
-    """Return votes so many days after the epoch."""
     return [Vote("L-1", "m", EPOCH + timedelta(days=day), f"T-{number}") for number, day in enumerate(days)]
 
 

@@ -70,7 +70,6 @@ VALUES = st.recursive(
 
 
 def places(value: object, at: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    """Return the way to each part of a value."""
     pointers = [at] if at else []
     if isinstance(value, dict):
         return pointers + [pointer for key, inner in value.items() for pointer in places(inner, (*at, key))]

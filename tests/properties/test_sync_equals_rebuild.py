@@ -52,7 +52,6 @@ steps = st.lists(st.lists(change, min_size=1, max_size=3), min_size=1, max_size=
 
 
 def write(file: Path, text: str) -> None:
-    """Write a file and its folders."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
 
@@ -67,7 +66,6 @@ def record(root: Path, path: str, name: str, fields: dict[str, object]) -> None:
 
 
 def take(root: Path, step: Sequence[object]) -> None:
-    """Change the files as one step says."""
     match step:
         case ("learning", str(name), bool(inbox), summary, globs, targets, rests):
             fields = {"status": "candidate" if inbox else "active", "summary": summary, "scope": {"paths": globs}}

@@ -45,7 +45,6 @@ class Project:
         self.capsys = capsys
 
     def orbit(self, *arguments: str, code: int = 0) -> str:
-        """Run a command and return what it printed."""
         self.capsys.readouterr()
         ended = run(["-C", str(self.root), *arguments])
         printed = self.capsys.readouterr()
@@ -53,7 +52,6 @@ class Project:
         return printed.out if code == 0 else printed.err
 
     def json(self, *arguments: str) -> Any:
-        """Return the data of a command's JSON."""
         return json.loads(self.orbit(*arguments, "--format", "json"))["data"]
 
     def recorded(self, name: str) -> Path:
@@ -63,13 +61,11 @@ class Project:
         return file
 
     def transcript(self, rows: Iterable[dict[str, Any]], name: str = "made.jsonl") -> Path:
-        """Write a transcript of Claude Code of some rows."""
         file = self.root.parent / name
         file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         return file
 
     def capture(self, path: Path, agent: str = "claude", *more: str) -> Any:
-        """Return what a capture came to."""
         envelope = json.loads(self.orbit("capture", "--from", agent, str(path), *more, "--format", "json"))
         assert list(SCHEMA.iter_errors(envelope)) == []
         return envelope["data"]
@@ -87,7 +83,6 @@ class Project:
         return str(message.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
     def learnings(self) -> list[dict[str, Any]]:
-        """Return all learnings there are."""
         result: list[dict[str, Any]] = self.json("learning", "list", "--all")
         return result
 
@@ -121,23 +116,19 @@ class Talk:
         })  # fmt: skip
 
     def ask(self, text: str) -> Talk:
-        """A person's prompt."""
         self._row("user", text)
         return self
 
     def call(self, tool: str, stdin_text: dict[str, Any], answer: str = "", failed: bool = False) -> Talk:
-        """A tool that is called, and what it answers."""
         name = f"toolu_{len(self.rows)}"
         self._row("assistant", [{"type": "tool_use", "id": name, "name": tool, "input": stdin_text}])
         self._row("user", [{"type": "tool_result", "tool_use_id": name, "content": answer, "is_error": failed}])
         return self
 
     def bash(self, command: str, answer: str = "", failed: bool = False) -> Talk:
-        """A command."""
         return self.call("Bash", {"command": command}, answer, failed)
 
     def edit(self, path: str) -> Talk:
-        """An edit of a file."""
         return self.call("Edit", {"file_path": f"{self._root}/{path}", "old_string": "a", "new_string": "b"}, "updated")
 
 

@@ -53,7 +53,6 @@ class Circle:
 
     @property
     def agent(self) -> str:
-        """Whose session it is."""
         return self.transcript.partition("-")[0]
 
 

@@ -24,12 +24,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: Project) -> P
 
 
 def keep(home: Path, talk: Talk, session: str = SESSION) -> None:
-    """Write a session's transcript where its agent does."""
     (home / f"{session}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in talk.rows), "utf-8")
 
 
 def event(project: Project, name: str, details: str, session: str = SESSION) -> None:
-    """Write an event of a session."""
     entry = Event("cli", 1_795_000_000)
     entry.name, entry.session, entry.details = name, session, details
     append(str(project.root), entry)
@@ -41,12 +39,10 @@ def dispatch(project: Project, item: str, loop: str, session: str = "") -> None:
 
 
 def became(done: Any) -> dict[str, tuple[str, int]]:
-    """Return what became of each target, with its attempts."""
     return {entry["target"]["id"]: (entry["result"], entry["attempts"]) for entry in done["retro"]["outcomes"]}
 
 
 def retro(project: Project, *more: str) -> Any:
-    """Return what the session came to."""
     return project.json("retro", "--session", SESSION, *more)
 
 

@@ -54,7 +54,6 @@ class Receiver:
 
 @contextmanager
 def receiving(folder: Path) -> Iterator[Receiver]:
-    """Yield a receiver that runs until the block ends."""
     folder.mkdir()
     with subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

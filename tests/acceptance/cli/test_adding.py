@@ -17,7 +17,6 @@ ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 
 @pytest.fixture(autouse=True)
 def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave CI, where nobody is asked."""
     monkeypatch.delenv("CI", raising=False)
 
 
@@ -42,7 +41,6 @@ def on_terminal(folder: Any, arguments: list[str], answers: list[tuple[str, str]
 
 
 def known(shell: Any) -> list[str]:
-    """Return the ids of the learnings there are."""
     return [row["id"] for row in shell.json("learning", "list")[1]["data"]]
 
 

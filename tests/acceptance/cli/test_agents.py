@@ -18,7 +18,6 @@ FOLDER = "docs/adr"
 
 
 def decide(root: Path, number: int, status: str) -> str:
-    """Write a decision by hand and return its path."""
     path = f"{FOLDER}/{number:04d}-choice.md"
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(

@@ -40,18 +40,15 @@ def briefed(shell: Any, *arguments: str) -> dict[str, Any]:
 
 
 def ids(data: dict[str, Any]) -> set[str]:
-    """Return the ids that are shown."""
     return {entry["id"] for entry in data["matches"]}
 
 
 def last_event(root: Path) -> dict[str, Any]:
-    """Return the newest line of the event log."""
     lines = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
     return dict(json.loads(lines[-1]))
 
 
 def configure(root: Path, text: str) -> None:
-    """Add settings to the configuration."""
     file = root / ".orbit/config.yaml"
     file.write_text(f"{file.read_text('utf-8')}\n{text}\n", "utf-8")
 
@@ -63,7 +60,6 @@ def program(root: Path, name: str, source: str) -> str:
 
 
 def fed(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
-    """Put a text on standard input."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode()), "utf-8"))
 
 
@@ -145,7 +141,6 @@ def test_a_program_finds_a_task(shell: Any, learn: Learn) -> None:
 
 
 def has_ended(number: int) -> bool:
-    """Say whether a process ends soon, or has."""
     try:
         handle = os.pidfd_open(number)
     except ProcessLookupError:

@@ -15,14 +15,12 @@ SECRET = "ghp_" + "a1B2" * 9
 
 @pytest.fixture
 def file(shell: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the filled cache of a workspace."""
     monkeypatch.setattr("orbit_registry.workspace.cache.SETTLED_NS", 0)
     assert [code for code, _, _ in answers(shell)] == [0] * len(COMMANDS)
     return Path(shell.root, ".git/orbit/cache.sqlite")
 
 
 def answers(shell: Any) -> list[tuple[int, str, str]]:
-    """Return what each command answers."""
     return [shell(*command) for command in COMMANDS]
 
 

@@ -15,7 +15,6 @@ from orbit_registry.retro.ensure import EnsureRequest, ensure
 
 
 def events(root: Path, *names: str) -> list[dict[str, Any]]:
-    """Return the events of some names."""
     lines = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
     return [row for row in map(json.loads, lines) if row["event"] in names]
 

@@ -25,7 +25,6 @@ PAGE = (Path(__file__).parents[3] / "docs/reference/events.md").read_text("utf-8
 
 
 def written(root: Path, count: int, start: int = 0) -> None:
-    """Write events a second apart."""
     for number in range(start, start + count):
         event = Event("hook:PreToolUse", 1_790_000_000 + number)
         event.session, event.hits = "s-1", ["L-7k3fq"]
@@ -117,7 +116,6 @@ ASKED = "SELECT type, record_id FROM events ORDER BY happened_at, record_id"
 
 
 def asked(shell: Any, sql: str = ASKED) -> list[dict[str, Any]]:
-    """Return the rows of an answer."""
     rows: list[dict[str, Any]] = shell.json("query", sql)[1]["data"]
     return rows
 

@@ -15,7 +15,6 @@ SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
 def written(root: Path) -> dict[str, bytes]:
-    """Return every file that an export may have written."""
     files = [file for name in FOLDERS for file in sorted((root / name).rglob("*")) if file.is_file()]
     return {str(file.relative_to(root)): file.read_bytes() for file in [*files, *root.glob("AGENTS.md")]}
 

@@ -21,7 +21,6 @@ DECISION = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- C
 
 
 def commands(page: str) -> list[str]:
-    """Return the lines of a page's shell blocks."""
     return [line for block in SHELL.findall(page) for line in block.splitlines()]
 
 

@@ -19,7 +19,6 @@ def ties(answer: dict[str, Any]) -> dict[str, tuple[int, list[str]]]:
 
 
 def learning(shell: Any, summary: str, body: str = "Because.") -> str:
-    """Return the id of a new learning."""
     arguments = ["learning", "add", "--summary", summary, "--body", body, "--path", "src/**", "--yes"]
     return str(shell.json(*arguments)[1]["data"]["id"])
 

@@ -26,7 +26,6 @@ def data_of(shell: Any, *arguments: str) -> Any:
 
 
 def learn(shell: Any, summary: str, *arguments: str) -> str:
-    """Add a learning and return its id."""
     record_id: str = shell.json("learning", "add", "--summary", summary, *arguments)[1]["data"]["id"]
     return record_id
 

@@ -15,7 +15,6 @@ TEXT = "Uploads fail without a retry key"
 
 
 def noted(shell: Any) -> list[dict[str, Any]]:
-    """Return the events that notes left."""
     log = shell.root / ".orbit/state/log/events.jsonl"
     rows = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
     return [row for row in rows if row["event"] == "noted"]

@@ -40,7 +40,6 @@ def put(root: Path, name: str, value: object) -> str:
 
 
 def plan(shell: Any, *more: str) -> dict[str, Any]:
-    """Return the data of a brief for planning."""
     code, envelope = shell.json("brief", "--for", "plan", *more)
     assert code == 0
     assert list(Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).iter_errors(envelope)) == []
@@ -48,7 +47,6 @@ def plan(shell: Any, *more: str) -> dict[str, Any]:
 
 
 def pitched(shell: Any, *more: str) -> dict[str, Any]:
-    """Return the data of a pitch."""
     code, envelope = shell.json("pitch", *more)
     assert code == 0
     return dict(envelope["data"])

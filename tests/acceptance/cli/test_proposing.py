@@ -39,7 +39,6 @@ FIXTURES = "Fixtures that open a database have to close it, or pytest hangs at i
 
 @pytest.fixture
 def skill(shell: Any) -> Path:
-    """Return the page of a skill about tests."""
     page: Path = shell.root / PAGE
     page.parent.mkdir(parents=True)
     page.write_text(TEXT, "utf-8")
@@ -47,17 +46,14 @@ def skill(shell: Any) -> Path:
 
 
 def add_learning(shell: Any, summary: str, *arguments: str) -> str:
-    """Add a learning and return its id."""
     return str(shell.json("learning", "add", "--summary", summary, *arguments)[1]["data"]["id"])
 
 
 def learn(shell: Any, summary: str, *arguments: str) -> str:
-    """Add a learning about tests and return its id."""
     return add_learning(shell, summary, "--tag", "testing", *arguments)
 
 
 def proposed(shell: Any, *arguments: str) -> list[dict[str, Any]]:
-    """Return what is proposed."""
     code, envelope = shell.json("propose", *arguments)
     assert code == 0
     result: list[dict[str, Any]] = envelope["data"]["proposals"]

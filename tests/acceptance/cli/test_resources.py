@@ -31,7 +31,6 @@ def files(shell: Shell, git: Git) -> Shell:
 
 
 def taken(shell: Shell, *arguments: str) -> dict[str, Any]:
-    """Import something and return its record."""
     code, answer = shell.json("import", *arguments)
     assert code == 0, answer
     data: dict[str, Any] = answer["data"]
@@ -39,7 +38,6 @@ def taken(shell: Shell, *arguments: str) -> dict[str, Any]:
 
 
 def rows(shell: Shell, sql: str) -> list[dict[str, Any]]:
-    """Return the answer to a question."""
     code, answer = shell.json("query", sql)
     assert code == 0, answer
     result: list[dict[str, Any]] = answer["data"]

@@ -24,7 +24,6 @@ def script(shell: Shell, git: Git) -> str:
 
 
 def found(shell: Shell, text: str) -> list[str]:
-    """Return the ids of what a search finds."""
     code, answer = shell.json("search", text)
     hits: Any = answer["data"]
     assert code == 0

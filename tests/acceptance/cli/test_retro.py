@@ -62,25 +62,21 @@ It compiled.
 
 @pytest.fixture
 def retro_file(shell: Any) -> Path:
-    """Return a file with a retro."""
     file = Path(shell.root) / "retro.md"
     file.write_text(TOLD, "utf-8")
     return file
 
 
 def open_failure(target: str) -> Record | None:
-    """Return the failure of a target that holds now."""
     return failures.open_failure(Registry.open().collection.records, failures.read_target(target), datetime.now(UTC))
 
 
 def files(root: Path) -> dict[str, str]:
-    """Return every record's files with their texts."""
     saved = [*(root / ".orbit").glob("[!s]*/*/*"), *(root / ".orbit/state/inbox").glob("*/*/*")]
     return {str(file): file.read_text("utf-8") for file in saved if file.is_file()}
 
 
 def events(root: Path, *names: str) -> list[dict[str, Any]]:
-    """Return the events of some names."""
     lines = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
     return [row for row in map(json.loads, lines) if row["event"] in names]
 

@@ -17,12 +17,10 @@ RULE = ("rule", "add", "--title", "Wrap each query in a transaction", "--rationa
 
 @pytest.fixture
 def rule(shell: Any) -> str:
-    """Return the id of a rule that waits."""
     return str(shell.json(*RULE, "--tag", "sql")[1]["data"]["id"])
 
 
 def on_disk(shell: Any, record_id: str) -> dict[str, Any]:
-    """Return what the one file of a record says."""
     (file,) = shell.root.glob(f".orbit/**/{record_id}/*.yaml")
     result = load(file.read_text("utf-8"))
     assert isinstance(result, dict)
@@ -30,7 +28,6 @@ def on_disk(shell: Any, record_id: str) -> dict[str, Any]:
 
 
 def events(root: Path) -> list[dict[str, Any]]:
-    """Return the events that say what was done."""
     log = root / ".orbit/state/log/events.jsonl"
     lines = log.read_text("utf-8").splitlines() if log.exists() else []
     return [{key: row[key] for key in ("event", "ids", "by")} for row in map(json.loads, lines) if "by" in row]

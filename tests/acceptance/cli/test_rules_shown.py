@@ -38,7 +38,6 @@ def call(shell: Any, name: str, **arguments: object) -> Reply:
 
 
 def beside(found: Reply) -> set[str]:
-    """Return the ids of the records beside an answer."""
     return {one["id"] for one in found.sidecar.learnings} if found.sidecar is not None else set()
 
 

@@ -48,19 +48,16 @@ def taken(shell: Shell, git: Git, path: str) -> str:
 
 
 def committed(shell: Shell, git: Git) -> None:
-    """Commit all that there is."""
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "Record")
 
 
 def record_file(shell: Shell, script: str) -> Path:
-    """Return the file of a script's record."""
     (file,) = (shell.root / ".orbit/resources").glob(f"*{script}*/resource.yaml")
     return file
 
 
 def events(shell: Shell) -> list[dict[str, Any]]:
-    """Return what was written down of runs."""
     log = shell.root / ".orbit/state/log/events.jsonl"
     lines = log.read_text("utf-8").splitlines() if log.exists() else []
     return [said for line in lines if (said := json.loads(line))["event"] == "run"]

@@ -29,7 +29,6 @@ def history(shell: Any) -> Any:
 
 
 def globs(shell: Any, *arguments: str) -> dict[str, list[str]]:
-    """Return the globs proposed for each record."""
     code, answer = shell.json("scope", "suggest", *arguments)
     assert code == 0
     return {item["id"]: [entry["glob"] for entry in item["globs"]] for item in answer["data"]["suggestions"]}

@@ -13,14 +13,12 @@ from orbit_registry.registry import Registry
 
 
 def ids(shell: Any, *arguments: str) -> list[str]:
-    """Return the ids of the hits, the best first."""
     code, envelope = shell.json(*arguments)
     assert code == 0, envelope
     return [hit["id"] for hit in envelope["data"]["hits"]]
 
 
 def add(shell: Any, *arguments: str) -> str:
-    """Add a learning and return its id."""
     code, envelope = shell.json("learning", "add", *arguments)
     assert code == 0, envelope
     return str(envelope["data"]["id"])

@@ -22,13 +22,11 @@ TOKEN = "ghp_" + "a1B2" * 9
 
 @pytest.fixture
 def receiver(tmp_path: Path) -> Iterator[Receiver]:
-    """Return a receiver on loopback."""
     with receiving(tmp_path / "received") as result:
         yield result
 
 
 def write(root: Path, name: str, at: float, session: str = "s-1", **members: Any) -> None:
-    """Write an event."""
     event = Event("hook:PreToolUse", at)
     event.name, event.session, event.agent, event.ms = name, session, "claude", 2.5
     for key, value in members.items():
@@ -52,8 +50,6 @@ def spans(receiver: Receiver) -> list[Any]:
 
 
 def said_of(span: Any) -> dict[str, Any]:
-    """Return a span's attributes as plain values."""
-
     def value(one: Any) -> Any:
         kind = one.WhichOneof("value")
         return [value(inner) for inner in one.array_value.values] if kind == "array_value" else getattr(one, kind)
@@ -130,13 +126,11 @@ def test_nothing_is_sent_unless_somebody_says_where_to(shell: Any, monkeypatch: 
 
 
 def told(receiver: Receiver) -> list[tuple[str, str]]:
-    """Return title and text of each message that came."""
     messages = [json.loads(body) for _, body in receiver.taken()]
     return [(entry["title"], entry["message"]) for entry in messages]
 
 
 def waiting(shell: Any, summary: str) -> str:
-    """Add a learning that waits, and return its id."""
     code, out, error = shell("learning", "add", "--summary", summary, "--pending", "--yes")
     result = re.search(r"L-[0-9a-z]+", out)
     assert code == 0, error

@@ -55,14 +55,12 @@ def found(seen: Watch, level: str = "") -> dict[str, str]:
 
 
 def said(shell: Any, name: str, session: str = "s-1", at: datetime = NOW) -> None:
-    """Write an event."""
     event = Event("hook:Stop", at.timestamp())
     event.name, event.session, event.agent, event.skip_reason = name, session, "claude", "no match"
     append(str(shell.root), event)
 
 
 def many(shell: Any, count: int, status: str = "active", at: datetime = NOW) -> None:
-    """Add learnings as files."""
     for number in range(count):
         code = f"{number:05d}"
         folder = shell.root / ".orbit/learnings" / f"L-{code}"

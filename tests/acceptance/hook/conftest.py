@@ -37,7 +37,6 @@ def write_learning(root: Path, number: int, pending: bool = False, **fields: obj
 
 
 def bring_up_to_date(root: Path) -> None:
-    """Bring the push index up to date."""
     current_index(open_workspace(root))
 
 
@@ -84,7 +83,6 @@ def call(root: Path) -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def run() -> Callable[..., bytes]:
-    """Return what runs the client with some input."""
     return run_client
 
 
@@ -96,7 +94,6 @@ def launch() -> list[str]:
 
 @pytest.fixture(scope="session")
 def learning() -> Callable[..., Path]:
-    """Return what writes a learning into a project."""
     return write_learning
 
 

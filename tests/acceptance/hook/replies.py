@@ -7,12 +7,10 @@ from typing import Any
 
 
 def ids_in(text: str) -> list[str]:
-    """Return the ids in a block of notes."""
     return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
 
 
 def ids(reply: dict[str, Any]) -> list[str]:
-    """Return the ids that a reply shows."""
     return ids_in(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 

@@ -33,7 +33,6 @@ def write(root: Path, path: str, **fields: object) -> None:
 
 
 def rule(root: Path, code: str, title: str, **fields: object) -> None:
-    """Write a rule that was approved."""
     approval = {"approved_by": "Ada", "approved_at": WHEN}
     outputs = {
         "status": "approved",
@@ -62,12 +61,10 @@ def ruled(root: Path) -> Path:
 
 
 def ids(text: str) -> list[str]:
-    """Return the ids in a block."""
     return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
 
 
 def shown(reply: dict[str, Any]) -> str:
-    """Return what the agent sees."""
     return str(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 

@@ -30,7 +30,6 @@ def hook(call: Call, root: Path, name: str) -> list[str]:
 
 
 def brief(root: Path, name: str) -> list[str]:
-    """Return what a brief says about a file."""
     command = [*ORBIT, "brief", "--path", f"src/{name}", "--session", SESSION]
     return ids_in(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout)
 

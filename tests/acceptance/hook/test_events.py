@@ -88,7 +88,6 @@ def test_a_session_that_stops_is_asked_once(root: Path, call: Call) -> None:
 
 
 def configure(root: Path, lines: str) -> None:
-    """Add lines to the configuration."""
     config = root / ".orbit/config.yaml"
     config.write_text(f"{config.read_text('utf-8')}{lines}", "utf-8")
     bring_up_to_date(root)

@@ -25,7 +25,6 @@ Run = Callable[..., bytes]
 
 
 def installed(root: Path, name: str, *arguments: str) -> Path:
-    """Install an agent's hook and return its file."""
     command = [*ORBIT, "hook", "install", name, *arguments, "--format", "json"]
     done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
     return Path(json.loads(done.stdout)["data"]["path"])
@@ -43,7 +42,6 @@ def test_the_installed_script_is_the_hook(root: Path) -> None:
 
 
 def called(command: list[str], root: Path, call: object) -> bytes:
-    """Return what a command prints for a call."""
     environment = {**os.environ, **PATIENT}
     return subprocess.run(
         command, input=json.dumps(call).encode(), cwd=root, env=environment, check=True, capture_output=True

@@ -27,7 +27,6 @@ def told(root: Path) -> Path:
 
 
 def ids(reply: dict[str, Any]) -> list[str]:
-    """Return the ids that a reply shows."""
     text = str(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
     return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
 

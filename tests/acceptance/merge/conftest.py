@@ -22,7 +22,6 @@ class Clone:
         self.path = path
 
     def git(self, *arguments: str) -> str:
-        """Run git and return what it printed."""
         done = subprocess.run(["git", *arguments], cwd=self.path, check=True, capture_output=True, text=True)
         return done.stdout
 
@@ -35,11 +34,9 @@ class Clone:
 
     @property
     def registry(self) -> Registry:
-        """The registry, read anew."""
         return Registry.open(self.path)
 
     def add(self, title: str, style: str = "file") -> str:
-        """Add a decision and return its id."""
         level = "##" if style == "file" else "###"
         parts = {"Context": f"{title}?", "Decision": f"{title}.", "Consequences": "- Cost: work."}
         body = "\n\n".join(f"{level} {name}\n\n{output}" for name, output in parts.items()) + "\n"
@@ -49,7 +46,6 @@ class Clone:
         ).record.id
 
     def commit(self, message: str) -> None:
-        """Commit everything there is."""
         self.git("add", "-A")
         self.git("commit", "-q", "-m", message)
 
@@ -74,11 +70,9 @@ class Clone:
         return tip
 
     def ids(self) -> dict[str, str]:
-        """Return id → title of every decision."""
         return {record.id: record.title for record in self.registry.records}
 
     def read(self, path: str) -> str:
-        """Return a file's text."""
         return (self.path / path).read_text("utf-8")
 
     @property

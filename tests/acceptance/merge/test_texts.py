@@ -41,7 +41,6 @@ def edited_apart(clones: Clones, ours_do: Change, theirs_do: Change) -> Clone:
 
 
 def fields(**values: object) -> Change:
-    """Return a change of ADR-0001's fields."""
     return lambda folder: folder.registry.update("ADR-0001", lambda data: {**data, **values})
 
 
@@ -68,8 +67,6 @@ def test_two_branches_that_append_to_one_log_merge_by_resolve(clones: Clones) ->
 
 
 def decision(words: str) -> Change:
-    """Return a change of the shared log entry's decision."""
-
     def change(folder: Clone) -> None:
         log = folder.log
         log.write_text(log.read_text("utf-8").replace("YAML.", words), "utf-8")

@@ -30,7 +30,7 @@ def cpu(arguments: list[str], payload: str) -> float:
 
 share = int(sys.argv[1]) / 100
 here = Path.cwd()
-paths = json.loads((here / ".orbit/state/cache/paths.json").read_text("utf-8"))
+paths = json.loads((here / "paths.json").read_text("utf-8"))
 costs: tuple[list[float], list[float]] = ([], [])
 with tempfile.TemporaryDirectory() as folder:
     payload = Path(folder) / "payload.json"

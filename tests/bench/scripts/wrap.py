@@ -43,7 +43,7 @@ class Server:
         return (time.perf_counter() - begun) * 1000, answer
 
 
-paths = json.loads((Path.cwd() / ".orbit/state/cache/paths.json").read_text("utf-8"))
+paths = json.loads(Path("paths.json").read_text("utf-8"))
 command = [sys.executable, "-I", "-S", "-E", "-c", SERVER]
 direct, wrapped = Server(command), Server([*WRAP, *command])
 costs: tuple[list[float], list[float]] = ([], [])

@@ -25,7 +25,6 @@ CALL = LoggedEvent(0, "retrieval", "hook:PreToolUse", "s", "", (), (), (), 0, ""
 
 
 def event(at: float, session: str = "s", **fields: Any) -> LoggedEvent:
-    """Return an event of a tool's call."""
     return replace(CALL, at=at, session=session, **fields)
 
 
@@ -46,12 +45,10 @@ def log(
 
 
 def measured(seed: int, sessions: int, *shares: float) -> Report:
-    """Return the report of such a log."""
     return report(pairs_of(log(seed, sessions, *shares)), TOLD)
 
 
 def rows(result: Report) -> list[dict[str, Any]]:
-    """Return what JSON shows of the records."""
     current: Any = result.as_data()["records"]
     return list(current)
 

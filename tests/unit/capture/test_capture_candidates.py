@@ -9,7 +9,6 @@ from orbit_registry.capture.patterns import Finding, Pattern
 
 
 def make_finding(summary: str, pattern: Pattern = "command") -> Finding:
-    """Return a finding."""
     return Finding(pattern, "s", summary, "", 1)
 
 

@@ -51,7 +51,6 @@ def project(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Project:
 
 
 def way(text: str) -> ProjectCommand:
-    """Return the one way that a command goes."""
     (result,) = read_command(text).ways
     return result
 

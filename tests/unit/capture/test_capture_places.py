@@ -19,7 +19,6 @@ THREAD = "0199c2f0-1111-7222-8333-444455557777"
 
 @pytest.fixture
 def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """Return a workspace, the agents' homes empty."""
     homes = {"CLAUDE_CONFIG_DIR": "c", "CODEX_HOME": "x", "GEMINI_CLI_HOME": "g", "REASONIX_HOME": "r"}
     for name, folder in homes.items():
         monkeypatch.setenv(name, str(tmp_path / folder))
@@ -28,7 +27,6 @@ def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def put(path: Path, at: float, first: object = None) -> Path:
-    """Write a transcript of some time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(first) + "\n", "utf-8")
     os.utime(path, (at, at))

@@ -13,7 +13,6 @@ Learning = Callable[..., Path]
 
 
 def uid_of(record_id: str) -> str:
-    """Return a uid that belongs to an id."""
     return record_id.encode().hex().ljust(32, "0")[:32]
 
 

@@ -15,12 +15,10 @@ CASES: Any = load((Path(__file__).parents[2] / "cases" / "adopted_statuses.yaml"
 
 
 def document(root: Path, record_id: str) -> Path:
-    """Return where a decision stands."""
     return root / f"docs/adr/{record_id[-4:]}-choice.md"
 
 
 def state(root: Path, record_id: str, status: str) -> None:
-    """Write a decision with a status."""
     file = document(root, record_id)
     number = int(record_id[-4:])
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +39,6 @@ def adopted(root: Path, statuses: dict[str, str]) -> Registry:
 
 
 def set_by_hand(registry: Registry, record_id: str, status: str) -> None:
-    """Change the status in a record's file alone."""
     record = registry.get(record_id)
     file = registry.workspace.root / record.path
     file.write_text(file.read_text("utf-8").replace(f"\nstatus: {record.status.name}", f"\nstatus: {status}"), "utf-8")

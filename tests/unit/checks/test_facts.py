@@ -22,26 +22,22 @@ Learning = Callable[..., Path]
 
 
 def facts(root: Path, against: str | None = None) -> VcsState:
-    """Return the facts of a workspace."""
     workspace = open_workspace(root)
     return collect_vcs_state(workspace, Reading(workspace), set(), against)
 
 
 def untold(root: Path, against: str | None = None) -> str:
-    """Return what the gate says it can't tell."""
     outcome: CheckOutcome = Registry.open(root).check(against=against)
     return "\n".join(diagnostic.message for diagnostic in outcome.diagnostics if diagnostic.code == "ORB290")
 
 
 def commit(root: Path, git: Git) -> None:
-    """Commit everything."""
     git(root, "add", "--all")
     git(root, "commit", "-q", "-m", "Change")
 
 
 @pytest.fixture
 def project(workspace: Path, learning: Learning, git: Git) -> Path:
-    """Return the workspace with one committed record."""
     learning("L-7k3fq", "Parse dates strictly")
     commit(workspace, git)
     return workspace

@@ -24,12 +24,10 @@ def check(root: Path, *paths: str, against: str | None = None, fix: bool = False
 
 
 def codes(outcome: CheckOutcome) -> list[str]:
-    """Return the codes of what was found."""
     return [diagnostic.code for diagnostic in outcome.diagnostics]
 
 
 def commit(root: Path, git: Git, message: str = "Change") -> None:
-    """Commit everything."""
     git(root, "add", "--all")
     git(root, "commit", "-q", "-m", message)
 

@@ -30,7 +30,6 @@ def _filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def registry(_filled: Path, tmp_path: Path) -> Registry:
-    """Return the registry of a copy."""
     return Registry.open(shutil.copytree(_filled, tmp_path / "project"))
 
 

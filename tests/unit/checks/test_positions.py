@@ -18,7 +18,6 @@ VALUES = st.recursive(
 
 
 def pointers(value: object, above: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    """Return the way to every value."""
     ways = [above] if above else []
     if isinstance(value, dict):
         for key, inner in value.items():

@@ -56,7 +56,6 @@ DIAGNOSTICS = st.builds(
 
 
 def sarif(outcome: CheckOutcome) -> Any:
-    """Return the one run of the SARIF log."""
     log = json.loads(render("sarif", outcome))
     assert log["version"] == "2.1.0"
     assert log["$schema"].startswith("https://")

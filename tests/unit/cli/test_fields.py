@@ -20,7 +20,6 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
 def values(options: list[click.Option], *arguments: str) -> dict[str, Any]:
-    """Return what the command line makes of arguments."""
     command = click.Command("x", params=list(options), callback=lambda **found: found)
     found: dict[str, Any] = command.main(list(arguments), standalone_mode=False)
     return found

@@ -36,7 +36,6 @@ CASES: list[dict[str, Any]] = json.loads(
 
 
 def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
-    """Return an index of made-up records in their order."""
     parts = []
     entries: dict[str, str] = {}
     for name, data in records.items():
@@ -58,7 +57,6 @@ def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
 def rules_of(
     records: Mapping[str, Mapping[str, Any]], agent: str = "claude", files: Sequence[str] = ()
 ) -> tuple[list[Rule], list[UnsupportedGlob]]:
-    """Return the rules of an agent for made-up records."""
     index = index_of(records)
     return rules_for(index, exported(index, 100), FORMATS[agent].language, files)
 

@@ -30,7 +30,6 @@ def packed(scopes: Iterable[Iterable[str]], pushed: Callable[[int], bool] = lamb
 
 
 def opened(content: bytes) -> Index:
-    """Return an index in memory."""
     memory = mmap(-1, len(content))
     memory.write(content)
     index = read_index(memory, "/")
@@ -40,11 +39,9 @@ def opened(content: bytes) -> Index:
 
 @pytest.fixture(scope="session")
 def make_bytes() -> Callable[..., bytes]:
-    """Return a maker of an index's bytes."""
     return packed
 
 
 @pytest.fixture(scope="session")
 def make_index() -> Make:
-    """Return a maker of indexes in memory."""
     return lambda scopes: opened(packed(scopes))

@@ -49,7 +49,6 @@ def placed(root: Path, value: object) -> Any:
 
 
 def taken(root: Path, folder: str, tool: str, arguments: object) -> Call:
-    """Return a call of a tool."""
     call = Call("PreToolUse", "tool")
     call.folder = folder
     take_tool(call, tool, arguments)

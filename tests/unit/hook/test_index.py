@@ -101,7 +101,6 @@ def test_any_text_may_be_asked(make_index: Make, path: str) -> None:
 
 
 def in_memory(content: bytes) -> Any:
-    """Return what some bytes are as an index."""
     memory = mmap(-1, max(1, len(content)))
     memory.write(content)
     return read_index(memory, "/")

@@ -83,12 +83,10 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mappi
 
 
 def shown(selection: Selection) -> list[str]:
-    """Return the ids that are shown."""
     return [match.row.values[reader.ID] for match in selection.matches]
 
 
 def dropped(selection: Selection) -> dict[str, str]:
-    """Return why the others are not."""
     return {row.values[reader.ID]: reason for row, reason in selection.drops}
 
 

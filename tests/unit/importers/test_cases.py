@@ -53,7 +53,6 @@ class Imported:
 
 @pytest.fixture(scope="module", params=sorted(path.name for path in CASES.iterdir()))
 def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, git: Git) -> Imported:
-    """Return a case's committed project after its import."""
     case = CASES / request.param
     expected = load((case / "expected.yaml").read_text("utf-8"))
     assert isinstance(expected, dict)

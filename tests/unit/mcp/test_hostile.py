@@ -49,7 +49,6 @@ def call(root: Path) -> Call:
 
 
 def texts(value: object) -> Iterator[str]:
-    """Yield every text in a value, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -75,7 +74,6 @@ def assert_harmless(text: str) -> None:
 
 
 def evil_id(root: Path) -> str:
-    """Return the id of the record that means harm."""
     return next(entry.id for entry in Registry.open(root).collection.records if entry.title == EVIL)
 
 

@@ -14,7 +14,6 @@ from orbit_registry.operations.init import setup_workspace
 
 @pytest.fixture
 def roots(tmp_path: Path) -> tuple[Path, Path]:
-    """Return two workspaces."""
     for name in ("one", "two words"):
         (tmp_path / name).mkdir()
         setup_workspace(tmp_path / name, load_kinds())

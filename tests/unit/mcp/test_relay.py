@@ -50,23 +50,19 @@ ENDS = st.sampled_from([b"\n", b"\r\n", b"\n\n"])
 
 
 def call(key: object, tool: str = "read", **arguments: object) -> dict[str, object]:
-    """Return a call of a tool."""
     return {"jsonrpc": "2.0", "id": key, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
 
 
 def sent(message: object) -> bytes:
-    """Return a message as a line."""
     return json.dumps(message).encode() + b"\n"
 
 
 def chunks(whole: bytes, cuts: Sequence[int]) -> list[bytes]:
-    """Return some bytes in pieces."""
     places = sorted({0, len(whole), *(cut % (len(whole) + 1) for cut in cuts)})
     return [whole[start:end] for start, end in pairwise(places)]
 
 
 def unchanged(text: str, _result: Member, _asked: PendingCall) -> str:
-    """Decide that nothing goes beside a result."""
     return text
 
 

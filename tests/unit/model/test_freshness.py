@@ -17,7 +17,6 @@ PATH = ".orbit/learnings/L-7k3fq/learning.yaml"
 
 
 def record(*evidence: tuple[str, str], updated: str = "2026-11-20T12:00:00Z", **freshness: Any) -> Record:
-    """Return a learning that states this about its freshness."""
     data: dict[str, Any] = {"id": "L-7k3fq", "status": "active", "updated_at": updated, "freshness": freshness}
     if evidence:
         data["evidence"] = [{"kind": kind, "reference": reference} for kind, reference in evidence]
@@ -25,7 +24,6 @@ def record(*evidence: tuple[str, str], updated: str = "2026-11-20T12:00:00Z", **
 
 
 def rests_on(checksum: str | None) -> Record:
-    """Return a learning that rests on one file."""
     return record(fingerprint=[{"input": "a.py", **({"hash": checksum} if checksum else {})}])
 
 

@@ -15,7 +15,6 @@ NOW = datetime(2026, 5, 17, 12, tzinfo=UTC)
 
 
 def vote(days: float, model: str = "m", task: str = "T-1") -> Vote:
-    """Return a vote given so many days ago."""
     return Vote("L-7k3fq", model, NOW - timedelta(days=days), task)
 
 

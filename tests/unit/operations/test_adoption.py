@@ -35,8 +35,6 @@ def workspace(git_repo: Path) -> Workspace:
 
 @pytest.fixture
 def write(workspace: Workspace) -> Write:
-    """Write a decision document and return its path."""
-
     def put(name: str, title: str, status: str = "accepted", text: str = "") -> str:
         path = f"docs/adr/{name}"
         file = workspace.root / path
@@ -50,12 +48,10 @@ def write(workspace: Workspace) -> Write:
 
 
 def records(workspace: Workspace) -> RecordSet:
-    """Return the records as they stand on disk."""
     return read_collection(open_workspace(workspace.root)).records
 
 
 def files(workspace: Workspace) -> dict[str, bytes]:
-    """Return every file of the records."""
     return {str(path): path.read_bytes() for path in (workspace.orbit / "adrs").rglob("*") if path.is_file()}
 
 

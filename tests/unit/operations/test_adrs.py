@@ -21,7 +21,6 @@ BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost:
 
 
 def documents_of(registry: Registry) -> Documents:
-    """Return the documents that hold decisions."""
     return read_documents(registry.workspace, registry.collection.records)
 
 

@@ -26,12 +26,10 @@ LINES = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
 
 def setup(folder: Path, *, dry_run: bool = False) -> SetupReport:
-    """Make a workspace of a folder."""
     return setup_workspace(folder, load_kinds(), dry_run=dry_run)
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    """Return every file outside git's own folder."""
     files = [path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
 

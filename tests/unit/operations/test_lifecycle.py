@@ -105,7 +105,6 @@ def test_a_change_of_status_changes_status_and_time_alone(registry: Registry, ki
 
 @pytest.fixture
 def candidate(registry: Registry) -> Record:
-    """Return a learning that an agent left for review."""
     return registry.add("learning", {"summary": "Look before you leap", "body": "Because.\nReally."}, AGENT)
 
 
@@ -171,7 +170,6 @@ def test_a_committed_inbox_is_reviewed_in_git(registry: Registry) -> None:
 
 
 def two(registry: Registry, kind: Kind) -> tuple[Record, Record]:
-    """Return two records of a kind that hold."""
     live = next(value.name for value in kind.statuses.values() if value.phase == "live")
     return new_record(registry, kind, live), new_record(registry, kind, live)
 

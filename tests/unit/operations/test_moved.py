@@ -15,7 +15,6 @@ ONE = "# One\n\n## Status\n\nAccepted\n\n## Decision\n\nA.\n\n## Consequences\n\
 
 
 def paths(registry: Registry) -> dict[str, str]:
-    """Return where each decision has its text."""
     registry.refresh()
     return {record.id: record.source.path for record in registry.records.of_kind("adr") if record.source is not None}
 

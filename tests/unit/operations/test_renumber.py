@@ -17,18 +17,15 @@ BODY = "## Context\n\nSome.\n\n## Decision\n\nYes.\n\n## Consequences\n\n- Cost:
 
 
 def documents_of(registry: Registry) -> Documents:
-    """Return the documents that hold decisions."""
     return read_documents(registry.workspace, registry.collection.records)
 
 
 def add(folder: Path, title: str, style: str = "file", feature: str | None = None) -> str:
-    """Add a decision and return its id."""
     body = BODY if style == "file" else BODY.replace("## ", "### ")
     return Registry.open(folder).add_adr(NewAdr(title, style=style, feature=feature, body=body)).record.id
 
 
 def findings(folder: Path) -> list[str]:
-    """Return what the gate finds, notes left out."""
     result = Registry.open(folder).check(everything=True).diagnostics
     return [f"{item.location} {item.code} {item.message}" for item in result if item.severity.value != "note"]
 

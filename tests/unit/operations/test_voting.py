@@ -12,7 +12,6 @@ from orbit_registry.workspace.author import Author
 
 @pytest.fixture
 def learning(registry: Registry) -> Record:
-    """Return a learning that holds."""
     return registry.add("learning", {"summary": "Look before you leap"})
 
 

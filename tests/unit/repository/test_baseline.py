@@ -15,13 +15,11 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 def finding(message: str, line: int = 1, code: str = "ORB503") -> Diagnostic:
-    """Return a finding in one file."""
     return Diagnostic(code, Severity.WARNING, message, Location("a.yaml", Position(line)), record="ADR-0001")
 
 
 @pytest.fixture
 def workspace(git_repo: Path) -> Workspace:
-    """Return a new workspace."""
     Registry.init(git_repo)
     return Registry.open(git_repo).workspace
 

@@ -18,7 +18,6 @@ STYLES = ("log", "file")
 
 
 def documents_of(registry: Registry) -> Documents:
-    """Return the documents that hold decisions."""
     return read_documents(registry.workspace, registry.collection.records)
 
 
@@ -28,7 +27,6 @@ def cases(name: str) -> list[Any]:
 
 
 def add(registry: Registry, title: str, style: str, body: str | None = None) -> str:
-    """Add a decision and return its id."""
     return registry.add_adr(NewAdr(title, feature="f", style=style, body=body)).record.id
 
 

@@ -19,13 +19,11 @@ Git = Callable[..., str]
 
 
 def take(root: Path, count: int = 1) -> list[Allocation]:
-    """Take numbers."""
     workspace = open_workspace(root)
     return allocate(workspace, workspace.kinds["adr"], count)
 
 
 def record(root: Path, name: str, parent: str = ".orbit/adrs") -> None:
-    """Make the folder of a record."""
     (root / parent / name).mkdir(parents=True)
     (root / parent / name / "adr.yaml").write_text("x: 1\n", "utf-8")
 
@@ -84,7 +82,6 @@ def test_a_broken_claim_is_no_number(workspace_root: Path, content: str) -> None
 
 
 def committed(repo: Path, git: Git, name: str) -> None:
-    """Commit the folder of a record."""
     record(repo, name)
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", name)
@@ -92,7 +89,6 @@ def committed(repo: Path, git: Git, name: str) -> None:
 
 @pytest.fixture
 def repo(git_repo: Path, git: Git) -> Path:
-    """Return a repository that is a workspace, committed."""
     setup_workspace(git_repo, load_kinds())
     git(git_repo, "add", "-A")
     git(git_repo, "commit", "-qm", "Init")

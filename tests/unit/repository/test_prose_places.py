@@ -19,7 +19,6 @@ LINES = (
 
 
 def same(path: str, text: str) -> bool:
-    """Say whether both give the same place."""
     document = Document(path, text)
     entry = document.entry(None)
     return document.locate(None) == (None if entry is None else (entry.span.start, entry_span(entry)))

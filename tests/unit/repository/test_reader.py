@@ -36,7 +36,6 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 
 def write(root: Path, code: str, summary: str) -> Path:
-    """Write a learning."""
     file = root / f".orbit/learnings/L-{code}/learning.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     uid = hashlib.sha256(code.encode()).hexdigest()[:32]
@@ -45,7 +44,6 @@ def write(root: Path, code: str, summary: str) -> Path:
 
 
 def summaries(workspace: Workspace) -> list[str]:
-    """Return the summaries of a workspace's learnings."""
     return [str(record.data["summary"]) for record in read_collection(workspace).records]
 
 
@@ -65,7 +63,6 @@ CHANGES: dict[str, tuple[Change, list[str]]] = {
 
 
 def replace_by_link(folder: Path) -> None:
-    """Put a symbolic link where a folder was."""
     folder.rename(folder.parent.parent.parent / "moved")
     folder.symlink_to(folder.parent.parent.parent / "moved")
 

@@ -21,7 +21,6 @@ ROW = {"learning_id": "L-7k3fq", "voter_model": "m", "voted_at": "2026-05-17T12:
 
 
 def line(**changes: object) -> str:
-    """Return one line of the file, changed."""
     return json.dumps({**ROW, **changes})
 
 
@@ -85,7 +84,6 @@ def test_a_task_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 def cast(folder: Path, task: str = "T-1", model: str = "m", at: datetime = NOW) -> bool:
-    """Append one vote."""
     return append_vote(folder, folder / "votes.lock", Vote("L-7k3fq", model, at, task), [])
 
 

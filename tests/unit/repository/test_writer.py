@@ -87,7 +87,6 @@ updated_at: 2026-01-01T00:00:00Z
 
 @pytest.fixture
 def hand_written(registry: Registry) -> Path:
-    """Return a record's file in a person's own style."""
     text = HAND_WRITTEN.format(id="L-aaaaa", uid="0" * 32)
     file = registry.workspace.root / ".orbit/learnings/L-aaaaa/learning.yaml"
     file.parent.mkdir(parents=True)

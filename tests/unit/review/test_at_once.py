@@ -27,7 +27,6 @@ PAGE = "skills/testing/SKILL.md"
 
 @pytest.fixture
 def registry(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
-    """Return an empty workspace of a person's."""
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     Registry.init(git_repo)
     return Registry.open(git_repo)

@@ -36,7 +36,6 @@ SAID = {
 
 
 def learning(record_id: str, title: str, tags: list[str], paths: list[str], **fields: object) -> Record:
-    """Return a learning in force."""
     data: Mapping[str, object] = {
         "id": record_id, "uid": f"{record_id:0>32}", "status": "active", "summary": title,
         "scope": {"tags": tags, "paths": paths}, "created_at": "2026-01-01T00:00:00Z", **fields,
@@ -48,7 +47,6 @@ LEARNINGS = [learning(record_id, *message) for record_id, message in SAID.items(
 
 
 def ids(result: list[Cluster]) -> set[frozenset[str]]:
-    """Return the members of clusters."""
     return {frozenset(entry.ids) for entry in result}
 
 

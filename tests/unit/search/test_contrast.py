@@ -9,7 +9,6 @@ from orbit_registry.search.contrast import contrast as contrast_of_words
 
 
 def contrast(first: str, second: str) -> Contrast | None:
-    """Return in which negations and numbers two texts differ."""
     return contrast_of_words(Words.of(first), Words.of(second))
 
 

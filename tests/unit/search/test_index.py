@@ -11,7 +11,6 @@ Fields = tuple[str, str, str]
 
 
 def index(**texts: Fields) -> Index:
-    """Return an index of texts by key."""
     return Index({(key, 0): counts_of(fields) for key, fields in texts.items()})
 
 

@@ -21,7 +21,6 @@ MRR, RECALL = 0.9078, 0.9795
 
 @pytest.fixture(scope="module")
 def index() -> Index:
-    """Return the index of the fixed set."""
     return Index({(key, 0): counts_of(tuple(fields)) for key, fields in CASES["texts"].items()})
 
 

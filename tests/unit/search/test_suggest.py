@@ -17,7 +17,6 @@ TREE = Tree(FILES, frozenset({"docs/adr/0001-a.md"}))
 
 
 def clue(path: str, weight: float = SURE, words: str = "") -> Clue:
-    """Return a clue for a path."""
     return Clue(path, "text", words or path, weight)
 
 

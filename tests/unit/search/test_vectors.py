@@ -31,7 +31,6 @@ class Topics:
         self.made: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return a vector for each text."""
         self.made += texts
         words = [[word.strip(".,").lower() for word in text.split()] for text in texts]
         return [
@@ -42,7 +41,6 @@ class Topics:
 
 @pytest.fixture
 def root(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a repository with three learnings."""
     monkeypatch.chdir(git_repo)
     assert run(["init", "--yes"]) == 0
     for summary in ("Wash the automobile weekly", "Bake a loaf slowly", "Keep one ledger"):
@@ -51,18 +49,15 @@ def root(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def configure(root: Path, more: str) -> None:
-    """Add to the configuration."""
     with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
         file.write(f"{more}\n")
 
 
 def titles(searcher: Searcher, text: str) -> list[str]:
-    """Return the titles of the hits."""
     return [hit.record.title for hit in searcher.search(Query(text)).hits]
 
 
 def searcher_of(root: Path, model: Topics) -> Searcher:
-    """Return a searcher with a model."""
     registry = Registry.open(root)
     return Searcher(registry.workspace, registry.records, lambda: model)
 

@@ -44,7 +44,6 @@ def test_a_drawing_is_bounded_and_well_formed(old: list[Any], new: list[Any], li
 
 
 def vote(at: str, task: str) -> Vote:
-    """Return a vote at a time (UTC)."""
     return Vote("L-1", "m", datetime.fromisoformat(at).replace(tzinfo=UTC), task)
 
 

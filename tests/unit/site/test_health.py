@@ -31,7 +31,6 @@ def record(number: int, kind: str = "learning", **fields: Any) -> Record:
 
 
 def page(records: list[Record], freshness: dict[str, Freshness] | None = None) -> str:
-    """Return the page of some records."""
     return health_html(list(KINDS), records, (), freshness or {}, TODAY)
 
 

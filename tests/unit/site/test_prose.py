@@ -21,7 +21,6 @@ HERE = TextOrigin("docs/design/core/1_overview.md", 1, "design/core/1_overview/"
 
 
 def shown(text: str, site: SiteMap) -> str:
-    """Return the sanitised HTML of a text."""
     return clean(render(text, HERE, site).html).strip()
 
 

@@ -29,7 +29,6 @@ def test_places_fill_their_rectangle_in_proportion(sizes: list[int], width: floa
 
 
 def overlap(first: Rectangle, second: Rectangle) -> float:
-    """Return the area that two rectangles share."""
     across = min(first[0] + first[2], second[0] + second[2]) - max(first[0], second[0])
     down = min(first[1] + first[3], second[1] + second[3]) - max(first[1], second[1])
     return max(across, 0.0) * max(down, 0.0)

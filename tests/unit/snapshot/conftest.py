@@ -25,17 +25,14 @@ class Project:
 
     @property
     def workspace(self) -> Workspace:
-        """The workspace as a new process opens it."""
         return open_workspace(self.root)
 
     def learning(self, code: str, *, inbox: bool = False, **fields: object) -> Path:
-        """Write a learning."""
         data = {"status": "candidate" if inbox else "active", "summary": f"Summary {code}", **fields}
         position = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
         return self._record(f"{position}/L-{code}/learning.yaml", f"L-{code}", data)
 
     def adr(self, number: int, **fields: object) -> Path:
-        """Write a decision."""
         name = f"ADR-{number:04d}"
         return self._record(
             f".orbit/adrs/{name}/adr.yaml", name, {"status": "accepted", "title": f"Title {number}", **fields}
@@ -55,14 +52,12 @@ class Project:
         self.write(f".orbit/learnings/L-{code}/votes.jsonl", "\n".join(lines) + "\n")
 
     def write(self, path: str, text: str) -> Path:
-        """Write a file."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
         return file
 
     def sync(self, **options: Any) -> SyncResult:
-        """Bring the snapshot up to date."""
         return sync(self.workspace, **options)
 
     def ask(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
@@ -81,7 +76,6 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Return an empty workspace outside git."""
     created = Project(tmp_path / "project")
     created.write(".orbit/config.yaml", CONFIG)
     return created

@@ -104,12 +104,10 @@ def test_ranked_agrees_with_the_tally(tmp_path_factory: Any, votes: list[list[da
 
 
 def by_id(records: list[Any], name: str) -> Any:
-    """Return the record with an id."""
     return next(record for record in records if record.id == name)
 
 
 def exact_log(record: Any, half_life: float) -> float:
-    """Return log2 of the sum at a fixed time."""
     ages = [(vote.voted_at - NOW).total_seconds() / 86400 for vote in record.votes]
     if not ages:
         return -math.inf
@@ -119,7 +117,6 @@ def exact_log(record: Any, half_life: float) -> float:
 
 
 def record_with(number: int, times: list[datetime]) -> Any:
-    """Return a live learning with votes at some times."""
     from orbit_registry.model.kind import load_kinds
     from orbit_registry.repository.codec import record_of
 

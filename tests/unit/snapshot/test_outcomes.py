@@ -23,7 +23,6 @@ SIGNALS = ("opened", "turned_green", "edited", "failed_again")
 
 
 def some(of: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
-    """Return a few of some words."""
     return st.lists(st.sampled_from(of), unique=True, max_size=2)
 
 

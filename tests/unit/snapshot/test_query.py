@@ -18,7 +18,6 @@ from orbit_registry.snapshot.query import QueryResult, query, run_query
 
 @pytest.fixture
 def filled(project: Any) -> Any:
-    """Return a workspace with two learnings."""
     project.learning("aaaaa", priority=10, scope={"paths": ["src/**"]})
     project.learning("bbbbb")
     return project

@@ -28,7 +28,6 @@ EXAMPLE_CALLS = {
 
 
 def name_of(heading: str) -> str:
-    """Return the bare name in a heading."""
     return heading.partition("(")[0]
 
 

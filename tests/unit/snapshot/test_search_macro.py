@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[3]
 
 
 def found(project: Any, text: str) -> list[str]:
-    """Return the ids that the macro finds."""
     return [row[0] for row in project.ask("SELECT id FROM search(?)", text)]
 
 

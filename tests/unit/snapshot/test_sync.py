@@ -60,7 +60,6 @@ def test_a_commit_alone_builds_anew_with_the_same_digest(git_repo: Path, git: An
 
 
 def damage(path: Path) -> None:
-    """Overwrite the middle of a file in place."""
     content = bytearray(path.read_bytes())
     content[4096:-4096] = os.urandom(len(content) - 8192)
     path.write_bytes(content)

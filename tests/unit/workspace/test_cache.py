@@ -27,7 +27,6 @@ class Parser:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder of two old files."""
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(name, "utf-8")
         os.utime(tmp_path / name, (LONG_AGO, LONG_AGO))

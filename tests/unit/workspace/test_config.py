@@ -24,7 +24,6 @@ HEAD = "format: orbit-registry\nschema_version: 1\n"
 
 
 def read(folder: Path, text: str | bytes) -> Config:
-    """Return what a configuration with this text means."""
     file = folder / "config.yaml"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_config(file)

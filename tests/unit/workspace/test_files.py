@@ -19,7 +19,6 @@ from orbit_registry.workspace.files import (
 
 
 def refusal(path: Path, limit: int = 100) -> str:
-    """Return why a file is not read."""
     with pytest.raises(UnreadableFileError) as caught:
         read_text(path, limit=limit)
     assert str(path) in caught.value.message

@@ -22,13 +22,11 @@ from orbit_registry.workspace.workspace import Workspace, open_workspace
 
 @pytest.fixture
 def workspace(workspace_root: Path) -> Workspace:
-    """Return a workspace with one file."""
     (workspace_root / "a.md").write_text("old", "utf-8")
     return open_workspace(workspace_root)
 
 
 def tree(workspace: Workspace) -> dict[str, bytes]:
-    """Return every file, journals too."""
     files = [path for path in workspace.root.rglob("*") if path.is_file()]
     return {path.relative_to(workspace.root).as_posix(): path.read_bytes() for path in files}
 

@@ -27,13 +27,11 @@ CASES = Path(__file__).parents[3] / "cases" / "adr_documents"
 
 
 def case(name: str) -> tuple[str, str]:
-    """Return a case's text and path."""
     path = json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))["path"]
     return (CASES / f"{name}.md").read_bytes().decode("utf-8"), path
 
 
 def only(text: str, path: str = "docs/adr/0001-x.md") -> AdrDocument:
-    """Return the one decision of a text."""
     (entry,) = read_document(text, path).entries
     return entry
 

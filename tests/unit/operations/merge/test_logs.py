@@ -15,7 +15,6 @@ HEAD = "# registry: decisions\n\nWhat was decided.\n"
 
 
 def entry(number: int, words: str = "Yes.") -> str:
-    """Return an entry with its words as the decision."""
     return (
         f"## ADR-{number:04d} — Title {number}\n\nStatus: Accepted · 2026-05-17\n\n"
         f"### Decision\n\n{words}\n\n### Consequences\n\n- Cost: {number}.\n"
@@ -23,7 +22,6 @@ def entry(number: int, words: str = "Yes.") -> str:
 
 
 def log(*entries: str, gap: str = "\n", head: str = HEAD, tail: str = "") -> str:
-    """Return a log of these entries."""
     return "\n".join((head, gap.join(entries))) + (f"\n{tail}" if tail else "")
 
 
